@@ -21,6 +21,7 @@ use statemark_runtime::{
 statemark::machine!("deep.md");
 statemark::machine!("flat.md");
 statemark::machine!("guarded.md");
+statemark::machine!("regions.md");
 
 #[path = "hand/by_hand.rs"]
 mod by_hand;
@@ -176,6 +177,78 @@ fn fields(count: usize, rounds: usize) -> u64 {
     taken
 }
 
+/// Steps of three regions with a deep history. The leaves of all engines must be those of the table's.
+fn regions(kind: &str, rounds: usize) -> u64 {
+    let table = table("regions.md", include_str!("regions.md"));
+    let ids = walk(&table);
+    let events: Vec<regions::Event> = ids
+        .iter()
+        .map(|id| regions::Event::ALL[id.index()])
+        .collect();
+    let mut reference = statemark_runtime::Machine::start(&table, Counter::default()).unwrap();
+    let expected = drive(&ids, 1, |event| reference.send(event) == Ok(Outcome::Taken));
+    let expected: (u64, Vec<StateId>) = (expected, reference.configuration().leaves().collect());
+    let result: (u64, Vec<StateId>) = match kind {
+        "loop" => {
+            let taken = drive(black_box(&events), rounds, |event| {
+                black_box(event as u16) != u16::MAX
+            });
+            (taken, Vec::new())
+        }
+        "generated" => {
+            let mut machine = regions::Machine::new(()).unwrap();
+            let taken = drive(black_box(&events), rounds, |event| {
+                machine.send(event) == Ok(Outcome::Taken)
+            });
+            (taken, machine.states().map(regions::State::id).collect())
+        }
+        "by_hand" => {
+            let mut machine = by_hand::regions::Machine::new();
+            let taken = drive(black_box(&events), rounds, |event| machine.send(event));
+            (taken, machine.leaves().map(regions::State::id).to_vec())
+        }
+        _ => {
+            let mut machine =
+                statemark_runtime::Machine::start(&table, Counter::default()).unwrap();
+            let taken = drive(black_box(&ids), rounds, |event| {
+                machine.send(event) == Ok(Outcome::Taken)
+            });
+            (taken, machine.configuration().leaves().collect())
+        }
+    };
+    if rounds == 1 && kind != "loop" {
+        let (taken, leaves) = &result;
+        assert_eq!(*taken, expected.0, "{kind}");
+        assert!(
+            expected.1.iter().all(|leaf| leaves.contains(leaf)),
+            "{kind}"
+        );
+    }
+    result.0
+}
+
+/// Steps on the table engine of a machine with that many regions, of which each event concerns the first alone.
+fn wide(count: usize, rounds: usize) -> u64 {
+    let region = |at: usize| {
+        let event = if at == 0 { "step" } else { "other" };
+        format!("[*] --> a{at}\na{at} --> b{at} : {event}\nb{at} --> a{at} : {event}\n")
+    };
+    let regions: Vec<String> = (0..count).map(region).collect();
+    let regions = regions.join("--\n");
+    let spec = format!(
+        "# Wide\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n[*] --> all\nstate all {{\n{regions}}}\n```\n"
+    );
+    let table = table("wide.md", &spec);
+    let step = table.event_named("step").unwrap();
+    let events = vec![step; 4096];
+    let mut machine = statemark_runtime::Machine::start(&table, Counter::default()).unwrap();
+    let taken = drive(black_box(&events), rounds, |event| {
+        machine.send(event) == Ok(Outcome::Taken)
+    });
+    assert_eq!(taken, 4096 * rounds as u64);
+    taken
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let mut arguments = arguments
@@ -189,6 +262,11 @@ fn main() {
     for (name, count) in [("fields_50", 50), ("fields_5000", 5_000)] {
         if machine == name || machine == "all" {
             black_box(fields(count, rounds));
+        }
+    }
+    for count in [2, 4, 16, 64, 128] {
+        if machine == format!("wide_{count}") || machine == "all" {
+            black_box(wide(count, rounds));
         }
     }
     let kinds = if machine == "all" {
@@ -205,6 +283,9 @@ fn main() {
         }
         if matches!(machine, "all" | "deep") {
             black_box(cases!(deep "deep.md" Counter::default(), kind, rounds));
+        }
+        if matches!(machine, "all" | "regions") {
+            black_box(regions(kind, rounds));
         }
     }
 }

@@ -5,9 +5,10 @@ use alloc::vec::Vec;
 use crate::chart;
 use crate::configuration::Configuration;
 use crate::expression;
+use crate::flat;
 use crate::host::Host;
 use crate::id::{EventId, StateId, TransitionId};
-use crate::regions;
+use crate::regions::{self, Selection};
 use crate::table::Table;
 use crate::table::sections::EventKind;
 
@@ -89,13 +90,20 @@ fn mark_enabled(table: &Table, configuration: &Configuration, candidates: &mut [
         .collect();
     holding.sort_unstable();
     let mut enabled: Vec<(EventId, TransitionId)> = Vec::new();
+    let mut selection = Selection::default();
     for of_event in holding.chunk_by(|one, other| one.0 == other.0) {
         let Some(&(event, _)) = of_event.first() else {
             continue;
         };
-        let mut holds = |transition| of_event.binary_search(&(event, transition)).is_ok();
-        let taken = regions::select(table, configuration, event, &mut holds);
-        enabled.extend(taken.into_iter().map(|transition| (event, transition)));
+        let holds = |transition| of_event.binary_search(&(event, transition)).is_ok();
+        if table.has_regions() {
+            regions::select(table, configuration, event, &mut selection, holds);
+            let taken = selection.enabled.iter();
+            enabled.extend(taken.map(|&transition| (event, transition)));
+        } else {
+            let taken = flat::select(table, configuration.leaf, event, holds);
+            enabled.extend(taken.map(|transition| (event, transition)));
+        }
     }
     enabled.sort_unstable();
     for candidate in candidates {

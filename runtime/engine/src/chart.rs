@@ -3,10 +3,14 @@
 //! A verified [`Table`] is a chart, and so are the const rows of generated Rust. [`regions`](crate::regions) steps both.
 //! Deliberately not here: what a machine *does*. That is [`Content`](crate::regions::Content).
 
+use alloc::vec::Vec;
+
+use crate::bits;
+use crate::configuration::Configuration;
 use crate::id::{EventId, StateId, TransitionId};
 use crate::limits::MAX_DEPTH;
 use crate::table::sections::{Sections, StateKind};
-use crate::table::{ROOT, Table, list, tree};
+use crate::table::{ROOT, Table, list};
 
 /// Stands for *no event* where eventless transitions are asked for. Events are fewer (V01).
 pub(crate) const EVENTLESS: EventId = EventId::new(u16::MAX);
@@ -54,8 +58,57 @@ pub(crate) trait Chart: Tree {
         true
     }
 
+    /// Visits the histories below the domain, whose descendants end before `end`.
+    /// `visit` gets each one's parent, the history, and true if it is deep.
+    fn histories(
+        &self,
+        (domain, end): (StateId, u16),
+        mut visit: impl FnMut(StateId, StateId, bool),
+    ) {
+        for raw in domain.raw().saturating_add(1)..end {
+            let state = StateId::new(raw);
+            if let Some(node) = self.node(state)
+                && node.kind.is_history()
+                && let Some(parent) = node.parent
+            {
+                visit(parent, state, node.kind == StateKind::DeepHistory);
+            }
+        }
+    }
+
+    /// Returns the sets by which a step enters and exits many states at once, if the chart has them.
+    fn quiet(&self) -> Option<&Quiet> {
+        None
+    }
+
     /// Returns the state's own transitions that the event, or [`EVENTLESS`], triggers, in document order.
     fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId>;
+
+    /// Visits the active states that have transitions for the event, in document order.
+    /// The machine has parallel states or history.
+    fn sources(
+        &self,
+        configuration: &Configuration,
+        event: EventId,
+        mut visit: impl FnMut(StateId),
+    ) {
+        for (word, &active) in configuration.active().iter().enumerate() {
+            bits::states(word, active)
+                .filter(|&state| self.triggered(state, event).next().is_some())
+                .for_each(&mut visit);
+        }
+    }
+}
+
+/// Sets of states that let a step enter and exit many at once, where nobody can see the order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Quiet {
+    /// The states that act when they are exited.
+    pub(crate) exit: Vec<u64>,
+    /// The states that act when they are entered, by default or not, or that complete others.
+    pub(crate) entry: Vec<u64>,
+    /// The states without children.
+    pub(crate) leaves: Vec<u64>,
 }
 
 impl Tree for Sections {
@@ -79,15 +132,56 @@ impl Tree for Table {
 }
 
 impl Chart for Table {
+    #[inline]
     fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>> {
         let row = self.transition(transition)?;
         Some(Arrow {
             source: row.source,
-            domain: tree::domain(&self.sections, row),
+            domain: self.index.domain(transition),
             targets: list(&self.sections.targets, &row.targets),
         })
     }
 
+    #[inline]
+    fn has_eventless(&self) -> bool {
+        !self.index.reactions(EVENTLESS).is_empty()
+    }
+
+    #[inline]
+    fn histories(
+        &self,
+        (domain, end): (StateId, u16),
+        mut visit: impl FnMut(StateId, StateId, bool),
+    ) {
+        let all = &self.index.histories;
+        let first = all.partition_point(|&(parent, ..)| parent <= domain);
+        let below = all.iter().skip(first);
+        for &(parent, history, is_deep) in below.take_while(|row| row.0.raw() < end) {
+            visit(parent, history, is_deep);
+        }
+    }
+
+    #[inline]
+    fn quiet(&self) -> Option<&Quiet> {
+        Some(&self.index.quiet)
+    }
+
+    #[inline]
+    fn sources(
+        &self,
+        configuration: &Configuration,
+        event: EventId,
+        mut visit: impl FnMut(StateId),
+    ) {
+        let active = configuration.active();
+        for reaction in self.index.reactions(event) {
+            let word = usize::from(reaction.word);
+            let active = active.get(word).copied().unwrap_or_default();
+            bits::states(word, active & reaction.states).for_each(&mut visit);
+        }
+    }
+
+    #[inline]
     fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {
         let rows = self.index.matches(state, event).iter();
         rows.map(|&(_, transition)| transition)

@@ -1,19 +1,24 @@
-//! Configurations: the active states, and the states that histories have recorded.
+//! The active states, and the states that histories have recorded.
 //!
 //! A legal configuration has exactly one active child in each active compound state and all regions of each active
-//! parallel state, so that its leaves say it all. A machine without parallel states and history has one leaf, and a
-//! configuration of it is just that; others keep a list of leaves and what their histories have recorded.
+//! parallel state, so that its leaves determine it. A machine without parallel states and history has one leaf, and its
+//! configuration is just that. The configuration of any other machine has its leaves as a list, its active states as a
+//! bit set, and what its histories have recorded.
 
 mod legal;
+mod many;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 use core::fmt;
 
-use crate::chart::{self, Chart};
+use self::many::Many;
+use crate::bits;
+use crate::chart::{self, Chart, Quiet};
 use crate::id::StateId;
+use crate::regions::Scratch;
 use crate::table::{ROOT, Table};
+
+pub(crate) use self::many::Undo;
 
 /// The active states of a machine and the records of its histories.
 /// The leaves among the active states name the others.
@@ -25,16 +30,7 @@ pub struct Configuration {
     many: Option<Box<Many>>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Many {
-    /// In document order. While a step is under way these are the innermost active states, leaves or not.
-    leaves: Vec<StateId>,
-    /// For each history that has recorded something: the states that were active, in document order.
-    history: BTreeMap<StateId, Vec<StateId>>,
-}
-
-/// An illegal configuration.
-/// The leaves can't be active together in the table's machine, or no history of it can have made the record.
+/// An error: leaves that are no configuration of the machine, or a record that no history makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RestoreError {
     kind: RestoreErrorKind,
@@ -103,10 +99,9 @@ impl Configuration {
         let mut leaves = leaves.to_vec();
         leaves.sort_unstable();
         legal::leaves(chart, ROOT, &leaves)?;
-        let history = BTreeMap::new();
         Ok(Self {
             leaf: ROOT,
-            many: Some(Box::new(Many { leaves, history })),
+            many: Some(Box::new(Many::new(chart, leaves))),
         })
     }
 
@@ -136,9 +131,9 @@ impl Configuration {
         states.sort_unstable();
         legal::recorded(chart, history, &states)?;
         match &mut self.many {
-            Some(many) => many.history.insert(history, states),
+            Some(many) => many.record(history, states),
             None => return Err(RestoreErrorKind::NotAHistory { state: history }.into()),
-        };
+        }
         Ok(self)
     }
 
@@ -165,7 +160,7 @@ impl Configuration {
         };
         legal::leaves(chart, ROOT, &many.leaves)?;
         let mut history = many.history.iter();
-        history.try_for_each(|(&history, states)| legal::recorded(chart, history, states))
+        history.try_for_each(|(history, states)| legal::recorded(chart, *history, states))
     }
 
     /// Returns the active states without active children, in document order.
@@ -179,7 +174,7 @@ impl Configuration {
     pub fn history(&self) -> impl Iterator<Item = (StateId, &[StateId])> {
         let many = self.many.iter();
         many.flat_map(|many| &many.history)
-            .map(|(&history, states)| (history, states.as_slice()))
+            .map(|(history, states)| (*history, states.as_slice()))
     }
 
     /// Reports whether the state is active: a leaf, or around one.
@@ -193,7 +188,7 @@ impl Configuration {
     pub(crate) fn is_active_in<C: Chart>(&self, chart: &C, state: StateId) -> bool {
         match &self.many {
             None => self.leaf == state || chart::is_descendant(chart, self.leaf, state),
-            Some(_) => !self.within(chart, state).is_empty(),
+            Some(many) => bits::contains(&many.active, state.index()),
         }
     }
 
@@ -218,16 +213,10 @@ impl Configuration {
     }
 
     /// Returns the configuration in which a machine begins: only the root is active.
-    pub(crate) fn root(regions: bool) -> Self {
-        let many = || {
-            Box::new(Many {
-                leaves: [ROOT].to_vec(),
-                history: BTreeMap::new(),
-            })
-        };
+    pub(crate) fn root<C: Chart>(chart: &C, regions: bool) -> Self {
         Self {
             leaf: ROOT,
-            many: regions.then(many),
+            many: regions.then(|| Box::new(Many::new(chart, [ROOT].to_vec()))),
         }
     }
 
@@ -245,49 +234,110 @@ impl Configuration {
         range(self.all_leaves(), state.raw(), end)
     }
 
-    /// Returns what the history has recorded.
-    pub(crate) fn recorded(&self, history: StateId) -> Option<&[StateId]> {
-        let many = self.many.as_ref()?;
-        many.history.get(&history).map(Vec::as_slice)
+    /// Returns the active states as a bit set; empty for a machine with one leaf.
+    #[inline]
+    pub(crate) fn active(&self) -> &[u64] {
+        self.many.as_ref().map_or(&[], |many| &many.active)
     }
 
-    /// Records what was active.
-    pub(crate) fn remember(&mut self, history: StateId, states: Vec<StateId>) {
+    /// Returns the last active descendant of the state, in document order, among those before `end`.
+    #[inline]
+    pub(crate) fn last_active(&self, state: StateId, end: u16) -> Option<StateId> {
+        let from = usize::from(state.raw()) + 1;
+        bits::last(self.active(), from..usize::from(end)).and_then(StateId::from_index)
+    }
+
+    /// Returns the states that the history has recorded.
+    pub(crate) fn recorded(&self, history: StateId) -> Option<&[StateId]> {
+        self.many.as_ref()?.recorded(history)
+    }
+
+    /// Takes the memory that steps reuse. [`Configuration::return_scratch`] gives it back.
+    #[inline]
+    pub(crate) fn take_scratch(&mut self) -> Box<Scratch> {
+        let scratch = self.many.as_mut().and_then(|many| many.scratch.0.take());
+        scratch.unwrap_or_default()
+    }
+
+    /// Keeps the memory for the next step.
+    #[inline]
+    pub(crate) fn return_scratch(&mut self, scratch: Box<Scratch>) {
         if let Some(many) = &mut self.many {
-            many.history.insert(history, states);
+            many.scratch.0 = Some(scratch);
         }
     }
 
-    /// Removes the state; nothing within it is active any more.
+    /// Saves where the machine is, so that [`Configuration::roll_back`] can restore it.
+    #[inline]
+    pub(crate) fn save(&self, undo: &mut Undo) {
+        if let Some(many) = &self.many {
+            undo.save(many);
+        }
+    }
+
+    /// Restores what was saved.
+    pub(crate) fn roll_back(&mut self, undo: &mut Undo) {
+        if let Some(many) = &mut self.many {
+            undo.restore(many);
+        }
+    }
+
+    /// Records which states are active within the parent of the history, for the history.
+    pub(crate) fn remember<C: Chart>(
+        &mut self,
+        chart: &C,
+        (parent, history, is_deep): (StateId, StateId, bool),
+        undo: &mut Undo,
+    ) {
+        if let Some(many) = &mut self.many {
+            many.remember(chart, (parent, history, is_deep), undo);
+        }
+    }
+
+    /// Makes everything below the domain inactive, unless a state of `busy` would be.
+    /// Returns true if it did.
+    #[inline]
+    pub(crate) fn leave_quietly(&mut self, below: (StateId, u16), busy: &[u64]) -> bool {
+        let many = self.many.as_mut();
+        many.is_some_and(|many| many.leave_quietly(below, busy))
+    }
+
+    /// Makes the states of a set active, unless one of them acts. Returns true if it did.
+    ///
+    /// The set lies in the words from the first number up to but without the last, and below one innermost active state.
+    #[inline]
+    pub(crate) fn enter_quietly(&mut self, set: (usize, &[u64], usize), quiet: &Quiet) -> bool {
+        let many = self.many.as_mut();
+        many.is_some_and(|many| many.enter_quietly(set, quiet))
+    }
+
+    /// Makes a state inactive. No descendant of it is active.
+    #[inline]
     pub(crate) fn leave<C: Chart>(&mut self, chart: &C, state: StateId) {
         let Some(parent) = chart::parent(chart, state) else {
             return;
         };
-        let Some(many) = &mut self.many else {
-            self.leaf = parent;
-            return;
-        };
-        if let Ok(at) = many.leaves.binary_search(&state) {
-            many.leaves.remove(at);
-            // What stands there in document order are the parent's other descendants, if any is active.
-            let end = chart.node(parent).map_or(0, |node| node.end);
-            if range(&many.leaves, parent.raw(), end).is_empty() {
-                many.leaves.insert(at, parent);
-            }
+        match &mut self.many {
+            None => self.leaf = parent,
+            Some(many) => many.leave(chart, state, parent),
         }
     }
 
-    /// Adds the state, whose parent is active.
+    /// Exits one leaf and enters another, with the states that are around only one of them.
+    #[inline]
+    pub(crate) fn move_leaf<C: Chart>(&mut self, chart: &C, leaf: StateId, next: StateId) {
+        match &mut self.many {
+            None => self.leaf = next,
+            Some(many) => many.move_leaf(chart, leaf, next),
+        }
+    }
+
+    /// Makes a state active. Its parent is.
+    #[inline]
     pub(crate) fn enter<C: Chart>(&mut self, chart: &C, state: StateId) {
-        let Some(many) = &mut self.many else {
-            self.leaf = state;
-            return;
-        };
-        let at = many.leaves.partition_point(|&leaf| leaf < state);
-        let before = at.checked_sub(1).and_then(|at| many.leaves.get_mut(at));
-        match before {
-            Some(before) if Some(*before) == chart::parent(chart, state) => *before = state,
-            _ => many.leaves.insert(at, state),
+        match &mut self.many {
+            None => self.leaf = state,
+            Some(many) => many.enter(chart, state),
         }
     }
 }

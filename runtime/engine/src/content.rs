@@ -67,6 +67,9 @@ impl<H: Host> Content<'_, H> {
         configuration: &Configuration,
         observer: &mut O,
     ) -> Result<(), StepError> {
+        if calls.is_empty() {
+            return Ok(());
+        }
         self.block(calls, configuration, observer).map(|_| ())
     }
 

@@ -58,6 +58,27 @@ pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
     outcome
 }
 
+/// Enters the target from within the domain, by no transition, and comes to rest.
+/// On an error the configuration is as it was.
+pub(crate) fn jump<C: Chart, K: Content, O: Observer>(
+    chart: &C,
+    configuration: &mut Configuration,
+    (domain, target): (StateId, StateId),
+    limit: u32,
+    content: &mut K,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    let before = configuration.leaf;
+    observer.microstep();
+    let outcome = exit_states(chart, configuration, domain, content, observer)
+        .and_then(|()| enter_states(chart, configuration, domain, target, content, observer))
+        .and_then(|()| run_to_rest(chart, configuration, 1, limit, content, observer));
+    if outcome.is_err() {
+        configuration.leaf = before;
+    }
+    outcome
+}
+
 /// Takes eventless transitions, else raised events in order, until nothing is left.
 /// This is the inner loop of SCXML's `mainEventLoop`. A raised event that triggers nothing is dropped.
 fn run_to_rest<C: Chart, K: Content, O: Observer>(

@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use crate::chart::{self, Arrow, Chart, Node, Tree};
+use crate::chart::{self, Arrow, Chart, Node, Quiet, Tree};
 use crate::configuration::Configuration;
 use crate::id::{EventId, StateId, TransitionId};
 use crate::table::sections::StateKind;
@@ -58,6 +58,12 @@ impl<'t> Jumping<'t> {
             targets: targets.to_vec(),
         })
     }
+
+    /// Returns the domain and the target in a machine with one leaf.
+    /// There is one target: no two states of such a machine can be active together.
+    pub(crate) fn only_target(&self) -> (StateId, StateId) {
+        (self.domain, self.targets.first().copied().unwrap_or(ROOT))
+    }
 }
 
 /// Reports whether two states stand in different regions of a parallel state.
@@ -86,6 +92,22 @@ impl Chart for Jumping<'_> {
             domain: Some(self.domain),
             targets: &self.targets,
         })
+    }
+
+    fn has_eventless(&self) -> bool {
+        self.table.has_eventless()
+    }
+
+    fn histories(&self, below: (StateId, u16), visit: impl FnMut(StateId, StateId, bool)) {
+        self.table.histories(below, visit);
+    }
+
+    fn quiet(&self) -> Option<&Quiet> {
+        self.table.quiet()
+    }
+
+    fn sources(&self, configuration: &Configuration, event: EventId, visit: impl FnMut(StateId)) {
+        self.table.sources(configuration, event, visit);
     }
 
     fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {

@@ -116,8 +116,8 @@
 //!   doesn't come to rest within a number of microsteps is [`StepError::StepLimit`], one that raises too many events is
 //!   [`StepError::RaiseLimit`]. Every error leaves the configuration and what histories have recorded as they were, and a
 //!   host that has timers or a context is told to do the same ([`Host::rollback`]).
-//! - A step of a machine without parallel states and history allocates nothing but the list of raised events, which is
-//!   kept for the next step.
+//! - A step allocates nothing: the list of raised events and the sets that a step with regions needs are kept for the next
+//!   one, and grow with the first few. It costs what it changes, whatever regions there are besides.
 //!
 //! Deliberately not here: compiling, storing, and a clock. The [`Host`] has the context and the timers, for which there
 //! are [`Data`] and [`Timers`] ready-made; the machine asks, and is told by [`Machine::elapse`] that a time is over.
@@ -128,6 +128,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod bits;
 mod candidate;
 mod chart;
 mod configuration;
@@ -145,6 +146,7 @@ mod jump;
 mod limits;
 mod machine;
 mod operation;
+mod quick;
 mod record;
 mod regions;
 mod step;

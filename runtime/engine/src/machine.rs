@@ -9,14 +9,15 @@ use crate::candidate::{self, Candidate};
 use crate::configuration::{Configuration, RestoreError};
 use crate::content::Work;
 use crate::error::StepError;
-use crate::expression;
 use crate::host::{Host, Observer};
 use crate::id::{EventId, StateId, TimerId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
+use crate::quick::{self, Quick};
 use crate::record::Outcome;
+use crate::regions::Selection;
 use crate::step;
 use crate::table::Table;
-use crate::table::index::{self, Cell, Check, Contender, Guarded};
+use crate::table::index::{self, Cell};
 
 /// A running machine.
 #[derive(Clone, Debug)]
@@ -112,101 +113,19 @@ impl<'t, H: Host> Machine<'t, H> {
         observer: &mut O,
     ) -> Result<Outcome, StepError> {
         let leaf = self.configuration.leaf;
-        // What the general step is asked for, unless the cell says it all: the transition, if it is found already.
-        // There is one call of it, so that every other result is a constant for the caller's optimizer.
-        let found = 'general: {
-            let Some(cell) = index::cell(self.cells, self.stride, leaf, event) else {
-                break 'general None;
-            };
-            let next = match *cell {
-                Cell::Nothing => return Ok(Outcome::Ignored),
-                Cell::Move { transition, next } => {
-                    observer.microstep();
-                    observer.transition(transition);
-                    observer.exited(leaf);
-                    observer.entered(next);
-                    next
-                }
-                // The other kinds leave out what an observer would see between the actions.
-                _ if observer.watches() => break 'general None,
-                Cell::Ask { guard, next } => {
-                    if !self.holds(guard) {
-                        return Ok(Outcome::Ignored);
-                    }
-                    next
-                }
-                Cell::Act {
-                    guard,
-                    action,
-                    next,
-                } => {
-                    if !self.holds(guard) {
-                        return Ok(Outcome::Ignored);
-                    }
-                    self.host.action(action);
-                    next
-                }
-                Cell::Run {
-                    guard,
-                    count,
-                    at,
-                    next,
-                } => {
-                    if !self.holds(guard) {
-                        return Ok(Outcome::Ignored);
-                    }
-                    self.run(usize::from(at), usize::from(count));
-                    next
-                }
-                Cell::List { at, count } => {
-                    let Some(first) = self.first(at as usize, usize::from(count), observer) else {
-                        return Ok(Outcome::Ignored);
-                    };
-                    let Some(next) = first.next() else {
-                        break 'general Some(first.transition());
-                    };
-                    let (at, count) = first.actions();
-                    self.run(at, count);
-                    next
-                }
-                Cell::General => break 'general None,
-            };
-            self.configuration.leaf = next;
-            return Ok(Outcome::Taken);
+        let cell = index::cell(self.cells, self.stride, leaf, event);
+        let (table, configuration) = (self.table, &self.configuration);
+        // There is one call of the general step, so that every other result is a constant for the caller's optimizer.
+        let found = match quick::take(table, configuration, (leaf, cell), &mut self.host, observer)
+        {
+            Quick::Ignored => return Ok(Outcome::Ignored),
+            Quick::Moved(next) => {
+                self.configuration.leaf = next;
+                return Ok(Outcome::Taken);
+            }
+            Quick::General(found) => found,
         };
         self.send_general(event, found, observer)
-    }
-
-    #[inline(always)]
-    fn holds(&mut self, guard: Guarded) -> bool {
-        guard.guard().is_none_or(|guard| self.host.guard(guard))
-    }
-
-    /// Returns the first contender whose guard holds.
-    #[inline(always)]
-    fn first<O: Observer>(
-        &mut self,
-        at: usize,
-        count: usize,
-        observer: &mut O,
-    ) -> Option<&'t Contender> {
-        let (table, host, configuration) = (self.table, &mut self.host, &self.configuration);
-        let mut contenders = table.index.dense.contenders(at, count).iter();
-        contenders.find(|contender| match contender.check() {
-            Check::Always => true,
-            Check::Ask(guard) => host.guard(guard),
-            Check::Program => {
-                expression::guard(table, contender.transition(), configuration, host, observer)
-            }
-        })
-    }
-
-    /// Does the actions of a cell or a contender.
-    #[inline(always)]
-    fn run(&mut self, at: usize, count: usize) {
-        for &action in self.table.index.dense.actions(at, count) {
-            self.host.action(action);
-        }
     }
 
     /// Does all there is to do for the event, which takes the transition `found` if that is known.
@@ -319,7 +238,9 @@ impl<'t, H: Host> Machine<'t, H> {
             return false;
         }
         if table.has_regions() {
-            return !step::enabled(table, configuration, event, host, &mut ()).is_empty();
+            let mut selection = Selection::default();
+            step::select(table, configuration, event, &mut selection, host, &mut ());
+            return !selection.enabled.is_empty();
         }
         step::selected(table, configuration, event, host, &mut ()).is_some()
     }

@@ -14,6 +14,10 @@
 //!
 //! Machines with one leaf have steps of their own, in `flat.rs`.
 //!
+//! A step costs what it changes. A chart names the active states that react to an event, so that other regions aren't
+//! looked at; sets of states are bit sets; and [`Scratch`] is reused, so that a step allocates nothing once the machine
+//! has taken a few.
+//!
 //! INVARIANT: nothing here loops but over finite lists of the chart, at most `limit` microsteps a macrostep, and at most
 //! [`MAX_RAISED`](crate::MAX_RAISED) events that those raise.
 
@@ -29,9 +33,18 @@ use crate::id::{EventId, StateId, TransitionId};
 use crate::record::Outcome;
 use crate::table::ROOT;
 
-use alloc::vec::Vec;
+use self::enter::EntrySet;
+pub(crate) use self::select::{Selection, select};
+use crate::configuration::Undo;
 
-pub(crate) use self::select::select;
+/// Memory that steps reuse.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// The transitions to take.
+    pub(crate) selection: Selection,
+    entries: EntrySet,
+    undo: Undo,
+}
 
 /// The executable content of a machine, in the steps of `macrostep`.
 /// Each method observes its actions and what they raise.
@@ -113,26 +126,59 @@ pub(crate) fn start<C: Chart, K: Content, O: Observer>(
     content: &mut K,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
+    let mut scratch = configuration.take_scratch();
     content.begin(ROOT, configuration, observer)?;
-    enter::initial_states(chart, configuration, content, observer)?;
-    run_to_rest(chart, configuration, 0, limit, content, observer)
+    let entries = &mut scratch.entries;
+    enter::initial_states(chart, configuration, entries, content, observer)?;
+    let outcome = run_to_rest(
+        chart,
+        configuration,
+        &mut scratch,
+        (0, limit),
+        content,
+        observer,
+    );
+    configuration.return_scratch(scratch);
+    outcome
 }
 
-/// Takes these transitions, which were selected together, and comes to rest.
+/// Takes an external event: one macrostep.
 /// On an error the configuration and what its histories have recorded are as they were.
-pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
+pub(crate) fn send<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
-    enabled: &[TransitionId],
+    event: EventId,
     limit: u32,
     content: &mut K,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
-    let before = configuration.clone();
-    let outcome = microstep(chart, configuration, enabled, content, observer)
-        .and_then(|()| run_to_rest(chart, configuration, 1, limit, content, observer));
+    let mut scratch = configuration.take_scratch();
+    let selection = &mut scratch.selection;
+    select_with(chart, configuration, event, selection, content, observer);
+    let outcome = if selection.enabled.is_empty() {
+        Ok(Outcome::Ignored)
+    } else {
+        macrostep(chart, configuration, &mut scratch, limit, content, observer)
+    };
+    configuration.return_scratch(scratch);
+    outcome
+}
+
+/// Takes the selected transitions and comes to rest.
+/// On an error the configuration and what its histories have recorded are as they were.
+pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
+    chart: &C,
+    configuration: &mut Configuration,
+    scratch: &mut Scratch,
+    limit: u32,
+    content: &mut K,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    configuration.save(&mut scratch.undo);
+    let outcome = microstep(chart, configuration, scratch, content, observer)
+        .and_then(|()| run_to_rest(chart, configuration, scratch, (1, limit), content, observer));
     if outcome.is_err() {
-        *configuration = before;
+        configuration.roll_back(&mut scratch.undo);
     }
     outcome
 }
@@ -147,24 +193,41 @@ pub(crate) fn jump<C: Chart, K: Content, O: Observer>(
     content: &mut K,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
-    let before = configuration.clone();
+    let mut scratch = configuration.take_scratch();
+    configuration.save(&mut scratch.undo);
     observer.microstep();
-    let outcome = exit::exit_states(chart, configuration, &[transition], content, observer)
-        .and_then(|()| enter::enter_states(chart, configuration, &[transition], content, observer))
-        .and_then(|()| run_to_rest(chart, configuration, 1, limit, content, observer));
+    let (undo, entries) = (&mut scratch.undo, &mut scratch.entries);
+    let outcome = exit::exit_states(chart, configuration, &[transition], undo, content, observer)
+        .and_then(|()| {
+            let enabled = &[transition];
+            enter::enter_states(chart, configuration, enabled, entries, content, observer)
+        })
+        .and_then(|()| {
+            run_to_rest(
+                chart,
+                configuration,
+                &mut scratch,
+                (1, limit),
+                content,
+                observer,
+            )
+        });
     if outcome.is_err() {
-        *configuration = before;
+        configuration.roll_back(&mut scratch.undo);
     }
+    configuration.return_scratch(scratch);
     outcome
 }
 
 /// Takes eventless transitions, else raised events in order, until nothing is left.
 /// This is the inner loop of SCXML's `mainEventLoop`. A raised event that triggers nothing is dropped.
+///
+/// `taken` microsteps of at most `limit` are behind it.
 fn run_to_rest<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
-    taken: u32,
-    limit: u32,
+    scratch: &mut Scratch,
+    (taken, limit): (u32, u32),
     content: &mut K,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
@@ -173,54 +236,73 @@ fn run_to_rest<C: Chart, K: Content, O: Observer>(
         if let Some(fault) = content.fault() {
             return Err(fault);
         }
-        let mut enabled = triggered(chart, configuration, EVENTLESS, content, observer);
-        if enabled.is_empty() {
+        let selection = &mut scratch.selection;
+        selection.enabled.clear();
+        if chart.has_eventless() {
+            select_with(
+                chart,
+                configuration,
+                EVENTLESS,
+                selection,
+                content,
+                observer,
+            );
+        }
+        if selection.enabled.is_empty() {
             let Some(event) = content.next() else {
                 return Ok(Outcome::Taken);
             };
-            enabled = triggered(chart, configuration, event, content, observer);
+            select_with(chart, configuration, event, selection, content, observer);
         }
-        if enabled.is_empty() {
+        if selection.enabled.is_empty() {
             continue;
         }
         if taken >= limit {
             return Err(StepError::StepLimit { limit });
         }
         taken += 1;
-        microstep(chart, configuration, &enabled, content, observer)?;
+        microstep(chart, configuration, scratch, content, observer)?;
     }
     Ok(Outcome::Ended)
 }
 
-/// Returns what the event, or [`EVENTLESS`], takes.
-pub(crate) fn triggered<C: Chart, K: Content, O: Observer>(
+/// Selects what the event, or [`EVENTLESS`], takes. The content says which guards hold.
+pub(crate) fn select_with<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &Configuration,
     event: EventId,
+    selection: &mut Selection,
     content: &mut K,
     observer: &mut O,
-) -> Vec<TransitionId> {
-    let mut holds = |transition| content.holds(transition, configuration, observer);
-    select(chart, configuration, event, &mut holds)
+) {
+    select(chart, configuration, event, selection, |transition| {
+        content.holds(transition, configuration, observer)
+    });
 }
 
 /// Takes the transitions: SCXML's `microstep`, with `exitStates` and `enterStates`.
 fn microstep<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
-    enabled: &[TransitionId],
+    scratch: &mut Scratch,
     content: &mut K,
     observer: &mut O,
 ) -> Result<(), StepError> {
+    let Scratch {
+        selection,
+        entries,
+        undo,
+    } = scratch;
+    let enabled = &selection.enabled;
     observer.microstep();
     for &transition in enabled {
         observer.transition(transition);
     }
-    exit::exit_states(chart, configuration, enabled, content, observer)?;
+    exit::exit_states(chart, configuration, enabled, undo, content, observer)?;
     for &transition in enabled {
         content.act(transition, configuration, observer)?;
     }
-    enter::enter_states(chart, configuration, enabled, content, observer)?;
+    enter::enter_states(chart, configuration, enabled, entries, content, observer)?;
     debug_assert!(
         configuration.check_chart(chart).is_ok(),
         "a step leads to a legal configuration"

@@ -3,8 +3,6 @@
 //!
 //! [`flat`] has the steps of machines with one leaf, [`regions`] those of all others.
 
-use alloc::vec::Vec;
-
 use crate::configuration::Configuration;
 use crate::content::{Content, Work};
 use crate::error::StepError;
@@ -12,8 +10,11 @@ use crate::expression;
 use crate::host::{Host, Observer};
 use crate::id::{EventId, StateId, TimerId, TransitionId};
 use crate::jump::{JUMP, Jumping};
+use crate::quick::{self, Concerned, Quick};
 use crate::record::Outcome;
+use crate::regions::{Scratch, Selection};
 use crate::table::Table;
+use crate::table::index;
 use crate::table::sections::EventKind;
 use crate::{flat, regions};
 
@@ -26,7 +27,7 @@ pub(crate) fn start<H: Host, O: Observer>(
     host: &mut H,
     observer: &mut O,
 ) -> Result<Configuration, StepError> {
-    let mut configuration = Configuration::root(table.has_regions());
+    let mut configuration = Configuration::root(table, table.has_regions());
     let limit = work.limit;
     one_change(table, work, host, |content| {
         if table.has_regions() {
@@ -78,10 +79,13 @@ pub(crate) fn send_to<H: Host, O: Observer>(
             break enabled;
         }
     };
-    if table.has_regions() {
-        return macrosteps(table, configuration, &[enabled], work, host, observer);
+    if !table.has_regions() {
+        return macrostep(table, configuration, enabled, work, host, observer);
     }
-    macrostep(table, configuration, enabled, work, host, observer)
+    with_scratch(configuration, |configuration, scratch| {
+        scratch.selection.only(enabled);
+        macrosteps(table, configuration, scratch, work, host, observer)
+    })
 }
 
 /// Sends a timer's event: one macrostep. On an error the configuration is as it was.
@@ -119,7 +123,18 @@ pub(crate) fn jump<H: Host, O: Observer>(
     };
     let limit = work.limit;
     one_change(table, work, host, |content| {
-        regions::jump(&chart, configuration, JUMP, limit, content, observer)
+        if table.has_regions() {
+            return regions::jump(&chart, configuration, JUMP, limit, content, observer);
+        }
+        let (domain, target) = chart.only_target();
+        flat::jump(
+            table,
+            configuration,
+            (domain, target),
+            limit,
+            content,
+            observer,
+        )
     })
 }
 
@@ -133,13 +148,63 @@ fn external<H: Host, O: Observer>(
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
     if table.has_regions() {
-        let enabled = enabled(table, configuration, event, host, observer);
-        return macrosteps(table, configuration, &enabled, work, host, observer);
+        let found = match in_one_region(table, configuration, event, host, observer) {
+            Quick::Ignored => return Ok(Outcome::Ignored),
+            Quick::Moved(_) => return Ok(Outcome::Taken),
+            Quick::General(found) => found,
+        };
+        return in_regions(table, configuration, (event, found), work, host, observer);
     }
     let Some(transition) = selected(table, configuration, event, host, observer) else {
         return Ok(Outcome::Ignored);
     };
     macrostep(table, configuration, transition, work, host, observer)
+}
+
+/// Takes the event in a machine with regions, by the transition that is `found` already, if one is.
+///
+/// It isn't inlined, so that the steps before it, which need no memory, stay short.
+#[inline(never)]
+fn in_regions<H: Host, O: Observer>(
+    table: &Table,
+    configuration: &mut Configuration,
+    (event, found): (EventId, Option<TransitionId>),
+    work: &mut Work,
+    host: &mut H,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    with_scratch(configuration, |configuration, scratch| {
+        let selection = &mut scratch.selection;
+        match found {
+            Some(found) => selection.only(found),
+            None => select(table, configuration, event, selection, host, observer),
+        }
+        macrosteps(table, configuration, scratch, work, host, observer)
+    })
+}
+
+/// Takes the event in a machine with regions if the dense index knows the whole effect.
+/// The event concerns one leaf alone then.
+#[inline]
+fn in_one_region<H: Host, O: Observer>(
+    table: &Table,
+    configuration: &mut Configuration,
+    event: EventId,
+    host: &mut H,
+    observer: &mut O,
+) -> Quick {
+    let leaf = match quick::concerned(table, configuration, event) {
+        Concerned::Nobody => return Quick::Ignored,
+        Concerned::Several => return Quick::General(None),
+        Concerned::One(leaf) => leaf,
+    };
+    let (cells, stride) = table.index.dense.cells();
+    let cell = index::cell(cells, stride, leaf, event);
+    let taken = quick::take(table, configuration, (leaf, cell), host, observer);
+    if let Quick::Moved(next) = taken {
+        configuration.move_leaf(table, leaf, next);
+    }
+    taken
 }
 
 /// Reports whether the event may be sent at all.
@@ -170,17 +235,31 @@ pub(crate) fn selected<H: Host, O: Observer>(
     })
 }
 
-/// Returns the transitions that the event takes in a machine with regions.
-pub(crate) fn enabled<H: Host, O: Observer>(
+/// Selects the transitions that the event takes in a machine with regions.
+#[inline]
+pub(crate) fn select<H: Host, O: Observer>(
     table: &Table,
     configuration: &Configuration,
     event: EventId,
+    selection: &mut Selection,
     host: &mut H,
     observer: &mut O,
-) -> Vec<TransitionId> {
-    let mut holds =
-        |transition| expression::guard(table, transition, configuration, host, observer);
-    regions::select(table, configuration, event, &mut holds)
+) {
+    regions::select(table, configuration, event, selection, |transition| {
+        expression::guard(table, transition, configuration, host, observer)
+    });
+}
+
+/// Steps with the memory that the configuration keeps for that.
+#[inline]
+fn with_scratch<T>(
+    configuration: &mut Configuration,
+    step: impl FnOnce(&mut Configuration, &mut Scratch) -> T,
+) -> T {
+    let mut scratch = configuration.take_scratch();
+    let result = step(configuration, &mut scratch);
+    configuration.return_scratch(scratch);
+    result
 }
 
 /// Takes the transition of a machine with one leaf and comes to rest.
@@ -199,21 +278,21 @@ pub(crate) fn macrostep<H: Host, O: Observer>(
     })
 }
 
-/// Takes the transitions of a machine with regions and comes to rest.
+/// Takes the selected transitions of a machine with regions and comes to rest.
 fn macrosteps<H: Host, O: Observer>(
     table: &Table,
     configuration: &mut Configuration,
-    enabled: &[TransitionId],
+    scratch: &mut Scratch,
     work: &mut Work,
     host: &mut H,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
-    if enabled.is_empty() {
+    if scratch.selection.enabled.is_empty() {
         return Ok(Outcome::Ignored);
     }
     let limit = work.limit;
     one_change(table, work, host, |content| {
-        regions::macrostep(table, configuration, enabled, limit, content, observer)
+        regions::macrostep(table, configuration, scratch, limit, content, observer)
     })
 }
 

@@ -270,3 +270,58 @@ pub(crate) mod deep {
         }
     }
 }
+
+pub(crate) mod regions {
+    use crate::regions::{Event, State};
+
+    pub(crate) struct Machine {
+        is_on: bool,
+        deck: State,
+        volume: State,
+        light: State,
+    }
+
+    impl Machine {
+        pub(crate) fn new() -> Self {
+            Self {
+                is_on: false,
+                deck: State::Stopped,
+                volume: State::Normal,
+                light: State::Bright,
+            }
+        }
+
+        /// The leaves; while the machine is off all three are that one.
+        pub(crate) fn leaves(&self) -> [State; 3] {
+            if self.is_on {
+                [self.deck, self.volume, self.light]
+            } else {
+                [State::Off; 3]
+            }
+        }
+
+        #[inline]
+        pub(crate) fn send(&mut self, event: Event) -> bool {
+            if event == Event::Power {
+                self.is_on = !self.is_on;
+                return true;
+            }
+            if !self.is_on {
+                return false;
+            }
+            match (event, self.deck, self.volume, self.light) {
+                (Event::Play, State::Stopped | State::Paused, ..) => self.deck = State::Playing,
+                (Event::Pause, State::Playing, ..) => self.deck = State::Paused,
+                (Event::Stop, State::Playing | State::Paused, ..) => self.deck = State::Stopped,
+                (Event::Mute, _, State::Normal, _) => self.volume = State::Muted,
+                (Event::Mute, _, State::Muted, _) => self.volume = State::Normal,
+                (Event::Louder, _, State::Normal, _) => self.volume = State::Loud,
+                (Event::Quieter, _, State::Loud, _) => self.volume = State::Normal,
+                (Event::Darken, _, _, State::Bright) => self.light = State::Dim,
+                (Event::Lighten, _, _, State::Dim) => self.light = State::Bright,
+                _ => return false,
+            }
+            true
+        }
+    }
+}

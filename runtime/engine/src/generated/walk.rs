@@ -15,6 +15,7 @@ use crate::id::{EventId, StateId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::record::Outcome;
 pub use crate::regions::Content;
+use crate::regions::Selection;
 use crate::table::sections::StateKind;
 use crate::{flat, regions};
 
@@ -109,7 +110,7 @@ impl<const REGIONS: bool> Rows<REGIONS> {
         content: &mut K,
         observer: &mut O,
     ) -> Result<Configuration, StepError> {
-        let mut configuration = Configuration::root(REGIONS);
+        let mut configuration = Configuration::root(self, REGIONS);
         let limit = DEFAULT_STEP_LIMIT;
         if REGIONS {
             regions::start(self, &mut configuration, limit, content, observer)?;
@@ -137,11 +138,7 @@ impl<const REGIONS: bool> Rows<REGIONS> {
         }
         let limit = DEFAULT_STEP_LIMIT;
         if REGIONS {
-            let enabled = regions::triggered(self, configuration, event, content, observer);
-            if enabled.is_empty() {
-                return Ok(Outcome::Ignored);
-            }
-            return regions::macrostep(self, configuration, &enabled, limit, content, observer);
+            return regions::send(self, configuration, event, limit, content, observer);
         }
         match flat::triggered(self, configuration, event, content, observer) {
             Some(it) => flat::macrostep(self, configuration, it, limit, content, observer),
@@ -154,13 +151,15 @@ impl<const REGIONS: bool> Rows<REGIONS> {
         &self,
         configuration: &Configuration,
         event: EventId,
-        mut holds: impl FnMut(TransitionId) -> bool,
+        holds: impl FnMut(TransitionId) -> bool,
     ) -> bool {
         if self.is_ended(configuration) {
             return false;
         }
         if REGIONS {
-            !regions::select(self, configuration, event, &mut holds).is_empty()
+            let mut selection = Selection::default();
+            regions::select(self, configuration, event, &mut selection, holds);
+            !selection.enabled.is_empty()
         } else {
             flat::select(self, configuration.leaf, event, holds).is_some()
         }

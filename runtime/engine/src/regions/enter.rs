@@ -1,8 +1,9 @@
-//! Entry of states: SCXML's `enterStates` and `computeEntrySet`.
+//! Entries: SCXML's `enterStates` and `computeEntrySet`.
 
-use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use super::Content;
+use crate::bits;
 use crate::chart::{self, Chart};
 use crate::configuration::Configuration;
 use crate::error::StepError;
@@ -12,15 +13,61 @@ use crate::limits::MAX_DEPTH;
 use crate::table::ROOT;
 use crate::table::sections::StateKind;
 
-/// The states to enter, in document order.
+/// The states to enter.
 #[derive(Debug, Default)]
-struct EntrySet {
-    /// The states, each with its way of entry: SCXML's `statesToEnter` and `statesForDefaultEntry`.
-    /// It is true for a state that is entered by default, whose initial transition's actions run.
-    states: BTreeMap<StateId, bool>,
-    /// The histories without a record, by their parents: SCXML's `defaultHistoryContent`.
-    /// The actions of their default transitions run if the parents are entered.
-    defaults: BTreeMap<StateId, StateId>,
+pub(super) struct EntrySet {
+    /// SCXML's `statesToEnter`.
+    states: Vec<u64>,
+    /// The states that are entered by default: SCXML's `statesForDefaultEntry`.
+    /// The actions of their initial transitions run.
+    by_default: Vec<u64>,
+    /// The words that have been written: from the first, up to but without the second.
+    written: (usize, usize),
+    /// The transitions that lead to the states.
+    transitions: usize,
+    /// Histories that have recorded nothing, with their parents: SCXML's `defaultHistoryContent`.
+    /// The actions of the history's default transition run if the parent is entered.
+    defaults: Vec<(StateId, StateId)>,
+}
+
+impl EntrySet {
+    /// Empties the set, for a machine with that many states.
+    #[inline]
+    fn reset(&mut self, states: usize) {
+        let words = bits::words(states);
+        if self.states.len() == words {
+            let (from, to) = self.written;
+            for set in [&mut self.states, &mut self.by_default] {
+                set.get_mut(from..to).unwrap_or_default().fill(0);
+            }
+        } else {
+            for set in [&mut self.states, &mut self.by_default] {
+                set.clear();
+                set.resize(words, 0);
+            }
+        }
+        self.written = (words, 0);
+        self.transitions = 0;
+        self.defaults.clear();
+    }
+
+    #[inline]
+    fn insert(&mut self, state: StateId, by_default: bool) {
+        let (word, mask) = bits::position(state.index());
+        if let Some(states) = self.states.get_mut(word) {
+            *states |= mask;
+            let (from, to) = self.written;
+            self.written = (from.min(word), to.max(word + 1));
+        }
+        if by_default && let Some(states) = self.by_default.get_mut(word) {
+            *states |= mask;
+        }
+    }
+
+    #[inline]
+    fn contains(&self, state: StateId) -> bool {
+        bits::contains(&self.states, state.index())
+    }
 }
 
 /// Enters the initial configuration.
@@ -28,34 +75,36 @@ struct EntrySet {
 pub(super) fn initial_states<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
+    set: &mut EntrySet,
     content: &mut K,
     observer: &mut O,
 ) -> Result<(), StepError> {
-    let mut entry = Entry::new(chart, configuration);
+    let mut entry = Entry::new(chart, configuration, set);
     let initial = chart.node(ROOT).map_or(&[][..], |node| node.initial);
     entry.targets(initial, ROOT, MAX_HOPS);
-    let set = entry.set;
-    enter(chart, configuration, &set, content, observer)
+    set.transitions = 1;
+    enter(chart, configuration, set, content, observer)
 }
 
-/// Enters what the transitions lead to.
+/// Enters the targets of the transitions.
 pub(super) fn enter_states<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
     enabled: &[TransitionId],
+    set: &mut EntrySet,
     content: &mut K,
     observer: &mut O,
 ) -> Result<(), StepError> {
-    let mut entry = Entry::new(chart, configuration);
+    let mut entry = Entry::new(chart, configuration, set);
     for &transition in enabled {
         if let Some(arrow) = chart.arrow(transition)
             && let Some(domain) = arrow.domain
         {
             entry.targets(arrow.targets, domain, MAX_HOPS);
+            entry.set.transitions += 1;
         }
     }
-    let set = entry.set;
-    enter(chart, configuration, &set, content, observer)
+    enter(chart, configuration, set, content, observer)
 }
 
 /// Enters the states in document order.
@@ -68,18 +117,30 @@ fn enter<C: Chart, K: Content, O: Observer>(
     content: &mut K,
     observer: &mut O,
 ) -> Result<(), StepError> {
-    for (&state, &default) in &set.states {
-        configuration.enter(chart, state);
-        observer.entered(state);
-        content.enter(state, configuration, observer)?;
-        if chart::kind(chart, state) == Some(StateKind::Final) {
-            complete(chart, configuration, state, content, observer);
-        }
-        if default {
-            content.begin(state, configuration, observer)?;
-        }
-        if let Some(&history) = set.defaults.get(&state) {
-            content.begin(history, configuration, observer)?;
+    let (from, to) = set.written;
+    if set.transitions == 1
+        && !observer.watches()
+        && let Some(quiet) = chart.quiet()
+        && configuration.enter_quietly((from, &set.states, to), quiet)
+    {
+        return Ok(());
+    }
+    for word in from..to {
+        let states = set.states.get(word).copied().unwrap_or_default();
+        for state in bits::states(word, states) {
+            configuration.enter(chart, state);
+            observer.entered(state);
+            content.enter(state, configuration, observer)?;
+            if chart::kind(chart, state) == Some(StateKind::Final) {
+                complete(chart, configuration, state, content, observer);
+            }
+            if bits::contains(&set.by_default, state.index()) {
+                content.begin(state, configuration, observer)?;
+            }
+            let mut defaults = set.defaults.iter().rev();
+            if let Some(&(_, history)) = defaults.find(|row| row.0 == state) {
+                content.begin(history, configuration, observer)?;
+            }
         }
     }
     Ok(())
@@ -136,15 +197,16 @@ const MAX_HOPS: usize = 3 * MAX_DEPTH;
 struct Entry<'a, C> {
     chart: &'a C,
     configuration: &'a Configuration,
-    set: EntrySet,
+    set: &'a mut EntrySet,
 }
 
 impl<'a, C: Chart> Entry<'a, C> {
-    fn new(chart: &'a C, configuration: &'a Configuration) -> Self {
+    fn new(chart: &'a C, configuration: &'a Configuration, set: &'a mut EntrySet) -> Self {
+        set.reset(chart.node(ROOT).map_or(0, |root| usize::from(root.end)));
         Self {
             chart,
             configuration,
-            set: EntrySet::default(),
+            set,
         }
     }
 
@@ -173,37 +235,35 @@ impl<'a, C: Chart> Entry<'a, C> {
                 if let Some(recorded) = configuration.recorded(state) {
                     self.targets(recorded, parent, hops);
                 } else {
-                    self.set.defaults.insert(parent, state);
+                    self.set.defaults.push((parent, state));
                     self.targets(node.initial, parent, hops);
                 }
             }
             StateKind::Compound => {
-                self.set.states.insert(state, true);
+                self.set.insert(state, true);
                 self.targets(node.initial, state, hops);
             }
             StateKind::Parallel => {
-                self.set.states.entry(state).or_default();
+                self.set.insert(state, false);
                 self.other_regions(state, hops);
             }
-            StateKind::Atomic | StateKind::Final => {
-                self.set.states.entry(state).or_default();
-            }
+            StateKind::Atomic | StateKind::Final => self.set.insert(state, false),
         }
     }
 
-    /// Adds the ancestors of the state within `domain`: SCXML's `addAncestorStatesToEnter`.
-    /// For a parallel ancestor, adds all regions.
+    /// Adds the ancestors of the state within `domain`, with all regions of parallel ones.
+    /// This is SCXML's `addAncestorStatesToEnter`.
     fn ancestors(&mut self, state: StateId, domain: StateId, hops: usize) {
         let chart = self.chart;
         let above = chart::chain(chart, state).skip(1);
-        for ancestor in above.take_while(|&ancestor| ancestor != domain) {
-            if self.set.states.contains_key(&ancestor) {
-                // It contains another target, and then so do its ancestors.
+        for around in above.take_while(|&around| around != domain) {
+            if self.set.contains(around) {
+                // It was around another target, and then so was everything around it.
                 break;
             }
-            self.set.states.insert(ancestor, false);
-            if chart::kind(chart, ancestor) == Some(StateKind::Parallel) {
-                self.other_regions(ancestor, hops);
+            self.set.insert(around, false);
+            if chart::kind(chart, around) == Some(StateKind::Parallel) {
+                self.other_regions(around, hops);
             }
         }
     }
@@ -212,9 +272,8 @@ impl<'a, C: Chart> Entry<'a, C> {
     fn other_regions(&mut self, parallel: StateId, hops: usize) {
         let chart = self.chart;
         for region in chart::regions(chart, parallel) {
-            let end = StateId::new(chart.node(region).map_or(0, |node| node.end));
-            let entered = region < end && self.set.states.range(region..end).next().is_some();
-            if !entered {
+            let end = chart.node(region).map_or(0, |node| usize::from(node.end));
+            if bits::last(&self.set.states, region.index()..end).is_none() {
                 self.descendants(region, hops);
             }
         }

@@ -1,4 +1,5 @@
-//! Selection of transitions.
+//! The selection of transitions.
+//!
 //! It is SCXML's `selectTransitions`, `selectEventlessTransitions` and `removeConflictingTransitions`.
 
 use alloc::vec::Vec;
@@ -7,42 +8,112 @@ use crate::chart::{self, Chart};
 use crate::configuration::Configuration;
 use crate::id::{EventId, StateId, TransitionId};
 
-/// Returns the transitions that the event, or `EVENTLESS`, takes in the configuration.
-/// They are in the order of the leaves that they were selected for. `holds` says whether a transition's guard does, and
-/// is asked of each once.
+/// The transitions that an event takes, with the memory that finding them needs.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    /// The transitions, in the order of the leaves that they were selected for.
+    /// INVARIANT: their domains are disjoint subtrees in document order.
+    pub(crate) enabled: Vec<TransitionId>,
+    /// The active states with transitions for the event, in document order, and what asking them has given.
+    sources: Vec<(StateId, Answer)>,
+}
+
+impl Selection {
+    /// Selects that transition alone.
+    pub(crate) fn only(&mut self, transition: TransitionId) {
+        self.enabled.clear();
+        self.enabled.push(transition);
+    }
+}
+
+/// The result of asking a state for an enabled transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    NotAsked,
+    Nothing,
+    Selected,
+}
+
+/// Selects the transitions that the event takes in the configuration.
+///
+/// Eventless transitions are those of [`EVENTLESS`](crate::chart::EVENTLESS).
+///
+/// For each leaf the innermost state around it that has an enabled transition gives its first one. `holds` says whether a
+/// transition's guard does; each guard is asked once, for the first leaf that its state is around.
+#[inline]
 pub(crate) fn select<C: Chart>(
     chart: &C,
     configuration: &Configuration,
     event: EventId,
-    holds: &mut impl FnMut(TransitionId) -> bool,
-) -> Vec<TransitionId> {
-    let mut enabled = Vec::new();
-    // The states around the leaf that were asked for a leaf before it, and what they said.
-    let mut asked: Vec<(StateId, bool)> = Vec::new();
+    selection: &mut Selection,
+    mut holds: impl FnMut(TransitionId) -> bool,
+) {
+    let Selection { enabled, sources } = selection;
+    enabled.clear();
+    sources.clear();
+    chart.sources(configuration, event, |state| {
+        sources.push((state, Answer::NotAsked));
+    });
+    let mut ask = |state| chart.triggered(state, event).find(|&it| holds(it));
+    if are_apart(chart, sources) {
+        // Each is the innermost for the leaves in it, so that the order of leaves is document order.
+        enabled.extend(sources.iter().filter_map(|&(state, _)| ask(state)));
+    } else {
+        select_by_leaf(chart, configuration, sources, enabled, ask);
+    }
+    if enabled.len() > 1 && !have_disjoint_domains(chart, enabled) {
+        remove_conflicting(chart, enabled);
+    }
+}
+
+/// Returns whether no state is around another one. They are in document order.
+#[inline]
+fn are_apart<C: Chart>(chart: &C, sources: &[(StateId, Answer)]) -> bool {
+    let ends = sources.iter().map(|&(state, _)| end_of(chart, state));
+    let next = sources.iter().skip(1);
+    ends.zip(next).all(|(end, &(state, _))| state.raw() >= end)
+}
+
+fn end_of<C: Chart>(chart: &C, state: StateId) -> u16 {
+    chart.node(state).map_or(0, |node| node.end)
+}
+
+/// Asks for each leaf the states around it, innermost first, until one has an enabled transition.
+fn select_by_leaf<C: Chart>(
+    chart: &C,
+    configuration: &Configuration,
+    sources: &mut [(StateId, Answer)],
+    enabled: &mut Vec<TransitionId>,
+    mut ask: impl FnMut(StateId) -> Option<TransitionId>,
+) {
     for leaf in configuration.leaves() {
-        asked.retain(|&(state, _)| chart::is_descendant(chart, leaf, state));
-        for state in chart::chain(chart, leaf) {
-            let known = asked.iter().find(|&&(other, _)| other == state);
-            let taken = match known {
-                // If it has one, it is selected already.
-                Some(&(_, taken)) => taken,
-                None => {
-                    let mut triggered = chart.triggered(state, event);
-                    let found = triggered.find(|&transition| holds(transition));
-                    enabled.extend(found);
-                    asked.push((state, found.is_some()));
-                    found.is_some()
-                }
-            };
-            if taken {
+        for (state, answer) in sources.iter_mut().rev() {
+            if *state > leaf || leaf.raw() >= end_of(chart, *state) {
+                continue;
+            }
+            if *answer == Answer::NotAsked {
+                let found = ask(*state);
+                enabled.extend(found);
+                *answer = found.map_or(Answer::Nothing, |_| Answer::Selected);
+            }
+            if *answer == Answer::Selected {
                 break;
             }
         }
     }
-    if enabled.len() > 1 {
-        remove_conflicting(chart, &mut enabled);
-    }
-    enabled
+}
+
+/// Reports whether the transitions' domains are disjoint subtrees in document order.
+#[inline]
+fn have_disjoint_domains<C: Chart>(chart: &C, enabled: &[TransitionId]) -> bool {
+    let arrows = enabled.iter().filter_map(|&it| chart.arrow(it));
+    let mut domains = arrows.filter_map(|arrow| arrow.domain);
+    let mut end = 0;
+    domains.all(|domain| {
+        let is_later = domain.raw() >= end;
+        end = end_of(chart, domain);
+        is_later
+    })
 }
 
 /// Removes conflicting transitions: SCXML's `removeConflictingTransitions`.

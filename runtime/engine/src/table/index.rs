@@ -1,9 +1,11 @@
 //! Indexes that `verify` derives from the rows, so that a step is quick.
 //!
-//! Two indexes answer *which transition takes this event in this configuration*:
+//! Three indexes answer *which transition takes this event in this configuration*:
 //!
 //! - the sorted rows, always there: for each state its triggers by event. The general step asks them, walking from the
 //!   leaf to the root;
+//! - the reactions, always there: for each event the states that have transitions for it, as a bit set, so that a step of
+//!   a machine with regions asks no state that the event has nothing to do with;
 //! - the dense one, `event × state`, where it stays small: a cell answers for a leaf and all its ancestors at once, and
 //!   in the common cases it says all that the step has to do.
 //!
@@ -14,14 +16,29 @@
 mod cell;
 mod dense;
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 pub(crate) use self::cell::{Cell, Guarded};
 pub(crate) use self::dense::{Check, Contender, Dense, cell};
-use super::list;
 use super::sections::{ActionKind, EventKind, Sections, StateKind};
+use super::{list, tree};
+use crate::bits;
 pub(crate) use crate::chart::EVENTLESS;
+use crate::chart::Quiet;
 use crate::id::{EventId, StateId, TransitionId};
+
+/// States that have transitions for an event, among 64 neighbors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reaction {
+    /// The index of their word in a bit set of states.
+    pub(crate) word: u16,
+    /// The states, as bits of that word.
+    pub(crate) states: u64,
+}
+
+/// Stands for *no domain*: states are fewer (V01).
+const NO_DOMAIN: u16 = u16::MAX;
 
 /// The data derived from verified rows.
 #[derive(Clone, Debug, Default)]
@@ -30,11 +47,20 @@ pub(crate) struct Index {
     starts: Vec<u32>,
     /// The triggers of each state's transitions: by event, then in document order; eventless ones last.
     rows: Vec<(EventId, TransitionId)>,
+    /// The first of each event's reactions, and one past its last; those of [`EVENTLESS`] come last.
+    reaction_bounds: Vec<(u32, u32)>,
+    reactions: Vec<Reaction>,
+    /// The domain of each transition, or [`NO_DOMAIN`].
+    domains: Vec<u16>,
     /// The dense index.
     /// It has no cells where it would be large, or where the machine may have several leaves.
     pub(crate) dense: Dense,
     /// True if the machine has parallel states or history.
     pub(crate) has_regions: bool,
+    /// The histories, by their parents: parent, history, and whether it is deep.
+    pub(crate) histories: Vec<(StateId, StateId, bool)>,
+    /// The states that a step may enter and exit all at once.
+    pub(crate) quiet: Quiet,
     /// True if an action may change the host's fields or timers.
     /// The host then learns where a macrostep begins and fails.
     pub(crate) changes_host: bool,
@@ -47,9 +73,7 @@ impl Index {
     pub(crate) fn new(sections: &Sections) -> Self {
         let mut index = Self::default();
         for state in &sections.states {
-            index
-                .starts
-                .push(u32::try_from(index.rows.len()).unwrap_or(u32::MAX));
+            index.starts.push(length(&index.rows));
             let from = index.rows.len();
             for raw in state.transitions.clone() {
                 let id = TransitionId::new(raw);
@@ -66,9 +90,15 @@ impl Index {
                 rows.sort_unstable();
             }
         }
-        index
-            .starts
-            .push(u32::try_from(index.rows.len()).unwrap_or(u32::MAX));
+        index.starts.push(length(&index.rows));
+        index.index_events(sections.events.len());
+        let domains = sections.transitions.iter().map(|row| {
+            let domain = tree::domain(sections, row);
+            domain.map_or(NO_DOMAIN, StateId::raw)
+        });
+        index.domains = domains.collect();
+        index.histories = histories(sections);
+        index.quiet = quiet(sections);
         index.has_regions = sections
             .states
             .iter()
@@ -80,10 +110,59 @@ impl Index {
             )
         });
         index.execution = execution(sections);
-        if !index.has_regions {
-            index.dense = Dense::new(sections, &index);
-        }
+        index.dense = Dense::new(sections, &index);
         index
+    }
+
+    /// Collects for each event the states that have transitions for it.
+    fn index_events(&mut self, events: usize) {
+        let mut pairs: Vec<(EventId, StateId)> = Vec::with_capacity(self.rows.len());
+        for raw in 0..u16::try_from(self.starts.len()).unwrap_or(u16::MAX) {
+            let state = StateId::new(raw);
+            let own = self.state(state).iter().map(|&(event, _)| (event, state));
+            pairs.extend(own);
+        }
+        pairs.sort_unstable();
+        let mut rest = pairs.as_slice();
+        let named = (0..events).filter_map(EventId::from_index);
+        for event in named.chain([EVENTLESS]) {
+            let start = self.reactions.len();
+            let count = rest.iter().take_while(|pair| pair.0 == event).count();
+            let (own, after) = rest.split_at_checked(count).unwrap_or_default();
+            rest = after;
+            for &(_, state) in own {
+                let (word, mask) = bits::position(state.index());
+                let word = u16::try_from(word).unwrap_or(u16::MAX);
+                let own = self.reactions.get_mut(start..);
+                match own.and_then(<[Reaction]>::last_mut) {
+                    Some(last) if last.word == word => last.states |= mask,
+                    _ => self.reactions.push(Reaction { word, states: mask }),
+                }
+            }
+            let start = u32::try_from(start).unwrap_or(u32::MAX);
+            self.reaction_bounds.push((start, length(&self.reactions)));
+        }
+    }
+
+    /// Returns the states that have transitions for the event, or for [`EVENTLESS`].
+    /// They are in document order.
+    #[inline]
+    pub(crate) fn reactions(&self, event: EventId) -> &[Reaction] {
+        let events = self.reaction_bounds.len().saturating_sub(1);
+        let at = match event.index() {
+            at if at < events => at,
+            _ if event == EVENTLESS => events,
+            _ => return &[],
+        };
+        let (start, end) = self.reaction_bounds.get(at).copied().unwrap_or_default();
+        list(&self.reactions, &(start..end))
+    }
+
+    /// Returns the domain of the transition; none for one that exits nothing.
+    #[inline]
+    pub(crate) fn domain(&self, transition: TransitionId) -> Option<StateId> {
+        let raw = self.domains.get(transition.index()).copied()?;
+        (raw != NO_DOMAIN).then_some(StateId::new(raw))
     }
 
     /// Returns the state's triggers, by event, then in document order.
@@ -114,6 +193,49 @@ impl Index {
             .last()
             .is_some_and(|&(event, _)| event == EVENTLESS)
     }
+}
+
+/// Lists the histories by their parents.
+fn histories(sections: &Sections) -> Vec<(StateId, StateId, bool)> {
+    let states = (0_u16..).map(StateId::new).zip(&sections.states);
+    let histories = states.filter(|(_, row)| row.kind.is_history());
+    let mut histories: Vec<_> = histories
+        .filter_map(|(id, row)| Some((row.parent?, id, row.kind == StateKind::DeepHistory)))
+        .collect();
+    histories.sort_unstable();
+    histories
+}
+
+/// Collects the states that act when they are exited or entered, and the leaves.
+/// The actions of a history's default transition count as an entry of its parent.
+fn quiet(sections: &Sections) -> Quiet {
+    let empty = || vec![0; bits::words(sections.states.len())];
+    let mut quiet = Quiet {
+        exit: empty(),
+        entry: empty(),
+        leaves: empty(),
+    };
+    for (index, row) in sections.states.iter().enumerate() {
+        if !row.exit.is_empty() {
+            bits::insert(&mut quiet.exit, index);
+        }
+        let begins = !row.initial_calls.is_empty();
+        if !row.entry.is_empty() || begins || row.kind == StateKind::Final {
+            bits::insert(&mut quiet.entry, index);
+        }
+        if begins && let Some(parent) = row.parent.filter(|_| row.kind.is_history()) {
+            bits::insert(&mut quiet.entry, parent.index());
+        }
+        if row.kind.is_leaf() {
+            bits::insert(&mut quiet.leaves, index);
+        }
+    }
+    quiet
+}
+
+/// Returns the number of rows of a list whose ranges are kept as `u32`.
+fn length<T>(rows: &[T]) -> u32 {
+    u32::try_from(rows.len()).unwrap_or(u32::MAX)
 }
 
 /// Returns the internal event of that name.

@@ -21,9 +21,11 @@ pub(crate) use entropy::Entropy;
 
 /// A machine. It passes every rule, but V29 now and then.
 pub(crate) fn machine(entropy: &mut Entropy<'_>) -> Sections {
+    let is_calm = entropy.once_in(3);
     let mut maker = Maker {
         entropy,
         sections: Sections::default(),
+        is_calm,
     };
     maker.names();
     let root = maker.state(None, 0, StateKind::Compound);
@@ -37,6 +39,9 @@ pub(crate) fn machine(entropy: &mut Entropy<'_>) -> Sections {
 struct Maker<'e, 'a> {
     entropy: &'e mut Entropy<'a>,
     sections: Sections,
+    /// Whether nothing happens by itself: no transition is eventless and every action is the host's, so that engines may
+    /// take shortcuts.
+    is_calm: bool,
 }
 
 impl Maker<'_, '_> {
@@ -103,6 +108,7 @@ impl Maker<'_, '_> {
                 TimerId::from_index(maker.entropy.below(maker.sections.timers.len())).unwrap()
             };
             let kind = match self.entropy.below(16) {
+                _ if self.is_calm => ActionKind::Host,
                 4..8 => ActionKind::Raise(self.event()),
                 8 | 9 => self.assignment(),
                 10 if timers > 0 => ActionKind::Cancel(timer(self)),
@@ -318,7 +324,7 @@ impl Maker<'_, '_> {
 
     fn transition(&mut self, source: usize) -> TransitionRow {
         let start = self.sections.triggers.len();
-        let eventless = self.entropy.once_in(6);
+        let eventless = self.entropy.once_in(6) && !self.is_calm;
         if !eventless {
             for _ in 0..1 + self.entropy.below(2) {
                 let event = self.event();

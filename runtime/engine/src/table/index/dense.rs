@@ -373,6 +373,9 @@ impl Effect {
     /// Reports whether the actions are all there is to the macrostep.
     /// Then nothing is raised, nothing ends, and the machine is at rest afterwards.
     fn is_plain(&self, sections: &Sections, index: &Index) -> bool {
+        if index.has_regions && !self.is_within_a_region(sections, index) {
+            return false;
+        }
         let state = |state: StateId| sections.states.get(state.index());
         let raises = self.actions.iter().any(|action| {
             sections
@@ -393,6 +396,21 @@ impl Effect {
             });
         let restless = chain(sections, self.next).any(|state| index.is_restless(state));
         !raises && !completes && !restless
+    }
+
+    /// Reports whether one leaf is exited and one entered, and no other region can react to that.
+    fn is_within_a_region(&self, sections: &Sections, index: &Index) -> bool {
+        let kind = |state: &StateId| sections.states.get(state.index()).map(|row| row.kind);
+        let has_history = |state: &StateId| {
+            let mut histories = index.histories.iter();
+            histories.any(|(parent, ..)| parent == state)
+        };
+        let mut exited = self.exited.iter();
+        let mut entered = self.entered.iter();
+        let exits_one = exited.all(|it| kind(it) != Some(StateKind::Parallel) && !has_history(it));
+        let enters_one =
+            entered.all(|it| matches!(kind(it), Some(StateKind::Atomic | StateKind::Compound)));
+        exits_one && enters_one && index.reactions(EVENTLESS).is_empty()
     }
 }
 
