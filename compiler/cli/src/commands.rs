@@ -1,9 +1,10 @@
-//! The commands, one file each.
+//! The commands.
 //!
-//! Each is a function from its arguments to an [`ExitStatus`] or a [`Failure`]. What it has to say it gives to the
-//! [`Printer`].
+//! A command is a file: its arguments, which are its help as well, the request that they become, and the text that is
+//! printed of the outcome. Commands of one subject share a file. [`Command`] is the only list.
 
 mod build;
+mod docs;
 mod explain;
 mod lint;
 mod mcp;
@@ -16,54 +17,120 @@ mod store;
 mod token;
 mod welcome;
 
-pub(crate) use lint::check_all;
-pub(crate) use simulate::story;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::args::{Args, Command};
-use crate::failure::Failure;
-use crate::printer::Printer;
-use crate::status::ExitStatus;
+use crate::failure::{ExitStatus, Failure};
+use crate::printer::{ColorWhen, Printer};
 
-/// Does what the arguments say.
+/// Compile state machines written in Markdown, and run them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "statemark",
+    version,
+    about = "Compiles state machines written in Markdown: checks them, shows them, runs them.",
+    long_about = None,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_help = "Examples:\n  \
+                  statemark new door           begin a spec: door.md\n  \
+                  statemark lint               list every finding in every spec below this folder\n  \
+                  statemark simulate door.md   try it\n\n\
+                  Without a command, statemark shows what is in this folder and what to do next.\n\
+                  Exit codes: 0 clean; 1 findings, or refused; 2 usage, files or a defect."
+)]
+pub(crate) struct Args {
+    /// When to use color; NO_COLOR is respected
+    #[arg(long, global = true, value_enum, default_value_t = ColorWhen::Auto, value_name = "WHEN", hide_possible_values = true, help = "When to use color: auto, always or never")]
+    pub(crate) color: ColorWhen,
+    /// The command
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+enum Command {
+    Lint(lint::LintArgs),
+    Build(build::BuildArgs),
+    Show(show::ShowArgs),
+    Simulate(simulate::SimulateArgs),
+    Explain(explain::ExplainArgs),
+    New(new::NewArgs),
+    Start(run::events::StartArgs),
+    Send(run::events::SendArgs),
+    Emit(run::emit::EmitArgs),
+    State(run::state::StateArgs),
+    Why(run::state::WhyArgs),
+    Wait(run::state::WaitArgs),
+    Events(run::history::EventsArgs),
+    Runs(run::state::RunsArgs),
+    Inbox(run::requests::InboxArgs),
+    Approve(run::requests::ApproveArgs),
+    Deny(run::requests::DenyArgs),
+    Answer(run::requests::AnswerArgs),
+    Ask(run::requests::AskArgs),
+    Withdraw(run::requests::WithdrawArgs),
+    Pause(run::control::PauseArgs),
+    Continue(run::control::ContinueArgs),
+    Cancel(run::control::CancelArgs),
+    Force(run::control::ForceArgs),
+    Artifacts(run::artifacts::ArtifactsArgs),
+    RunCheck(run::check::RunCheckArgs),
+    Timeline(run::history::TimelineArgs),
+    Fork(run::rewind::ForkArgs),
+    Rewind(run::rewind::RewindArgs),
+    Replay(run::migrate::ReplayArgs),
+    Migrate(run::migrate::MigrateArgs),
+    Checkpoint(run::checkpoint::CheckpointArgs),
+    Effect(run::effect::EffectArgs),
+    Store(store::StoreCommandArgs),
+    Serve(serve::ServeArgs),
+    Mcp(mcp::McpArgs),
+    Token(token::TokenArgs),
+}
+
+/// Runs the command of the arguments.
 pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    match &args.command {
-        None => welcome::run(printer),
-        Some(Command::Lint(args)) => lint::run(args, printer),
-        Some(Command::Build(args)) => build::run(args, printer),
-        Some(Command::Show(args)) => show::run(args, printer),
-        Some(Command::Simulate(args)) => simulate::run(args, printer),
-        Some(Command::Explain(args)) => explain::run(args, printer),
-        Some(Command::New(args)) => new::run(args, printer),
-        Some(Command::Start(args)) => run::start::run(args, printer),
-        Some(Command::Send(args)) => run::send::run(args, printer),
-        Some(Command::Emit(args)) => run::emit::run(args, printer),
-        Some(Command::State(args)) => run::state::run(args, printer),
-        Some(Command::Why(args)) => run::why::run(args, printer),
-        Some(Command::Wait(args)) => run::wait::run(args, printer),
-        Some(Command::Events(args)) => run::events::run(args, printer),
-        Some(Command::Runs(args)) => run::runs::run(args, printer),
-        Some(Command::Inbox(args)) => run::inbox::run(args, printer),
-        Some(Command::Approve(args)) => run::decide::approve(args, printer),
-        Some(Command::Deny(args)) => run::decide::deny(args, printer),
-        Some(Command::Answer(args)) => run::decide::answer(args, printer),
-        Some(Command::Ask(args)) => run::ask::run(args, printer),
-        Some(Command::Withdraw(args)) => run::decide::withdraw(args, printer),
-        Some(Command::Pause(args)) => run::control::pause(args, printer),
-        Some(Command::Continue(args)) => run::control::go_on(args, printer),
-        Some(Command::Cancel(args)) => run::control::cancel(args, printer),
-        Some(Command::Force(args)) => run::control::force(args, printer),
-        Some(Command::Artifacts(args)) => run::artifacts::run(args, printer),
-        Some(Command::RunCheck(args)) => run::check::run(args, printer),
-        Some(Command::Timeline(args)) => run::timeline::run(args, printer),
-        Some(Command::Fork(args)) => run::fork::run(args, printer),
-        Some(Command::Rewind(args)) => run::rewind::run(args, printer),
-        Some(Command::Replay(args)) => run::replay::run(args, printer),
-        Some(Command::Migrate(args)) => run::migrate::run(args, printer),
-        Some(Command::Checkpoint(args)) => run::checkpoint::run(args, printer),
-        Some(Command::Effect(args)) => run::effect::run(args, printer),
-        Some(Command::Store(args)) => store::run(args, printer),
-        Some(Command::Serve(args)) => serve::run(args, printer),
-        Some(Command::Mcp(args)) => mcp::run(args, printer),
-        Some(Command::Token(args)) => token::run(args, printer),
+    let Some(command) = &args.command else {
+        return welcome::run(printer);
+    };
+    match command {
+        Command::Lint(args) => lint::run(args, printer),
+        Command::Build(args) => build::run(args, printer),
+        Command::Show(args) => show::run(args, printer),
+        Command::Simulate(args) => simulate::run(args, printer),
+        Command::Explain(args) => explain::run(args, printer),
+        Command::New(args) => new::run(args, printer),
+        Command::Start(args) => run::events::start(args, printer),
+        Command::Send(args) => run::events::send(args, printer),
+        Command::Emit(args) => run::emit::run(args, printer),
+        Command::State(args) => run::state::run(args, printer),
+        Command::Why(args) => run::state::explain_run(args, printer),
+        Command::Wait(args) => run::state::wait(args, printer),
+        Command::Events(args) => run::history::events(args, printer),
+        Command::Runs(args) => run::state::list(args, printer),
+        Command::Inbox(args) => run::requests::inbox(args, printer),
+        Command::Approve(args) => run::requests::approve(args, printer),
+        Command::Deny(args) => run::requests::deny(args, printer),
+        Command::Answer(args) => run::requests::answer(args, printer),
+        Command::Ask(args) => run::requests::ask(args, printer),
+        Command::Withdraw(args) => run::requests::withdraw(args, printer),
+        Command::Pause(args) => run::control::pause(args, printer),
+        Command::Continue(args) => run::control::resume(args, printer),
+        Command::Cancel(args) => run::control::cancel(args, printer),
+        Command::Force(args) => run::control::force(args, printer),
+        Command::Artifacts(args) => run::artifacts::run(args, printer),
+        Command::RunCheck(args) => run::check::run(args, printer),
+        Command::Timeline(args) => run::history::timeline(args, printer),
+        Command::Fork(args) => run::rewind::fork(args, printer),
+        Command::Rewind(args) => run::rewind::rewind(args, printer),
+        Command::Replay(args) => run::migrate::replay(args, printer),
+        Command::Migrate(args) => run::migrate::migrate(args, printer),
+        Command::Checkpoint(args) => run::checkpoint::run(args, printer),
+        Command::Effect(args) => run::effect::run(args, printer),
+        Command::Store(args) => store::run(args, printer),
+        Command::Serve(args) => serve::run(args, Args::command(), printer),
+        Command::Mcp(args) => mcp::run(args, printer),
+        Command::Token(args) => token::run(args, printer),
     }
 }

@@ -1,53 +1,57 @@
 //! Finding, reading and writing files.
 
-mod fresh;
-
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Failure, system_message};
 
-pub(crate) use fresh::Fresh;
+/// The endings of files that may be specs.
+const SPEC_ENDINGS: [&str; 6] = [
+    ".md",
+    ".markdown",
+    ".workflow.json",
+    ".mmd",
+    ".mermaid",
+    ".scxml",
+];
 
-/// A file to look at.
+/// A file that may be a spec.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     /// Its path, for the system.
     pub(crate) path: PathBuf,
-    /// Whether it was named on the command line; else it was met in a folder.
+    /// True if it was named on the command line, not met in a folder.
     pub(crate) named: bool,
 }
 
-/// The files that some paths mean, by path, each once: files as they are, folders with every file in them that may be a
-/// spec by its name.
-pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
-    let mut found: Vec<Found> = Vec::new();
+/// Finds the files that some paths mean, sorted by path, each once.
+///
+/// A file is taken as it is, a folder with every file below it that may be a spec by its name.
+pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<FoundFile>, Failure> {
+    let mut found: Vec<FoundFile> = Vec::new();
     for path in paths {
-        let facts = fs::metadata(path).map_err(|cause| match cause.kind() {
-            io::ErrorKind::NotFound => Failure::from(FailureKind::Missing { path: path.clone() }),
-            _ => unreadable(path, cause),
-        })?;
+        let facts = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
         if facts.is_dir() {
             walk(path, &mut found)?;
         } else {
-            found.push(Found {
+            found.push(FoundFile {
                 path: path.clone(),
                 named: true,
             });
         }
     }
-    // A file that was met and named counts as named.
-    found.sort_by_key(|file| (shown(&file.path), !file.named));
-    found.dedup_by(|later, earlier| shown(&later.path) == shown(&earlier.path));
+    // A file that was named and is in a named folder, too, counts as named.
+    found.sort_by_key(|file| (display(&file.path), !file.named));
+    found.dedup_by(|later, earlier| display(&later.path) == display(&earlier.path));
     Ok(found)
 }
 
-fn walk(folder: &Path, found: &mut Vec<Found>) -> Result<(), Failure> {
+fn walk(folder: &Path, found: &mut Vec<FoundFile>) -> Result<(), Failure> {
     let walker = WalkBuilder::new(folder)
-        // Agents keep their skills in hidden folders; `.git` is nobody's.
+        // Agents keep their skills in hidden folders; `.git` has no specs.
         .hidden(false)
         .filter_entry(|entry| entry.file_name() != ".git")
         .require_git(false)
@@ -55,15 +59,13 @@ fn walk(folder: &Path, found: &mut Vec<Found>) -> Result<(), Failure> {
         .build();
     for entry in walker {
         let entry = entry.map_err(|error| {
-            let cause = error.to_string();
-            let cause = error
-                .into_io_error()
-                .unwrap_or_else(|| io::Error::other(cause));
-            unreadable(folder, cause)
+            let message = error.to_string();
+            let error = error.into_io_error();
+            unreadable(folder, &error.unwrap_or_else(|| io::Error::other(message)))
         })?;
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
         if is_file && may_be_spec(entry.path()) {
-            found.push(Found {
+            found.push(FoundFile {
                 path: entry.into_path(),
                 named: false,
             });
@@ -72,24 +74,14 @@ fn walk(folder: &Path, found: &mut Vec<Found>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a file in a folder is looked at, by its name.
 fn may_be_spec(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
-    [
-        ".md",
-        ".markdown",
-        ".workflow.json",
-        ".mmd",
-        ".mermaid",
-        ".scxml",
-    ]
-    .iter()
-    .any(|ending| name.ends_with(ending))
+    SPEC_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// A path as diagnostics show it: with `/`, without `./` in front.
-pub(crate) fn shown(path: &Path) -> String {
+/// Returns a path as diagnostics name it: with `/`, without `./` in front.
+pub(crate) fn display(path: &Path) -> String {
     let parts: Vec<String> = path
         .components()
         .filter(|part| !matches!(part, Component::CurDir))
@@ -105,96 +97,206 @@ pub(crate) fn shown(path: &Path) -> String {
     }
 }
 
-/// The bytes of a file, or how many there are if they are more than `most`.
-pub(crate) fn read(path: &Path, most: usize) -> Result<Result<Vec<u8>, u64>, Failure> {
+/// Reads a file, or standard input if the path is `-`.
+///
+/// An inner error is the size of a file that has more than `max` bytes.
+pub(crate) fn read(path: &Path, max: usize) -> Result<Result<Vec<u8>, u64>, Failure> {
+    if path == Path::new("-") {
+        let bytes = read_up_to(&mut io::stdin().lock(), max);
+        return bytes.map_err(|error| unreadable(path, &error));
+    }
     let mut file = open(path)?;
     let size = file.metadata().map(|facts| facts.len()).unwrap_or(0);
-    if usize::try_from(size).map_or(true, |size| size > most) {
+    if usize::try_from(size).map_or(true, |size| size > max) {
         return Ok(Err(size));
     }
-    read_some(&mut file, most).map_err(|cause| unreadable(path, cause))
+    read_up_to(&mut file, max).map_err(|error| unreadable(path, &error))
 }
 
-/// A file to be read.
+/// Opens a file for reading.
 pub(crate) fn open(path: &Path) -> Result<File, Failure> {
     if path.is_dir() {
-        return Err(FailureKind::Folder {
-            path: path.to_owned(),
-        }
-        .into());
+        return Err(is_folder(path));
     }
-    File::open(path).map_err(|cause| match cause.kind() {
-        io::ErrorKind::NotFound => Failure::from(FailureKind::Missing {
-            path: path.to_owned(),
-        }),
-        _ => unreadable(path, cause),
-    })
+    File::open(path).map_err(|error| unreadable(path, &error))
 }
 
-/// The bytes of standard input, or how many there are at least if they are more than `most`.
-pub(crate) fn read_stdin(most: usize) -> Result<Result<Vec<u8>, u64>, Failure> {
-    read_some(&mut io::stdin().lock(), most).map_err(|cause| unreadable(Path::new("-"), cause))
-}
-
-fn read_some(from: &mut impl Read, most: usize) -> io::Result<Result<Vec<u8>, u64>> {
+fn read_up_to(from: &mut impl Read, max: usize) -> io::Result<Result<Vec<u8>, u64>> {
     let mut bytes = Vec::new();
-    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
     from.take(limit).read_to_end(&mut bytes)?;
-    if bytes.len() > most {
+    if bytes.len() > max {
         return Ok(Err(limit));
     }
     Ok(Ok(bytes))
 }
 
-/// Writes a file whole or not at all: to a temporary file beside it, which then takes its place.
+/// Writes a file whole or not at all, over one that is there.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let outcome = write_through(&temporary, path, bytes);
-    if outcome.is_err() {
-        // The temporary file may not even be there.
-        drop(fs::remove_file(&temporary));
-    }
-    outcome.map_err(|cause| unwritable(path, cause))
-}
-
-fn write_through(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(temporary)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    drop(file);
-    fs::rename(temporary, path)
+    let write = || {
+        let pending = PendingFile::new(path, true)?;
+        pending.create_shared()?.write_all(bytes)?;
+        pending.finish()
+    };
+    write().map_err(|error| unwritable(path, &error))
 }
 
 /// Writes a file that must not be there yet.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let outcome = File::create_new(path).and_then(|mut file| file.write_all(bytes));
-    outcome.map_err(|cause| match cause.kind() {
-        io::ErrorKind::AlreadyExists => FailureKind::Exists {
-            path: path.to_owned(),
-        }
-        .into(),
-        _ => unwritable(path, cause),
+    outcome.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => exists(path),
+        _ => unwritable(path, &error),
     })
 }
 
-/// Makes a folder and those around it.
+/// Makes a folder, and the folders that it is in.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(path).map_err(|cause| unwritable(path, cause))
+    fs::create_dir_all(path).map_err(|error| unwritable(path, &error))
 }
 
-/// The nearest file or folder of that name, here or in a folder around this one.
-pub(crate) fn upward(here: &Path, name: &str) -> Option<PathBuf> {
-    let mut around = here.ancestors().map(|folder| folder.join(name));
-    around.find(|path| path.exists())
+/// Finds the nearest file or folder of a name, in a folder or in one that it is in.
+pub(crate) fn find_upward(folder: &Path, name: &str) -> Option<PathBuf> {
+    let mut paths = folder.ancestors().map(|folder| folder.join(name));
+    paths.find(|path| path.exists())
 }
 
-fn unreadable(path: &Path, cause: io::Error) -> Failure {
-    let path = path.to_owned();
-    FailureKind::Unreadable { path, cause }.into()
+/// A file under a temporary name, until it is whole.
+///
+/// Until [`PendingFile::finish`], the path has what it had before. Dropping the value leaves nothing behind.
+pub(crate) struct PendingFile {
+    path: PathBuf,
+    temporary: PathBuf,
+    overwrite: bool,
 }
 
-fn unwritable(path: &Path, cause: io::Error) -> Failure {
-    let path = path.to_owned();
-    FailureKind::Unwritable { path, cause }.into()
+impl PendingFile {
+    /// Prepares a file.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists`, unless the file may be replaced; `IsADirectory`; `NotFound` if there is no such folder.
+    pub(crate) fn new(path: &Path, overwrite: bool) -> io::Result<Self> {
+        if path.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if !overwrite && path.symlink_metadata().is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        // A file of that name is from a process that is gone.
+        drop(fs::remove_file(&temporary));
+        Ok(Self {
+            path: path.to_owned(),
+            temporary,
+            overwrite,
+        })
+    }
+
+    /// Returns the path of the temporary file.
+    pub(crate) fn temporary(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Creates the temporary file, for its owner alone.
+    pub(crate) fn create(&self) -> io::Result<File> {
+        self.create_with_mode(0o600)
+    }
+
+    /// Creates the temporary file, for everybody who may read the files of this process.
+    pub(crate) fn create_shared(&self) -> io::Result<File> {
+        self.create_with_mode(0o666)
+    }
+
+    fn create_with_mode(&self, mode: u32) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+        #[cfg(not(unix))]
+        let _ = mode;
+        options.open(&self.temporary)
+    }
+
+    /// Gives the file, which is whole, its name.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` if another process was faster, and the file may not be replaced.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        OpenOptions::new()
+            .write(true)
+            .open(&self.temporary)?
+            .sync_all()?;
+        if self.overwrite {
+            return fs::rename(&self.temporary, &self.path);
+        }
+        // A link never replaces a file that came in between. Not every file system has links.
+        match fs::hard_link(&self.temporary, &self.path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            Err(_) if self.path.symlink_metadata().is_ok() => {
+                Err(io::ErrorKind::AlreadyExists.into())
+            }
+            Err(_) => fs::rename(&self.temporary, &self.path),
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+impl Drop for PendingFile {
+    fn drop(&mut self) {
+        // It may not even be there.
+        drop(fs::remove_file(&self.temporary));
+    }
+}
+
+/// Makes the failure of a file or folder that can't be read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::NotFound {
+        return missing(path);
+    }
+    let message = system_message(error);
+    Failure::new(format!("`{}` can't be read: {message}", display(path)))
+}
+
+/// Makes the failure of a file or folder that can't be written.
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    match (error.kind(), path.parent()) {
+        (io::ErrorKind::IsADirectory, _) => is_folder(path),
+        (io::ErrorKind::AlreadyExists, _) => {
+            let help = "`--overwrite` replaces it; nothing was written";
+            Failure::new(format!("`{}` exists already", display(path))).with_help(help)
+        }
+        (io::ErrorKind::NotFound, Some(folder)) => missing(folder),
+        _ => {
+            let message = system_message(error);
+            Failure::new(format!("`{}` can't be written: {message}", display(path)))
+        }
+    }
+}
+
+/// Makes the failure of a file that would be overwritten.
+pub(crate) fn exists(path: &Path) -> Failure {
+    Failure::new(format!("`{}` exists already", display(path)))
+        .with_help("choose another name or another folder; nothing was written")
+}
+
+/// Makes the failure of a file that is larger than it may be.
+pub(crate) fn too_large(path: &Path, size: u64, max: usize) -> Failure {
+    let path = display(path);
+    Failure::new(format!("`{path}` has {size} bytes; at most {max} are read"))
+}
+
+fn missing(path: &Path) -> Failure {
+    Failure::new(format!("there is no file or folder `{}`", display(path)))
+        .with_help("paths are relative to the current folder")
+}
+
+fn is_folder(path: &Path) -> Failure {
+    Failure::new(format!("`{}` is a folder", display(path))).with_help("name a file")
 }

@@ -1,42 +1,44 @@
 //! `statemark`: the command line.
 //!
-//! The only place of Statemark that knows files, a terminal and exit codes. Commands read, call the compiler or the
-//! runtime, and hand texts to the [`printer`]; what they know, those two know.
+//! The only place of Statemark that knows files, a terminal and exit codes. A command reads, calls the compiler or the
+//! runtime, and gives texts to the [`printer`].
+//!
+//! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`catalog`],
+//! [`simulation`], [`specs`], [`describe`], [`caller`], [`project`], [`clock`], [`signals`], [`args`], [`files`],
+//! [`printer`], [`failure`].
 
 mod args;
-mod bar;
+mod caller;
+mod catalog;
+mod checks;
+mod clock;
 mod commands;
-mod config;
-mod docs;
-mod ending;
+mod describe;
 mod failure;
 mod files;
-mod lines;
-mod loading;
-mod palette;
 mod printer;
-mod report;
+mod project;
 mod runs;
-mod status;
-mod wording;
+mod signals;
+mod simulation;
+mod specs;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::Args;
+use commands::Args;
 use printer::Printer;
-use status::ExitStatus;
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(answer) => return printer::clap_answer(&answer).into(),
+        Err(answer) => return printer::print_clap_answer(&answer).into(),
     };
     let mut printer = Printer::new(args.color);
     let status = commands::run(&args, &mut printer).unwrap_or_else(|failure| {
         printer.failure(&failure);
-        ExitStatus::Failed
+        failure.exit()
     });
     printer.flush();
     status.into()

@@ -1,27 +1,43 @@
 //! The only place that prints.
 //!
-//! Results go to standard output, talk goes to standard error. A reader that has gone away (`statemark … | head`) is no
-//! error: what is left is dropped without a word.
+//! Results go to standard output, remarks to standard error. A reader that has gone away (`statemark … | head`) is no
+//! error: the rest is dropped silently.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, ColorChoice};
+use clap::ValueEnum;
+use serde::Serialize;
 use statemark_compiler::diag::render::Style;
+use statemark_runs::maintenance::Progress;
 
-use crate::args::ColorWhen;
-use crate::failure::Failure;
-use crate::palette::Palette;
-use crate::status::ExitStatus;
+use crate::failure::{ExitStatus, Failure};
+
+/// Longest line. Unit: characters. Why: a terminal and an editor side by side.
+pub(crate) const WIDTH: usize = 100;
+
+/// Use of color.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless the environment says otherwise.
+    Auto,
+    /// Also in a file or a pipe.
+    Always,
+    /// Not at all.
+    Never,
+}
 
 /// Standard output and standard error.
 pub(crate) struct Printer {
     results: BufWriter<AutoStream<io::Stdout>>,
     results_color: bool,
-    talk: AutoStream<io::Stderr>,
-    talk_color: bool,
+    remarks: AutoStream<io::Stderr>,
+    remarks_color: bool,
 }
 
 impl Printer {
+    /// Makes the printer of this process.
     pub(crate) fn new(when: ColorWhen) -> Self {
         let choice = match when {
             ColorWhen::Auto => ColorChoice::Auto,
@@ -30,75 +46,95 @@ impl Printer {
         };
         choice.write_global();
         let results = AutoStream::new(io::stdout(), AutoStream::choice(&io::stdout()));
-        let talk = AutoStream::new(io::stderr(), AutoStream::choice(&io::stderr()));
+        let remarks = AutoStream::new(io::stderr(), AutoStream::choice(&io::stderr()));
         Self {
             results_color: results.current_choice() != ColorChoice::Never,
-            talk_color: talk.current_choice() != ColorChoice::Never,
+            remarks_color: remarks.current_choice() != ColorChoice::Never,
             results: BufWriter::new(results),
-            talk,
+            remarks,
         }
     }
 
     /// Prints a part of the result.
     pub(crate) fn result(&mut self, text: &str) {
-        forget(self.results.write_all(text.as_bytes()));
+        self.bytes(text.as_bytes());
     }
 
-    /// Prints a result that need not be text.
+    /// Prints a part of the result that need not be text.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        forget(self.results.write_all(bytes));
+        ignore_closed(self.results.write_all(bytes));
     }
 
-    /// Says something about the work, behind all results so far.
-    pub(crate) fn talk(&mut self, text: &str) {
+    /// Prints a line of JSON as a part of the result.
+    pub(crate) fn json(&mut self, value: &impl Serialize) {
+        self.result(&json_line(value));
+    }
+
+    /// Prints a remark, after all results so far.
+    pub(crate) fn remark(&mut self, text: &str) {
         self.flush();
-        forget(self.talk.write_all(text.as_bytes()));
-        forget(self.talk.flush());
+        ignore_closed(self.remarks.write_all(text.as_bytes()));
+        ignore_closed(self.remarks.flush());
     }
 
-    /// Says why the work couldn't be done.
+    /// Prints the reason of a refusal as a remark.
+    pub(crate) fn refusal(&mut self, reason: &str) {
+        let label = self.remark_palette().bad("refused:");
+        self.remark(&format!("{label} {reason}\n"));
+    }
+
+    /// Prints what to do as a remark.
+    pub(crate) fn help(&mut self, help: &str) {
+        let label = self.remark_palette().dim("help:");
+        self.remark(&format!("  {label} {help}\n"));
+    }
+
+    /// Prints why the command failed.
     pub(crate) fn failure(&mut self, failure: &Failure) {
-        let palette = self.talk_palette();
-        let help = failure
-            .help()
-            .map(|help| format!("  {} {help}\n", palette.dim("help:")))
-            .unwrap_or_default();
-        self.talk(&format!("{} {failure}\n{help}", palette.bad("error:")));
+        let label = self.remark_palette().bad("error:");
+        self.remark(&format!("{label} {failure}\n"));
+        if let Some(help) = failure.help() {
+            self.help(help);
+        }
     }
 
-    /// Brings everything to the reader.
+    /// Writes out everything that was printed.
     pub(crate) fn flush(&mut self) {
-        forget(self.results.flush());
+        ignore_closed(self.results.flush());
     }
 
-    /// How findings among the results look.
+    /// Returns the style of findings among the results.
     pub(crate) const fn style(&self) -> Style {
         Style {
             color: self.results_color,
         }
     }
 
-    /// How findings in the talk look.
-    pub(crate) const fn talk_style(&self) -> Style {
+    /// Returns the style of findings among the remarks.
+    pub(crate) const fn remark_style(&self) -> Style {
         Style {
-            color: self.talk_color,
+            color: self.remarks_color,
         }
     }
 
-    /// The colors of results.
+    /// Returns the colors of results.
     pub(crate) const fn palette(&self) -> Palette {
-        Palette::new(self.results_color)
+        Palette {
+            color: self.results_color,
+        }
     }
 
-    /// The colors of talk.
-    pub(crate) const fn talk_palette(&self) -> Palette {
-        Palette::new(self.talk_color)
+    /// Returns the colors of remarks.
+    pub(crate) const fn remark_palette(&self) -> Palette {
+        Palette {
+            color: self.remarks_color,
+        }
     }
 }
 
 /// Prints help, the version, or what is wrong with the arguments.
-pub(crate) fn clap_answer(answer: &clap::Error) -> ExitStatus {
-    forget(answer.print());
+pub(crate) fn print_clap_answer(answer: &clap::Error) -> ExitStatus {
+    ignore_closed(answer.print());
     if answer.use_stderr() {
         ExitStatus::Failed
     } else {
@@ -106,7 +142,269 @@ pub(crate) fn clap_answer(answer: &clap::Error) -> ExitStatus {
     }
 }
 
-/// A terminal or a pipe that takes no more text leaves nobody to tell.
-fn forget(outcome: io::Result<()>) {
+/// Ignores that a terminal or a pipe takes no more text: nobody is left to read of it.
+fn ignore_closed(outcome: io::Result<()>) {
     drop(outcome);
+}
+
+/// Returns a value as a line of JSON.
+pub(crate) fn json_line(value: &impl Serialize) -> String {
+    format!("{}\n", serde_json::to_string(value).unwrap_or_default())
+}
+
+/// Returns a count with its noun: `1 file`, `2 files`.
+pub(crate) fn count(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// Returns the first line that isn't blank, without the marks of a heading or a list.
+pub(crate) fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let plain = line.trim_start_matches(['#', '-', '*', '>', ' ']);
+    Some(plain.to_owned())
+}
+
+/// Returns a text cut to a width, with `…` as its last character where something was cut.
+pub(crate) fn fit(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    statemark_text::shorten::shorten(text, width.saturating_sub(1))
+}
+
+/// Wraps a text into lines of a width, which is at least one; a longer word is broken.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let letters: Vec<char> = word.chars().collect();
+        let mut pieces = letters.chunks(width.max(1)).map(String::from_iter);
+        let first = pieces.next().unwrap_or_default();
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + first.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(&first);
+            }
+            _ => lines.push(first),
+        }
+        lines.extend(pieces);
+    }
+    lines
+}
+
+/// Returns rows of two columns, the second one aligned.
+pub(crate) fn columns(rows: &[(String, String)], palette: Palette) -> String {
+    let width = rows.iter().map(|(first, _)| first.chars().count()).max();
+    let width = width.unwrap_or(0);
+    let row = |(first, second): &(String, String)| {
+        let blanks = " ".repeat(width - first.chars().count());
+        format!(
+            "  {}{blanks}  {}\n",
+            palette.event(first),
+            palette.dim(second)
+        )
+    };
+    rows.iter().map(row).collect()
+}
+
+/// The colors of the command line's own texts, or none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Palette {
+    color: bool,
+}
+
+impl Palette {
+    /// Paints a title or the name of a state.
+    pub(crate) fn strong(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// Paints a side remark.
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    /// Paints an event or a command: something that one can do.
+    pub(crate) fn event(self, text: &str) -> String {
+        self.paint("36", text)
+    }
+
+    /// Paints a guard: something that must hold.
+    pub(crate) fn guard(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    /// Paints a success.
+    pub(crate) fn good(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    /// Paints a failure or a refusal.
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    fn paint(self, codes: &str, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("\u{1b}[{codes}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// Time before progress is shown. Why: shorter work is done before anybody asks.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Time between two updates on a terminal. Why: people see ten steps a second as one movement.
+const TERMINAL_PAUSE: Duration = Duration::from_millis(100);
+
+/// Time between two updates in a file or a pipe. Why: the log of an hour has a few hundred lines.
+const LOG_PAUSE: Duration = Duration::from_secs(10);
+
+/// Width of the bar. Unit: characters.
+const BAR_WIDTH: u64 = 24;
+
+/// A progress bar on standard error, for work that takes longer than a second.
+pub(crate) struct ProgressBar<'p> {
+    printer: &'p mut Printer,
+    /// The work, such as `verifying`.
+    work: &'static str,
+    unit: Unit,
+    began: Instant,
+    updated: Option<Instant>,
+    is_terminal: bool,
+}
+
+/// The unit of progress.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unit {
+    Records,
+    Runs,
+    Pages,
+    Bytes,
+}
+
+impl<'p> ProgressBar<'p> {
+    /// Makes a bar that isn't shown yet.
+    pub(crate) fn new(printer: &'p mut Printer, work: &'static str, unit: Unit) -> Self {
+        Self {
+            printer,
+            work,
+            unit,
+            began: Instant::now(),
+            updated: None,
+            is_terminal: io::stderr().is_terminal(),
+        }
+    }
+
+    /// Shows the progress, if it is time to.
+    pub(crate) fn update(&mut self, progress: Progress) {
+        let now = Instant::now();
+        let pause = self.updated.map(|updated| now.duration_since(updated));
+        if !is_due(now.duration_since(self.began), pause, self.is_terminal) {
+            return;
+        }
+        self.updated = Some(now);
+        let line = progress_line(self.work, self.unit, progress);
+        self.printer.remark(&if self.is_terminal {
+            format!("\r\u{1b}[K{line}")
+        } else {
+            format!("{line}\n")
+        });
+    }
+}
+
+impl Drop for ProgressBar<'_> {
+    /// Clears the line.
+    fn drop(&mut self) {
+        if self.is_terminal && self.updated.is_some() {
+            self.printer.remark("\r\u{1b}[K");
+        }
+    }
+}
+
+/// Reports whether progress is to be shown, by the time since the beginning and since the last update.
+fn is_due(since_began: Duration, since_updated: Option<Duration>, is_terminal: bool) -> bool {
+    let pause = if is_terminal {
+        TERMINAL_PAUSE
+    } else {
+        LOG_PAUSE
+    };
+    since_updated.map_or(since_began >= QUIET, |since| since >= pause)
+}
+
+fn progress_line(work: &str, unit: Unit, Progress { done, total }: Progress) -> String {
+    let (scale, unit) = match unit {
+        Unit::Records => (1, "records"),
+        Unit::Runs => (1, "runs"),
+        Unit::Pages => (1, "pages"),
+        Unit::Bytes => (1 << 20, "MiB"),
+    };
+    if total == 0 {
+        return format!("{work}: {} {unit}", done / scale);
+    }
+    let done = done.min(total);
+    let filled = done.saturating_mul(BAR_WIDTH) / total;
+    let percent = done.saturating_mul(100) / total;
+    let marks = |count: u64, mark: &str| mark.repeat(usize::try_from(count).unwrap_or(0));
+    format!(
+        "{work} [{}{}] {percent:>3} %  {} of {} {unit}",
+        marks(filled, "#"),
+        marks(BAR_WIDTH.saturating_sub(filled), "-"),
+        done / scale,
+        total / scale
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quick_work_shows_no_progress() {
+        let after = Duration::from_millis;
+        assert!(!is_due(after(999), None, true));
+        assert!(!is_due(after(999), None, false));
+        assert!(is_due(after(1_000), None, true));
+        assert!(is_due(after(1_000), None, false));
+        assert!(!is_due(after(5_000), Some(after(99)), true));
+        assert!(is_due(after(5_000), Some(after(100)), true));
+        assert!(!is_due(after(9_000), Some(after(8_000)), false));
+        assert!(is_due(after(11_000), Some(after(10_000)), false));
+    }
+
+    #[test]
+    fn a_line_shows_the_progress() {
+        let at = |done, total| Progress { done, total };
+        assert_eq!(
+            progress_line("verifying", Unit::Records, at(500, 2_000)),
+            "verifying [######------------------]  25 %  500 of 2000 records"
+        );
+        assert_eq!(
+            progress_line("reading", Unit::Bytes, at(3 << 20, 0)),
+            "reading: 3 MiB"
+        );
+        assert_eq!(
+            progress_line("verifying", Unit::Records, at(7, 5)),
+            "verifying [########################] 100 %  5 of 5 records"
+        );
+    }
+
+    #[test]
+    fn no_line_is_too_wide() {
+        assert_eq!(wrap("a bc def ghijklm", 4), ["a bc", "def", "ghij", "klm"]);
+        assert_eq!(wrap("", 4), [""]);
+        assert_eq!(fit("abcdef", 4), "abc…");
+        assert_eq!(fit("abcd", 4), "abcd");
+    }
+
+    #[test]
+    fn the_first_line_is_plain() {
+        assert_eq!(
+            first_line("\n## A title\n\ntext").as_deref(),
+            Some("A title")
+        );
+        assert_eq!(first_line(" \n"), None);
+    }
 }

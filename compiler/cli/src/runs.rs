@@ -1,245 +1,204 @@
-//! What the commands that drive runs share: the store, the workflows, and the run that a person means.
+//! Runs as commands use them: the store, the run that a word means, and orders.
 
-mod caller;
-mod catalog;
-mod checks;
-mod clock;
-mod keys;
-mod place;
-mod served;
-
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
-use statemark_compiler::diag::nearest;
 use statemark_runs::{
-    Clock, Head, Key, Loaded, MAX_PAGE, NameError, Order, Query, Role, RunError, RunId, Runs,
-    Store, StoreError, Workflow, Workflows, Written,
+    Clock, Head, Key, Loaded, MAX_PAGE, Operation, Order, Query, RunError, RunId, Runs, Store,
+    StoreError, Workflow, Workflows, Written,
 };
 use statemark_stores::{SqliteStore, file_of};
+use statemark_text::suggest::nearest;
 
 use crate::args::{SpecsArgs, StoreArgs};
-use crate::failure::{Failure, FailureKind};
+use crate::catalog::{SpecCatalog, unknown_workflow};
+use crate::failure::Failure;
+use crate::{caller, clock, project};
 
-pub(crate) use caller::{
-    change as change_tokens, check_unsaved, keep_private, kept_private, own_token, read as tokens,
-    save as save_token,
-};
-pub(crate) use checks::{Whose, bad as bad_check, find as find_check};
-pub(crate) use clock::{length, shown as time};
-pub(crate) use keys::keys;
-
-/// How often a store is asked for news. Why: a person doesn't notice a fifth of a second.
+/// Time between two looks at a store. Why: a person doesn't notice a fifth of a second.
 pub(crate) const PAUSE: Duration = Duration::from_millis(200);
 
-/// How many runs are looked at for one that begins so. Why: enough to show that several do.
-const MOST_MEANT: usize = 6;
+/// Most runs that a message names. Why: enough to show that several ids begin that way.
+const MAX_MATCHES: usize = 6;
 
-/// The runs of the store that the arguments mean; workflows come from journals alone.
+/// Most ids that are made up for a new run, where others have them already.
+const MAX_TRIES: u32 = 8;
+
+/// Opens the runs of a store that exists; workflows come from journals alone.
 pub(crate) fn open(store: &StoreArgs) -> Result<Runs, Failure> {
-    let address = place::existing(store.store.as_deref())?;
-    at(&address, catalog::Catalog::default())
+    try_open(store)?.map_err(Failure::from)
 }
 
-/// The same, and the store is made if it isn't there.
-pub(crate) fn open_or_make(store: &StoreArgs) -> Result<Runs, Failure> {
-    over(store, catalog::Catalog::default())
+/// Opens the runs of a store that exists, and returns the error of the store itself apart from others.
+pub(crate) fn try_open(store: &StoreArgs) -> Result<Result<Runs, StoreError>, Failure> {
+    let address = project::existing_store_address(store.store.as_deref())?;
+    open_address(&address, SpecCatalog::default())
 }
 
-/// The same, if there is a store: looking makes none. One that is named has to be there.
-pub(crate) fn open_if_there(store: &StoreArgs) -> Result<Option<Runs>, Failure> {
-    if place::is_unmade(store.store.as_deref())? {
+/// Opens the runs of a store, which is made if it doesn't exist.
+pub(crate) fn open_or_create(store: &StoreArgs) -> Result<Runs, Failure> {
+    open_over(store, SpecCatalog::default())
+}
+
+/// Opens the runs of a store, if it exists. One that somebody names has to.
+pub(crate) fn open_if_exists(store: &StoreArgs) -> Result<Option<Runs>, Failure> {
+    if project::lacks_store(store.store.as_deref())? {
         return Ok(None);
     }
     open(store).map(Some)
 }
 
-/// What a server is handed: the store, the clock, and the workflows of these specs.
-pub(crate) fn served(store: Option<&str>, specs: &[PathBuf]) -> Result<Handed, Failure> {
-    let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
-    let address = place::find(store)?;
-    let opened = statemark_stores::open(&address, Arc::clone(&clock));
-    let opened = opened.map_err(FailureKind::Store)?;
-    Ok((opened, clock, Arc::new(served::Served::new(specs)?)))
-}
-
-/// A store, a clock and workflows.
-type Handed = (
-    Arc<dyn Store>,
-    Arc<dyn Clock>,
-    Arc<dyn statemark_server::Catalog>,
-);
-
-/// Who calls over standard input and output: by the token in the environment, else an agent.
-pub(crate) fn agent() -> Result<statemark_server::Caller, Failure> {
-    let (actor, token) = caller::caller(false)?;
-    Ok(statemark_server::Caller {
-        actor,
-        run: token.and_then(|it| it.run),
-        project: Some(project(None)?),
-    })
-}
-
-/// Who calls without a token over HTTP, where that is let in: an agent, of this project.
-pub(crate) fn anybody() -> Result<statemark_server::Caller, Failure> {
-    Ok(statemark_server::Caller {
-        project: Some(project(None)?),
-        ..statemark_server::Caller::agent()
-    })
-}
-
-/// The runs of the store that the arguments mean, with the workflows of these specs; `workflow` is the one that is wanted.
+/// Opens the runs of a store with the workflows of some specs, one of which is wanted.
 pub(crate) fn open_with(
     store: &StoreArgs,
     specs: &SpecsArgs,
     workflow: &str,
 ) -> Result<Runs, Failure> {
-    let catalog = catalog::Catalog::new(&specs.specs)?;
+    let catalog = SpecCatalog::read(&specs.specs)?;
     if catalog.find(workflow).is_none() {
-        return Err(unknown_workflow(workflow, catalog.ids(), catalog.broken()));
+        return Err(unknown_workflow(
+            workflow,
+            &catalog.ids(),
+            &catalog.broken(),
+        ));
     }
-    over(store, catalog)
+    open_over(store, catalog)
 }
 
-/// The same for reports on runs, of which a spec need not be left, and whose workflow may be a document without a machine.
-/// With them, the specs with errors.
+/// Opens the runs of a store for reports, and returns the specs with errors as well.
+///
+/// The spec of the workflow may be gone, or a document without a machine.
 pub(crate) fn open_for_reports(
     store: &StoreArgs,
     specs: &SpecsArgs,
     workflow: &str,
 ) -> Result<(Runs, Vec<String>), Failure> {
-    let mut catalog = catalog::Catalog::new(&specs.specs)?;
+    let mut catalog = SpecCatalog::read(&specs.specs)?;
     if catalog.find(workflow).is_none() {
-        catalog.look_for_plain(&specs.specs, workflow)?;
+        catalog.find_plain(workflow)?;
     }
-    let broken = catalog.broken().to_vec();
-    Ok((over(store, catalog)?, broken))
+    let broken = catalog.broken();
+    Ok((open_over(store, catalog)?, broken))
 }
 
-/// A store that has to be there already, and in a file, so that it can be `done` as files are.
-pub(crate) fn open_file(store: &StoreArgs, done: &'static str) -> Result<SqliteStore, Failure> {
-    let address = place::existing(store.store.as_deref())?;
-    let path = file_of(&address).ok_or(FailureKind::NotInAFile { done })?;
-    let opened = SqliteStore::open(path, clock::clock()?);
-    Ok(opened.map_err(FailureKind::Store)?)
+/// Opens a store that exists in a file; `done` says what is done with the file, such as `copied`.
+pub(crate) fn open_file(store: &StoreArgs, done: &str) -> Result<SqliteStore, Failure> {
+    let address = project::existing_store_address(store.store.as_deref())?;
+    let path = file_of(&address).ok_or_else(|| {
+        Failure::new(format!("only a store in a file can be {done}")).with_help(
+            "a server has backups of its own; `statemark store export` writes the runs of any store",
+        )
+    })?;
+    Ok(SqliteStore::open(path, clock::clock()?)?)
 }
 
-/// The store at an address; it may have to be there already.
-pub(crate) fn store_at(address: &str, exists: bool) -> Result<Arc<dyn Store>, Failure> {
-    if exists {
-        place::check_exists(address)?;
+/// Opens the store at an address, which may have to exist.
+pub(crate) fn open_store(address: &str, must_exist: bool) -> Result<Arc<dyn Store>, Failure> {
+    if must_exist {
+        project::check_store_exists(address)?;
     }
-    let opened = statemark_stores::open(address, Arc::new(clock::clock()?));
-    Ok(opened.map_err(FailureKind::Store)?)
+    Ok(statemark_stores::open(address, Arc::new(clock::clock()?))?)
 }
 
-/// A run, and the machine that it is held against.
-pub(crate) struct Towards {
+/// A run, and the workflow that it is compared with or migrated to.
+pub(crate) struct Comparison {
     pub(crate) runs: Runs,
     pub(crate) run: RunId,
     pub(crate) workflow: Arc<Workflow>,
 }
 
-/// A run, and the machine that a word means: a spec, a table, or the id of a workflow that some specs define.
-pub(crate) fn towards(
+/// Opens a run together with the workflow that a word means: a spec, a table, or the id of a workflow.
+pub(crate) fn open_comparison(
     store: &StoreArgs,
     specs: &SpecsArgs,
     word: &str,
     run: &str,
-) -> Result<Towards, Failure> {
+) -> Result<Comparison, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
-    let address = place::find(store.store.as_deref())?;
-    let opened = statemark_stores::open(&address, Arc::clone(&clock));
-    let opened = opened.map_err(FailureKind::Store)?;
-    let none = Arc::new(catalog::Catalog::default());
-    let all = Runs::new(Arc::clone(&opened), none, Arc::clone(&clock));
-    let loaded = load(&all, run)?;
-    let (catalog, workflow) =
-        catalog::Catalog::towards(word, &specs.specs, &loaded.state.workflow)?;
-    Ok(Towards {
-        runs: Runs::new(opened, Arc::new(catalog), clock),
+    let address = project::make_store_address(store.store.as_deref())?;
+    let store = statemark_stores::open(&address, Arc::clone(&clock))?;
+    let nothing = Arc::new(SpecCatalog::default());
+    let runs = Runs::new(Arc::clone(&store), nothing, Arc::clone(&clock));
+    let loaded = load(&runs, run)?;
+    let (catalog, workflow) = SpecCatalog::resolve(word, &specs.specs, &loaded.state.workflow)?;
+    Ok(Comparison {
+        runs: Runs::new(store, Arc::new(catalog), clock),
         run: loaded.run,
         workflow,
     })
 }
 
-/// That no spec defines a workflow.
-pub(crate) fn unknown_workflow(id: &str, known: Vec<String>, broken: &[String]) -> Failure {
-    let near = nearest(id, known.iter().map(String::as_str)).map(str::to_owned);
-    FailureKind::UnknownWorkflow {
-        near,
-        id: id.to_owned(),
-        broken: broken.to_vec(),
-        known,
-    }
-    .into()
+fn open_over(store: &StoreArgs, catalog: SpecCatalog) -> Result<Runs, Failure> {
+    let address = project::make_store_address(store.store.as_deref())?;
+    Ok(open_address(&address, catalog)??)
 }
 
-fn over(store: &StoreArgs, catalog: catalog::Catalog) -> Result<Runs, Failure> {
-    at(&place::find(store.store.as_deref())?, catalog)
-}
-
-fn at(address: &str, catalog: catalog::Catalog) -> Result<Runs, Failure> {
+fn open_address(address: &str, catalog: SpecCatalog) -> Result<Result<Runs, StoreError>, Failure> {
     let clock = Arc::new(clock::clock()?);
-    let opened = statemark_stores::open(address, Arc::clone(&clock) as Arc<_>);
-    let opened = opened.map_err(FailureKind::Store)?;
-    Ok(Runs::new(opened, Arc::new(catalog), clock))
+    let store = statemark_stores::open(address, Arc::clone(&clock) as Arc<_>);
+    Ok(store.map(|store| Runs::new(store, Arc::new(catalog), clock)))
 }
 
-/// The run that a text means: its id, or the beginning of it.
-pub(crate) fn find(runs: &Runs, text: &str) -> Result<RunId, Failure> {
-    find_in(runs.store(), text)
+/// Finds the run that a word means: by its id, or the beginning of it.
+pub(crate) fn find(store: &dyn Store, word: &str) -> Result<RunId, Failure> {
+    try_find(store, word)?
 }
 
-/// The same, in a store.
-pub(crate) fn find_in(store: &dyn Store, text: &str) -> Result<RunId, Failure> {
-    let exact: RunId = named("RUN", text.parse())?;
+/// Finds the run that a word means, and returns the error of the store itself apart from others.
+pub(crate) fn try_find(
+    store: &dyn Store,
+    word: &str,
+) -> Result<Result<RunId, Failure>, StoreError> {
+    let exact: RunId = match word.parse() {
+        Ok(run) => run,
+        Err(error) => {
+            return Ok(Err(Failure::new(format!(
+                "`{word}` is no run's id: {error}"
+            ))));
+        }
+    };
     match store.head(&exact) {
-        Ok(_) => return Ok(exact),
+        Ok(_) => return Ok(Ok(exact)),
         Err(StoreError::NotFound { .. }) => {}
-        Err(error) => return Err(FailureKind::Store(error).into()),
+        Err(error) => return Err(error),
     }
     let query = Query {
-        prefix: Some(text.to_owned()),
-        limit: MOST_MEANT,
+        prefix: Some(word.to_owned()),
+        limit: MAX_MATCHES,
         ..Query::default()
     };
-    let found = store.list(&query).map_err(FailureKind::Store)?;
-    match found.heads.as_slice() {
+    let heads = store.list(&query)?.heads;
+    let ids: Vec<&str> = heads.iter().map(|head| head.run.as_str()).collect();
+    Ok(match heads.as_slice() {
         [Head { run, .. }] => Ok(run.clone()),
-        heads => Err(FailureKind::UnknownRun {
-            run: text.to_owned(),
-            meant: heads.iter().map(|head| head.run.to_string()).collect(),
-            near: if heads.is_empty() {
-                near(store, text)?
-            } else {
-                None
-            },
+        [] => {
+            let latest = Query {
+                limit: MAX_PAGE,
+                ..Query::default()
+            };
+            let latest = store.list(&latest)?.heads;
+            let meant = nearest(word, latest.iter().map(|head| head.run.as_str()));
+            let failure = Failure::new(format!("there is no run `{word}`"));
+            Err(match meant {
+                Some(run) => failure.with_help(format!(
+                    "did you mean `{run}`? `statemark runs` lists the runs"
+                )),
+                None => failure
+                    .with_help("`statemark runs` lists the runs; `--store` names another store"),
+            })
         }
-        .into()),
-    }
+        _ => Err(Failure::new(format!("several runs begin with `{word}`"))
+            .with_help(format!("write more of the id: {}", ids.join(", ")))),
+    })
 }
 
-/// Among the latest runs, the one whose id is nearly so.
-fn near(store: &dyn Store, text: &str) -> Result<Option<String>, Failure> {
-    let latest = Query {
-        limit: MAX_PAGE,
-        ..Query::default()
-    };
-    let latest = store.list(&latest).map_err(FailureKind::Store)?;
-    let ids = latest.heads.iter().map(|head| head.run.as_str());
-    Ok(nearest(text, ids).map(str::to_owned))
-}
-
-/// The run that a text means, as it is now; what was due by now has been taken.
-pub(crate) fn load(runs: &Runs, text: &str) -> Result<Loaded, Failure> {
-    let run = find(runs, text)?;
+/// Loads the run that a word means, with everything taken that is due.
+pub(crate) fn load(runs: &Runs, word: &str) -> Result<Loaded, Failure> {
+    let run = find(runs.store(), word)?;
     Ok(runs.caught_up(&run)?)
 }
 
-/// Takes what is due of a run, if there is one.
+/// Takes what is due in a run, if the run exists.
 pub(crate) fn take_due(runs: &Runs, run: &RunId) -> Result<(), Failure> {
     match runs.caught_up(run) {
         Ok(_) | Err(RunError::Store(StoreError::NotFound { .. })) => Ok(()),
@@ -247,106 +206,75 @@ pub(crate) fn take_due(runs: &Runs, run: &RunId) -> Result<(), Failure> {
     }
 }
 
-/// The run that a text means, for an order; what was due by now has been taken.
-pub(crate) fn current(runs: &Runs, text: &str) -> Result<RunId, Failure> {
-    Ok(load(runs, text)?.run)
+/// Carries out an operation on the run that a word means, with everything taken that is due.
+pub(crate) fn execute<O: Operation>(
+    runs: &Runs,
+    word: &str,
+    key: Option<&Key>,
+    operation: &O,
+) -> Result<O::Response, Failure> {
+    let order = order(load(runs, word)?.run, key)?;
+    Ok(runs.execute(&order, operation)?)
 }
 
-/// An order of whoever uses the command line.
-pub(crate) fn order(run: RunId, key: Option<&str>) -> Result<Order, Failure> {
-    ordered(run, key, false)
+/// Carries out an operation that only a person may ask for, or that counts for more from a person.
+pub(crate) fn execute_as_person<O: Operation>(
+    runs: &Runs,
+    word: &str,
+    key: Option<&Key>,
+    operation: &O,
+) -> Result<O::Response, Failure> {
+    let order = person_order(load(runs, word)?.run, key)?;
+    Ok(runs.execute(&order, operation)?)
 }
 
-/// An order that only a person may give, or that counts for more when a person gives it.
-pub(crate) fn order_of_person(run: RunId, key: Option<&str>) -> Result<Order, Failure> {
-    ordered(run, key, true)
+/// Makes an order of the caller.
+pub(crate) fn order(run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
+    make_order(run, key, false)
 }
 
-fn ordered(run: RunId, key: Option<&str>, wants_person: bool) -> Result<Order, Failure> {
-    let key = key.map(str::parse::<Key>).transpose();
-    let key = named("--key", key)?;
-    let (actor, token) = caller::caller(wants_person)?;
-    caller::check(token.as_ref(), &run)?;
+/// Makes an order that only a person may give, or that counts for more from a person.
+pub(crate) fn person_order(run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
+    make_order(run, key, true)
+}
+
+fn make_order(run: RunId, key: Option<&Key>, wants_person: bool) -> Result<Order, Failure> {
+    let (actor, token) = caller::identify(wants_person)?;
+    caller::check_token(token.as_ref(), &run)?;
     Ok(Order {
-        key,
+        key: key.cloned(),
         ..Order::new(run, actor)
     })
 }
 
-/// That the caller may change something: an observer may not.
-pub(crate) fn check_may_write() -> Result<(), Failure> {
-    let (actor, _) = caller::caller(false)?;
-    if actor.role == Role::Observer {
-        return Err(RunError::ReadOnly { actor }.into());
-    }
-    Ok(())
-}
-
-/// JSON on the command line.
-pub(crate) fn json(name: &'static str, text: Option<&str>) -> Result<Option<Value>, Failure> {
-    let parsed = text.map(serde_json::from_str).transpose();
-    parsed.map_err(|cause| FailureKind::BadJson { name, cause }.into())
-}
-
-/// The id of the project in a folder; in this one if none is named.
-pub(crate) fn project(path: Option<&str>) -> Result<String, Failure> {
-    place::project(path.unwrap_or("."))
-}
-
-/// A length of time as people write it. Unit: milliseconds.
-pub(crate) fn milliseconds(text: &str) -> Result<u64, Failure> {
-    let text = text.to_owned();
-    match humantime::parse_duration(&text) {
-        Ok(length) => Ok(u64::try_from(length.as_millis()).unwrap_or(u64::MAX)),
-        Err(_) => Err(FailureKind::BadTime { text }.into()),
-    }
-}
-
-/// The time that runs go by. Unit: milliseconds since 1970.
-pub(crate) fn now() -> Result<u64, Failure> {
-    Ok(Clock::now(&clock::clock()?))
-}
-
-pub(crate) fn named<T>(name: &'static str, result: Result<T, NameError>) -> Result<T, Failure> {
-    result.map_err(|cause| FailureKind::BadId { name, cause }.into())
-}
-
-/// How often a name is made up that somebody else has already.
-const TRIES: u32 = 8;
-
-/// Begins a run under the id that was given, or under one that is made up.
+/// Begins a run under an id, or under one that is made up.
 pub(crate) fn begin(
-    given: Option<&str>,
+    id: Option<&RunId>,
     workflow: &str,
-    key: Option<&str>,
-    mut write: impl FnMut(&Order) -> Result<Written, RunError>,
+    key: Option<&Key>,
+    mut begin: impl FnMut(&Order) -> Result<Written, RunError>,
 ) -> Result<Written, Failure> {
-    let given: Option<RunId> = given.map(|id| named("--run-id", id.parse())).transpose()?;
     let mut tries = 0;
     loop {
-        let id = given.clone();
-        // The same key has to mean the same run.
-        let made = || match key {
-            Some(key) => RunId::for_workflow_and_key(workflow, key),
+        let make_id = || match key {
+            // With one key, it is one run.
+            Some(key) => RunId::for_workflow_and_key(workflow, key.as_str()),
             None => RunId::for_workflow(workflow),
         };
-        let id = id.unwrap_or_else(made);
-        let order = order(id, key)?;
-        match write(&order) {
-            Err(RunError::Store(StoreError::Conflict { .. }))
-                if given.is_some() || key.is_some() =>
-            {
-                let run = order.run.to_string();
-                return Err(FailureKind::RunExists { run }.into());
+        let order = order(id.cloned().unwrap_or_else(make_id), key)?;
+        match begin(&order) {
+            Err(RunError::Store(StoreError::Conflict { .. })) if id.is_some() || key.is_some() => {
+                return Err(run_exists(&order.run));
             }
-            Err(RunError::Store(StoreError::Conflict { .. })) if tries < TRIES => tries += 1,
+            Err(RunError::Store(StoreError::Conflict { .. })) if tries < MAX_TRIES => tries += 1,
             written => return Ok(written?),
         }
     }
 }
 
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        FailureKind::Run(error).into()
-    }
+fn run_exists(run: &RunId) -> Failure {
+    let word = statemark_runs::shell_word(run.as_str());
+    Failure::new(format!("there is a run `{run}` already")).with_help(format!(
+        "`statemark state {word}` shows it; without `--run-id`, the new run gets a name"
+    ))
 }

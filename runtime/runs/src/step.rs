@@ -4,11 +4,13 @@
 //!
 //! No effect is carried out here, and nothing is stored: the result is a [`StepRecord`], and only the journal counts.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Map, Value};
 use statemark_runtime::{
-    ActionId, Candidate, Configuration, Data, Datum, EventId, FieldId, Host, JsonError, Machine,
-    Outcome, Record, Recorder, RestoreError, StateId, StateKind, StepError, Table, TimerId,
-    Verdict, evaluate,
+    ActionId, Candidate, Configuration, Data, Datum, EventId, FieldId, GuardId, Host, JsonError,
+    Machine, Outcome, Record, Recorder, RestoreError, StateId, StateKind, StepError, Table,
+    TimerId, Verdict, evaluate,
 };
 
 use crate::body::{Arming, EffectKey, Microstep, StepRecord};
@@ -68,6 +70,7 @@ pub enum CannotStep {
 }
 
 /// The machine in a stepper.
+#[derive(Clone)]
 enum Instance<'w> {
     /// A machine that isn't started. `None` once starting it has failed.
     Fresh(Option<RunHost>),
@@ -76,6 +79,7 @@ enum Instance<'w> {
 }
 
 /// The machine of a run, restored from the run state.
+#[derive(Clone)]
 pub struct Stepper<'w> {
     workflow: &'w Workflow,
     instance: Instance<'w>,
@@ -143,6 +147,28 @@ impl<'w> Stepper<'w> {
         }
     }
 
+    /// Replaces the context of a running machine, between two steps.
+    ///
+    /// # Errors
+    ///
+    /// [`CannotStep::Data`].
+    pub fn set_context(&mut self, context: &Map<String, Value>) -> Result<(), CannotStep> {
+        if let Instance::Running(machine) = &mut self.instance {
+            machine.host_mut().data = read_context(self.workflow, context)?;
+            self.before = machine.host().data.to_datum();
+        }
+        Ok(())
+    }
+
+    /// Answers guards that have no expression, from now on; the others of them are false.
+    ///
+    /// A run has nobody who answers them; a simulation does.
+    pub fn answer_guards(&mut self, answers: BTreeMap<GuardId, bool>) {
+        if let Instance::Running(machine) = &mut self.instance {
+            machine.host_mut().answers = Some(answers);
+        }
+    }
+
     /// Makes one macrostep.
     ///
     /// # Errors
@@ -157,6 +183,10 @@ impl<'w> Stepper<'w> {
     ) -> Result<(Outcome, StepRecord), CannotStep> {
         let mut recorder = Recorder::new();
         let data = data.map(read_datum).transpose()?;
+        if let Instance::Running(machine) = &mut self.instance {
+            machine.host_mut().assigned.clear();
+            machine.host_mut().unanswered.clear();
+        }
         let outcome = match (input, &mut self.instance) {
             (StepInput::Start, Instance::Fresh(host)) => {
                 let host = host.take().ok_or(CannotStep::Misplaced)?;
@@ -292,6 +322,11 @@ impl Evaluator for Stepper<'_> {
         let datum = self.machine()?.host().data().get(field).to_datum().ok()?;
         serde_json::from_str(&datum.to_string()).ok()
     }
+
+    fn has_host(&self) -> bool {
+        let host = self.machine().map(Machine::host);
+        host.is_some_and(|host| host.answers.is_some())
+    }
 }
 
 /// Returns the states that may take the outcome of a child: its invoker and the ancestors.
@@ -356,22 +391,41 @@ fn changes(before: &Datum, after: &Datum) -> Map<String, Value> {
 }
 
 /// The host of a run's machine: it holds the data, and collects effects and timers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RunHost {
     data: Data,
     effects: Vec<ActionId>,
     timers: Vec<(TimerId, Option<u64>)>,
+    /// The assignments of the last step, in order.
+    assigned: Vec<(FieldId, Datum)>,
+    /// The answers to guards without an expression, where somebody gives them.
+    answers: Option<BTreeMap<GuardId, bool>>,
+    /// The guards of the last step without an expression and without an answer.
+    unanswered: BTreeSet<GuardId>,
 }
 
 impl RunHost {
     fn new(workflow: &Workflow, context: &Map<String, Value>) -> Result<Self, CannotStep> {
-        let text = serde_json::to_string(context).unwrap_or_default();
-        let data = Data::from_json(workflow.table(), &text).map_err(CannotStep::Data)?;
         Ok(Self {
-            data: data.with_merge(workflow.merge().clone()),
+            data: read_context(workflow, context)?,
             effects: Vec::new(),
             timers: Vec::new(),
+            assigned: Vec::new(),
+            answers: None,
+            unanswered: BTreeSet::new(),
         })
+    }
+
+    /// Returns the assignments of the last step, in order.
+    #[must_use]
+    pub fn assigned(&self) -> &[(FieldId, Datum)] {
+        &self.assigned
+    }
+
+    /// Returns the guards of the last step that nobody has answered.
+    #[must_use]
+    pub const fn unanswered(&self) -> &BTreeSet<GuardId> {
+        &self.unanswered
     }
 
     /// Returns the machine's data.
@@ -381,7 +435,21 @@ impl RunHost {
     }
 }
 
+fn read_context(workflow: &Workflow, context: &Map<String, Value>) -> Result<Data, CannotStep> {
+    let text = serde_json::to_string(context).unwrap_or_default();
+    let data = Data::from_json(workflow.table(), &text).map_err(CannotStep::Data)?;
+    Ok(data.with_merge(workflow.merge().clone()))
+}
+
 impl Host for RunHost {
+    fn guard(&mut self, guard: GuardId) -> bool {
+        let answer = self.answers.as_ref().and_then(|it| it.get(&guard)).copied();
+        answer.unwrap_or_else(|| {
+            self.unanswered.insert(guard);
+            false
+        })
+    }
+
     fn action(&mut self, action: ActionId) {
         self.effects.push(action);
     }
@@ -391,6 +459,9 @@ impl Host for RunHost {
     }
 
     fn assign(&mut self, field: FieldId, value: statemark_runtime::Value<'_>) {
+        if let Ok(datum) = value.to_datum() {
+            self.assigned.push((field, datum));
+        }
         self.data.assign(field, value);
     }
 
@@ -410,5 +481,6 @@ impl Host for RunHost {
         self.data.rollback();
         self.effects.clear();
         self.timers.clear();
+        self.assigned.clear();
     }
 }

@@ -1,17 +1,57 @@
-//! `build`: tables, Rust and diagrams, into a folder.
+//! `build`: writes tables, Rust and diagrams to a folder.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use clap::ValueEnum;
 use statemark_compiler::back;
 use statemark_compiler::valid::Valid;
 
-use crate::args::{BuildArgs, Emit, TextFormat};
-use crate::failure::{Failure, FailureKind};
+use crate::args::TextFormat;
+use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::loading::{load_spec, loaded};
 use crate::printer::Printer;
-use crate::status::ExitStatus;
+use crate::specs::{load_spec, load_valid};
 
+/// Write tables, Rust or diagrams.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark build door.md -o out                     out/door.table\n  \
+                        statemark build door.md -o out --emit rust,mermaid out/door.rs, out/door.mmd\n\n\
+                        A spec with an error writes nothing. Each file is replaced whole or not at all.")]
+pub(crate) struct BuildArgs {
+    /// Specs
+    #[arg(required = true, value_name = "SPEC")]
+    specs: Vec<PathBuf>,
+    /// Folder to write to; it is created if it doesn't exist
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// What to write: table, rust, mermaid, scxml
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "table",
+        value_name = "KINDS",
+        hide_possible_values = true
+    )]
+    emit: Vec<Emit>,
+}
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Emit {
+    /// `ID.table`: bytes for the runtime.
+    Table,
+    /// `ID.rs`: a module.
+    Rust,
+    /// `ID.mmd`: the canonical diagram.
+    Mermaid,
+    /// `ID.scxml`: the canonical SCXML document.
+    Scxml,
+}
+
+/// Builds the machines of some specs.
 pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     let mut status = ExitStatus::Clean;
     let mut outputs = Outputs::default();
@@ -26,7 +66,10 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> Result<ExitStatus,
                 }
             }
             None => {
-                printer.talk(&format!("nothing is written for {}\n", files::shown(spec)));
+                printer.remark(&format!(
+                    "nothing is written for {}\n",
+                    files::display(spec)
+                ));
                 status = ExitStatus::Findings;
             }
         }
@@ -37,12 +80,12 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> Result<ExitStatus,
     for (name, output) in &outputs.files {
         let path = args.output.join(name);
         files::write(&path, &output.bytes)?;
-        printer.result(&format!("{}\n", files::shown(&path)));
+        printer.result(&format!("{}\n", files::display(&path)));
     }
     Ok(status)
 }
 
-/// What will be written, by file name. Nothing is written before all of it is made.
+/// Outputs by file name. Nothing is written before all of them are made.
 #[derive(Default)]
 struct Outputs {
     files: BTreeMap<String, Output>,
@@ -60,8 +103,8 @@ impl Outputs {
             let stem = file_stem(&valid.id.value);
             let (ending, bytes) = match kind {
                 Emit::Table => {
-                    // A table that the runtime refuses must not leave the house.
-                    loaded(valid)?;
+                    // A table that the runtime refuses must not be written.
+                    load_valid(valid)?;
                     ("table", table.clone())
                 }
                 Emit::Rust => {
@@ -76,21 +119,19 @@ impl Outputs {
             };
             let name = format!("{stem}.{ending}");
             let machine = valid.id.value.clone();
-            if let Some(first) = self.of_name(&name) {
-                return Err(FailureKind::OutputClash {
-                    file: name,
-                    first: first.to_owned(),
-                    second: machine,
-                }
-                .into());
+            if let Some(first) = self.machine(&name) {
+                return Err(Failure::new(format!(
+                    "`{first}` and `{machine}` would both be written to `{name}`"
+                ))
+                .with_help("give one of them another id"));
             }
             self.files.insert(name, Output { machine, bytes });
         }
         Ok(())
     }
 
-    /// The machine whose output has that name on any file system, of which some ignore case.
-    fn of_name(&self, name: &str) -> Option<&str> {
+    /// Returns the machine whose output has that name on a file system that ignores case.
+    fn machine(&self, name: &str) -> Option<&str> {
         self.files
             .iter()
             .find(|(other, _)| other.to_lowercase() == name.to_lowercase())
@@ -98,7 +139,7 @@ impl Outputs {
     }
 }
 
-/// The id as the name of a file: what isn't a letter, a digit, `-` or `_` becomes `_`.
+/// Returns an id as the name of a file: anything but a letter, a digit, `-` or `_` becomes `_`.
 fn file_stem(id: &str) -> String {
     let stem: String = id
         .chars()

@@ -7,13 +7,32 @@
 //! ```
 
 use serde::Serialize;
-use statemark_compiler::diag::{Code, nearest};
+use statemark_compiler::diag::Code;
+use statemark_text::suggest::nearest;
 
-use crate::args::{ExplainArgs, TextFormat};
-use crate::failure::{Failure, FailureKind};
+use crate::args::TextFormat;
+use crate::failure::{ExitStatus, Failure};
 use crate::printer::Printer;
-use crate::status::ExitStatus;
 
+/// Explain a finding.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark explain SM304\n  \
+                        statemark explain unreachable-state\n  \
+                        statemark explain --all --output-format json")]
+pub(crate) struct ExplainArgs {
+    /// A code or its name: SM304, 304, unreachable-state
+    #[arg(value_name = "CODE", required_unless_present = "all")]
+    code: Option<String>,
+    /// Every page
+    #[arg(long, conflicts_with = "code")]
+    all: bool,
+    /// The form of output: text or json
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TextFormat::Text, hide_possible_values = true)]
+    output_format: TextFormat,
+}
+
+/// A page, as JSON.
 #[derive(Serialize)]
 struct Page {
     code: &'static str,
@@ -22,9 +41,10 @@ struct Page {
     page: &'static str,
 }
 
+/// Prints pages.
 pub(super) fn run(args: &ExplainArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     let codes = match &args.code {
-        Some(words) => vec![code_of(words)?],
+        Some(words) => vec![parse_code(words)?],
         None => Code::ALL.to_vec(),
     };
     let pages: Vec<Page> = codes.iter().map(|&code| page(code)).collect();
@@ -50,29 +70,33 @@ fn page(code: Code) -> Page {
     }
 }
 
-fn code_of(words: &str) -> Result<Code, Failure> {
+fn parse_code(words: &str) -> Result<Code, Failure> {
     Code::from_words(words).ok_or_else(|| {
         let names = Code::ALL.iter().map(|code| code.name());
         let ids = Code::ALL.iter().map(|code| code.id());
         let looks_like_id = words.len() >= 3 && words.chars().any(|letter| letter.is_ascii_digit());
-        let near: Vec<&str> = if looks_like_id {
+        let similar: Vec<&str> = if looks_like_id {
             nearest(&words.to_uppercase(), ids).into_iter().collect()
         } else {
             match nearest(words, names.clone()) {
-                Some(near) => vec![near],
-                None => names.filter(|name| has_word(name, words)).collect(),
+                Some(name) => vec![name],
+                None => names.filter(|name| has_words(name, words)).collect(),
             }
         };
-        FailureKind::UnknownCode {
-            words: words.to_owned(),
-            near: near.into_iter().map(str::to_owned).collect(),
-        }
-        .into()
+        let similar: Vec<String> = similar.iter().map(|name| format!("`{name}`")).collect();
+        let help = match similar.as_slice() {
+            [] => {
+                "a code looks like `SM304`; `statemark explain --all` prints every page".to_owned()
+            }
+            [only] => format!("did you mean {only}?"),
+            [others @ .., last] => format!("did you mean {} or {last}?", others.join(", ")),
+        };
+        Failure::new(format!("no finding is called `{words}`")).with_help(help)
     })
 }
 
-/// Whether all the words are among those of a name: `state unreachable` in `unreachable-state`.
-fn has_word(name: &str, words: &str) -> bool {
+/// Reports whether a name has all the words: `unreachable-state` has `state unreachable`.
+fn has_words(name: &str, words: &str) -> bool {
     let words = words.to_lowercase();
     let mut words = words
         .split(|letter: char| !letter.is_alphanumeric())
@@ -81,7 +105,7 @@ fn has_word(name: &str, words: &str) -> bool {
     words.peek().is_some() && words.all(|word| name.split('-').any(|part| part == word))
 }
 
-/// A JSON text of plain structs, which can't fail to be written, as a line.
+/// Ends a text of JSON. Writing plain structs can't fail.
 fn line(text: Result<String, serde_json::Error>) -> String {
     format!("{}\n", text.unwrap_or_default())
 }

@@ -1,34 +1,79 @@
 //! `lint`: every finding in every spec.
 //!
-//! Findings go to standard output, the sum of them to standard error.
+//! Findings go to standard output, their count to standard error.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rayon::prelude::*;
-use statemark_compiler::Format;
+use clap::ValueEnum;
 use statemark_compiler::diag::render::{concise, footer, full, json};
 use statemark_compiler::diag::{Diagnostic, Severity};
-use statemark_compiler::front::mermaid::is_state_diagram;
-use statemark_compiler::source::MAX_SOURCE_BYTES;
 
-use crate::args::{FailOn, LintArgs, LintFormat};
-use crate::failure::{Failure, FailureKind, no_machine};
-use crate::files::{self, Found};
-use crate::lines::counted;
-use crate::printer::Printer;
-use crate::report::{Checked, check, merged};
-use crate::status::ExitStatus;
+use crate::failure::{ExitStatus, Failure};
+use crate::files;
+use crate::printer::{Printer, count};
+use crate::project::variable;
+use crate::specs::{Checked, STDIN_NAME, check_all, merge, no_machine_message};
 
-/// What a document has that speaks of a machine.
-const HEADING: &str = "STATE-MACHINE";
-
+/// The variable that has the format.
 const FORMAT_VARIABLE: &str = "STATEMARK_OUTPUT_FORMAT";
 
+/// List every finding in specs.
+#[derive(Debug, clap::Args)]
+#[command(
+    visible_alias = "check",
+    after_help = "Examples:\n  \
+                  statemark lint                            every spec below this folder\n  \
+                  statemark lint docs/door.md               one file, whatever its name\n  \
+                  statemark lint --output-format json       for programs\n  \
+                  statemark lint - --stdin-filename a.md    what an editor has not saved yet\n\n\
+                  In a folder, lint reads Markdown files with a `## STATE-MACHINE` heading, *.workflow.json, *.scxml,\n\
+                  and state diagrams in *.mmd and *.mermaid. It respects .gitignore and .statemarkignore."
+)]
+pub(crate) struct LintArgs {
+    /// Files and folders, or `-` for standard input
+    #[arg(default_value = ".", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// How to print findings: full, concise or json [env: STATEMARK_OUTPUT_FORMAT; default: full]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    output_format: Option<LintFormat>,
+    /// Least severity that makes the exit code 1: error, warning, hint or never
+    #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Warning, hide_possible_values = true)]
+    fail_on: FailOn,
+    /// The name of standard input; its extension tells the format
+    #[arg(long, value_name = "NAME", default_value = STDIN_NAME)]
+    stdin_filename: String,
+}
+
+/// A form of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LintFormat {
+    /// With lines of the source, help and fixes.
+    Full,
+    /// One line each.
+    Concise,
+    /// One JSON object.
+    Json,
+}
+
+/// The least severity that makes the exit code 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// Errors.
+    Error,
+    /// Errors and warnings.
+    Warning,
+    /// Everything.
+    Hint,
+    /// Nothing.
+    Never,
+}
+
+/// Lists findings.
 pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let format = format(args)?;
+    let format = resolve_format(args)?;
     let checked = check_all(&args.paths, &args.stdin_filename)?;
-    let (sources, diagnostics) = merged(&checked);
+    let (sources, diagnostics) = merge(&checked);
     let style = printer.style();
     printer.result(&match format {
         LintFormat::Full => full(&diagnostics, &sources, &style),
@@ -36,75 +81,27 @@ pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, 
         LintFormat::Json => json(&diagnostics, &sources),
     });
     if format == LintFormat::Full && !diagnostics.is_empty() {
-        printer.talk("\n");
+        printer.remark("\n");
     }
-    printer.talk(&closing_words(args, &checked, &diagnostics, printer));
-    Ok(if fails(&diagnostics, args.fail_on) {
-        ExitStatus::Findings
-    } else {
-        ExitStatus::Clean
-    })
+    let closing = describe_closing(args, &checked, &diagnostics, printer);
+    printer.remark(&closing);
+    Ok(ExitStatus::clean_if(!fails(&diagnostics, args.fail_on)))
 }
 
-/// The format that the arguments ask for, else the environment.
-fn format(args: &LintArgs) -> Result<LintFormat, Failure> {
+/// Returns the format of the arguments, else of the environment.
+fn resolve_format(args: &LintArgs) -> Result<LintFormat, Failure> {
     if let Some(format) = args.output_format {
         return Ok(format);
     }
-    match std::env::var(FORMAT_VARIABLE).as_deref() {
-        Err(_) | Ok("" | "full") => Ok(LintFormat::Full),
-        Ok("concise") => Ok(LintFormat::Concise),
-        Ok("json") => Ok(LintFormat::Json),
-        Ok(value) => Err(FailureKind::BadVariable {
-            name: FORMAT_VARIABLE,
-            value: value.to_owned(),
-            values: "full, concise or json",
-        }
-        .into()),
-    }
-}
-
-/// Every spec among the paths, compiled, by path. Files that were met in a folder and are no spec are left out.
-pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Checked>, Failure> {
-    let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) = paths
-        .iter()
-        .partition(|path| path.as_path() == Path::new("-"));
-    let paths: Vec<PathBuf> = paths.into_iter().cloned().collect();
-    let found = files::find(&paths)?;
-    let mut checked: Vec<Checked> = found
-        .par_iter()
-        .map(check_found)
-        .collect::<Result<Vec<Option<Checked>>, Failure>>()?
-        .into_iter()
-        .flatten()
-        .collect();
-    if !stdin.is_empty() {
-        checked.push(check(stdin_name, files::read_stdin(MAX_SOURCE_BYTES)?));
-    }
-    Ok(checked)
-}
-
-fn check_found(found: &Found) -> Result<Option<Checked>, Failure> {
-    let name = files::shown(&found.path);
-    let read = files::read(&found.path, MAX_SOURCE_BYTES)?;
-    let is_spec = match &read {
-        Ok(bytes) => found.named || may_hold_machine(&name, bytes),
-        Err(_) => found.named,
-    };
-    Ok(is_spec.then(|| check(&name, read)))
-}
-
-/// Whether a file that was met in a folder is worth a compilation.
-fn may_hold_machine(name: &str, bytes: &[u8]) -> bool {
-    match Format::of_name(name) {
-        Format::Diagram => is_state_diagram(&String::from_utf8_lossy(bytes)),
-        Format::Definition => true,
-        _ => match std::str::from_utf8(bytes) {
-            Ok(text) => text.contains(HEADING),
-            Err(_) => bytes
-                .windows(HEADING.len())
-                .any(|window| window == HEADING.as_bytes()),
-        },
+    match variable(FORMAT_VARIABLE).as_deref() {
+        None | Some("full") => Ok(LintFormat::Full),
+        Some("concise") => Ok(LintFormat::Concise),
+        Some("json") => Ok(LintFormat::Json),
+        Some(value) => Err(Failure::bad_variable(
+            FORMAT_VARIABLE,
+            value,
+            "full, concise or json",
+        )),
     }
 }
 
@@ -120,35 +117,38 @@ fn fails(diagnostics: &[Diagnostic], fail_on: FailOn) -> bool {
         .any(|diagnostic| diagnostic.severity >= least)
 }
 
-/// What is said at the end: what there is none of, the sum, and what to do next.
-fn closing_words(
+/// Describes what was checked: files without a machine, the count of findings, and what to do next.
+fn describe_closing(
     args: &LintArgs,
     checked: &[Checked],
     diagnostics: &[Diagnostic],
     printer: &Printer,
 ) -> String {
-    let palette = printer.talk_palette();
+    let palette = printer.remark_palette();
     let mut words = String::new();
     let empty = checked
         .iter()
-        .filter(|file| file.found == 0 && !file.has_errors());
-    let named: BTreeSet<String> = args.paths.iter().map(|path| files::shown(path)).collect();
+        .filter(|file| file.machine_count == 0 && !file.has_errors());
+    let named: BTreeSet<String> = args.paths.iter().map(|path| files::display(path)).collect();
     for file in empty {
         let is_stdin = file.name == args.stdin_filename;
         if is_stdin || named.contains(&file.name) {
-            words.push_str(&format!("{}\n", no_machine(&file.name)));
+            words.push_str(&format!("{}\n", no_machine_message(&file.name)));
         }
     }
-    let machines: usize = checked.iter().map(|file| file.found).sum();
+    let machines: usize = checked.iter().map(|file| file.machine_count).sum();
     if !diagnostics.is_empty() {
-        words.push_str(&footer(diagnostics, &printer.talk_style()));
-        words.push_str(&palette.dim(&more_about(diagnostics)));
+        words.push_str(&footer(diagnostics, &printer.remark_style()));
+        words.push_str(&palette.dim(&describe_explain(diagnostics)));
     } else if machines > 0 {
         let clean = palette.good("no findings");
-        let files = counted(checked.iter().filter(|file| file.found > 0).count(), "file");
+        let files = count(
+            checked.iter().filter(|file| file.machine_count > 0).count(),
+            "file",
+        );
         words.push_str(&format!(
             "{clean} in {} ({files})\n",
-            counted(machines, "machine")
+            count(machines, "machine")
         ));
     } else if words.is_empty() {
         words.push_str("no spec found: no file has a heading `## STATE-MACHINE` with a mermaid state diagram; `statemark new NAME` begins one\n");
@@ -156,12 +156,12 @@ fn closing_words(
     words
 }
 
-/// How to learn more about the gravest of the findings.
-fn more_about(diagnostics: &[Diagnostic]) -> String {
-    let gravest = diagnostics
+/// Names the command that explains the most severe finding.
+fn describe_explain(diagnostics: &[Diagnostic]) -> String {
+    let most_severe = diagnostics
         .iter()
         .rev()
         .max_by_key(|diagnostic| diagnostic.severity)
         .map_or("", |diagnostic| diagnostic.code.id());
-    format!("for more about a finding: statemark explain {gravest}\n")
+    format!("for more about a finding: statemark explain {most_severe}\n")
 }

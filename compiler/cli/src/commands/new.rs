@@ -1,21 +1,19 @@
-//! `new`: a spec, a skill, a definition or a crate to begin with.
+//! `new`: a first spec, skill, definition or crate.
 //!
-//! The texts stand beside this file, in `new/`. What they make lints without any finding; the tests of this crate see to
-//! that.
+//! The templates are in `new/`. Tests make sure that what they make lints without any finding.
 
 use std::path::{Path, PathBuf};
 
-use crate::args::NewArgs;
-use crate::failure::{Failure, FailureKind};
-use crate::files;
-use crate::printer::Printer;
-use crate::status::ExitStatus;
 use statemark_runs::shell_word;
+
+use crate::failure::{ExitStatus, Failure};
+use crate::files;
+use crate::printer::{Palette, Printer, columns};
 
 /// Longest name. Unit: characters. Why: the most that the specification of agent skills allows.
 const MAX_NAME: usize = 64;
 
-/// The words that no module can be called. Source: the Rust reference, *Keywords*.
+/// Words that can't be the name of a module. Source: the Rust reference, *Keywords*.
 const KEYWORDS: [&str; 52] = [
     "abstract",
     "as",
@@ -71,11 +69,12 @@ const KEYWORDS: [&str; 52] = [
     "statemark",
 ];
 
-/// The crates that every program has, and whose names another one can't have without hiding them. Source: the Rust
-/// reference, *Preludes* and *Extern crate declarations*.
+/// The crates that every program has, and that another of their name would hide.
+///
+/// Source: the Rust reference, *Preludes* and *Extern crate declarations*.
 const BUILT_IN_CRATES: [&str; 5] = ["alloc", "core", "proc_macro", "std", "test"];
 
-/// A file to write, with `NAME` where the name belongs and `MODULE` where it belongs as a Rust identifier.
+/// A file with `NAME` in place of the name, and `MODULE` in place of the name as a Rust identifier.
 struct Template {
     path: &'static str,
     text: &'static str,
@@ -111,6 +110,33 @@ const RUST: &[Template] = &[
     },
 ];
 
+/// Begin a spec, a skill or a crate.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark new door               door.md: a spec\n  \
+                        statemark new fix-bug --skill    fix-bug/SKILL.md: a skill for an agent\n  \
+                        statemark new review --workflow  review.workflow.json: a definition alone\n  \
+                        statemark new gate --rust        gate/: a crate that embeds a spec\n\n\
+                        Files that exist are never overwritten.")]
+pub(crate) struct NewArgs {
+    /// The name: letters, digits, `-` and `_`
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// A skill for an agent
+    #[arg(long, group = "kind")]
+    skill: bool,
+    /// A JSON definition alone
+    #[arg(long, group = "kind")]
+    workflow: bool,
+    /// A crate that embeds a spec
+    #[arg(long, group = "kind")]
+    rust: bool,
+    /// Folder to write to; it is created if it doesn't exist
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    output: PathBuf,
+}
+
+/// Writes the files of a template.
 pub(super) fn run(args: &NewArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     check_name(args)?;
     let templates = match (args.skill, args.workflow, args.rust) {
@@ -120,70 +146,49 @@ pub(super) fn run(args: &NewArgs, printer: &mut Printer) -> Result<ExitStatus, F
         _ => SPEC,
     };
     let module = args.name.replace('-', "_").to_lowercase();
-    let filled = |text: &str| text.replace("NAME", &args.name).replace("MODULE", &module);
+    let fill = |text: &str| text.replace("NAME", &args.name).replace("MODULE", &module);
     let files: Vec<(PathBuf, String)> = templates
         .iter()
-        .map(|template| {
-            (
-                args.output.join(filled(template.path)),
-                filled(template.text),
-            )
-        })
+        .map(|template| (args.output.join(fill(template.path)), fill(template.text)))
         .collect();
-    // Nothing is written where one of the files is there.
+    // Nothing is written if one of the files exists.
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {
-        return Err(FailureKind::Exists { path: path.clone() }.into());
+        return Err(files::exists(path));
     }
     for (path, text) in &files {
         if let Some(folder) = path.parent() {
             files::make_folder(folder)?;
         }
         files::write_new(path, text.as_bytes())?;
-        printer.result(&format!("{}\n", files::shown(path)));
+        printer.result(&format!("{}\n", files::display(path)));
     }
     let spec = files
         .last()
         .map(|(path, _)| path.clone())
         .unwrap_or_default();
-    let next = next(args, &spec, printer);
-    printer.talk(&next);
+    printer.remark(&describe_next(args, &spec, printer.remark_palette()));
     Ok(ExitStatus::Clean)
 }
 
-/// What to do with what was made.
-fn next(args: &NewArgs, spec: &Path, printer: &Printer) -> String {
-    let palette = printer.talk_palette();
+/// Describes what to do with the new files.
+fn describe_next(args: &NewArgs, spec: &Path, palette: Palette) -> String {
     let (spec, folder) = (
-        files::shown(spec),
-        files::shown(&args.output.join(&args.name)),
+        files::display(spec),
+        files::display(&args.output.join(&args.name)),
     );
     let (spec, folder) = (shell_word(&spec), shell_word(&folder));
+    let step = |command: String, purpose: &str| (command, purpose.to_owned());
     let mut steps = Vec::new();
     if args.rust {
-        steps.push((
-            format!("cargo run --manifest-path {folder}/Cargo.toml"),
-            "run it",
-        ));
+        let run = format!("cargo run --manifest-path {folder}/Cargo.toml");
+        steps.push(step(run, "run it"));
     }
-    steps.push((
+    steps.push(step(
         format!("statemark lint {spec}"),
         "check it after each change",
     ));
-    steps.push((format!("statemark simulate {spec}"), "try it"));
-    let width = steps
-        .iter()
-        .map(|(step, _)| step.chars().count())
-        .max()
-        .unwrap_or(0);
-    let mut text = "\nNext:\n\n".to_owned();
-    for (step, what) in steps {
-        let blanks = " ".repeat(width - step.chars().count());
-        text.push_str(&format!(
-            "  {}{blanks}  {}\n",
-            palette.event(&step),
-            palette.dim(what)
-        ));
-    }
+    steps.push(step(format!("statemark simulate {spec}"), "try it"));
+    let mut text = format!("\nNext:\n\n{}", columns(&steps, palette));
     if args.rust {
         text.push_str(&format!(
             "\n{folder}/Cargo.toml takes `statemark` from its Git address.\n\
@@ -194,36 +199,33 @@ fn next(args: &NewArgs, spec: &Path, printer: &Printer) -> String {
     text
 }
 
-/// Whether the name can be that of a file, a machine and, for a skill, a skill.
+/// Checks that the name can be that of a file, a machine and, for a skill, a skill.
 fn check_name(args: &NewArgs) -> Result<(), Failure> {
     let name = args.name.as_str();
-    let bad = |why| {
-        let name = name.to_owned();
-        Err(FailureKind::BadName { name, why }.into())
-    };
+    let refuse = |why: &str| Err(Failure::new(format!("`{name}` can't be the name: {why}")));
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
-        return bad("it must begin with a letter");
+        return refuse("it must begin with a letter");
     }
     if !name.chars().all(is_part) {
-        return bad("it may have letters, digits, `-` and `_`");
+        return refuse("it may have letters, digits, `-` and `_`");
     }
     if name.len() > MAX_NAME {
-        return bad("it has more than 64 characters");
+        return refuse("it has more than 64 characters");
     }
     let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     let is_skill_name = !name.ends_with('-')
         && !name.contains("--")
         && name.chars().all(|letter| is_plain(letter) || letter == '-');
     if args.skill && !is_skill_name {
-        return bad("a skill's name has lower-case letters, digits and single hyphens");
+        return refuse("a skill's name has lower-case letters, digits and single hyphens");
     }
     let module = name.replace('-', "_").to_lowercase();
     if args.rust && BUILT_IN_CRATES.contains(&module.as_str()) {
-        return bad("Rust has a crate of that name");
+        return refuse("Rust has a crate of that name");
     }
     if args.rust && KEYWORDS.contains(&name.to_lowercase().as_str()) {
-        return bad("a crate can't be called so");
+        return refuse("it is a keyword of Rust");
     }
     Ok(())
 }

@@ -1,28 +1,306 @@
-//! The commands that drive runs, one file each, and how they show a run.
+//! The commands about runs, and how they print a run.
 
 pub(super) mod artifacts;
-pub(super) mod ask;
 pub(super) mod check;
 pub(super) mod checkpoint;
 pub(super) mod control;
-pub(super) mod decide;
 pub(super) mod effect;
 pub(super) mod emit;
 pub(super) mod events;
-mod files;
-pub(super) mod fork;
-pub(super) mod inbox;
+pub(super) mod history;
 pub(super) mod migrate;
-mod outcome;
-pub(super) mod replay;
+pub(super) mod requests;
 pub(super) mod rewind;
-pub(super) mod runs;
-pub(super) mod send;
-mod shown;
-pub(super) mod start;
 pub(super) mod state;
-pub(super) mod timeline;
-pub(super) mod wait;
-pub(super) mod why;
 
-pub(super) use shown::json;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::Value;
+use statemark_runs::body::{Event, Opened, Refused, Subject};
+use statemark_runs::state::WaitingFor;
+use statemark_runs::{
+    Body, Fact, FileChanges, Legal, Loaded, PendingTimer, Remedy, RunView, Runs, Status, Written,
+};
+
+use crate::args::{StoreArgs, TextFormat};
+use crate::clock::format_length;
+use crate::failure::{ExitStatus, Failure};
+use crate::printer::{Palette, Printer, WIDTH, first_line, fit};
+
+/// The remark of an answer that was given before.
+const REPLAYED: &str = "answered before, under the same key\n";
+
+/// The help for a refusal because the caller isn't a person.
+const NO_PERSON: &str =
+    "a person creates a token, once: `statemark token create NAME --role person --save`";
+
+/// The outcome of an order, as `--json` prints it.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    /// The event that was taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken: Option<&'a Event>,
+    /// The request that was opened, where nothing was taken.
+    #[serde(rename = "asked", skip_serializing_if = "Option::is_none")]
+    opened: Option<&'a Opened>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'a Refused>,
+    /// True if the order was answered before, under the same key.
+    replayed: bool,
+    state: &'a RunView,
+}
+
+/// Prints the outcome of an order, and the run as it is now. A refusal comes first.
+fn print_outcome<T>(
+    written: &Written<T>,
+    runs: &Runs,
+    store: &StoreArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let (mut taken, mut opened, mut refused) = (None, None, None);
+    for record in &written.records {
+        match record.read() {
+            Ok(Body::Event(body)) => taken = taken.or(Some(body)),
+            Ok(Body::Opened(body)) => opened = opened.or(Some(body)),
+            Ok(Body::Refused(body)) => refused = refused.or(Some(body)),
+            _ => {}
+        }
+    }
+    let view = written.loaded.view()?;
+    let outcome = Outcome {
+        taken: taken.as_ref(),
+        opened: opened.as_ref().filter(|_| taken.is_none()),
+        refused: refused.as_ref(),
+        replayed: written.replayed,
+        state: &view,
+    };
+    match store.format() {
+        TextFormat::Json => printer.json(&outcome),
+        TextFormat::Text => {
+            outcome.print(&written.loaded, runs.now(), printer);
+            printer.result(&describe_run(&view, runs.now(), printer.palette()));
+        }
+    }
+    Ok(ExitStatus::clean_if(refused.is_none()))
+}
+
+impl Outcome<'_> {
+    /// Prints what the run as it is doesn't show.
+    fn print(&self, loaded: &Loaded, now: u64, printer: &mut Printer) {
+        if self.replayed {
+            printer.remark(REPLAYED);
+        }
+        if let Some(refused) = self.refused {
+            printer.refusal(&refused.reason);
+            if refused.code == "not_a_person" {
+                printer.help(NO_PERSON);
+            } else if let Some(remedy) = refused_remedy(refused, loaded) {
+                printer.help(&remedy_command(&remedy, loaded, now));
+            }
+        }
+        if let Some(opened) = self.opened.filter(|opened| opened.event.is_some()) {
+            let (request, prompt) = (&opened.request, &opened.prompt);
+            printer.remark(&format!("waiting for approval {request}: {prompt}\n"));
+        }
+        for effect in self.taken.iter().flat_map(|event| &event.step.effects) {
+            printer.result(&format!("to do: {} ({})\n", effect.name, effect.key));
+        }
+    }
+}
+
+/// Returns the remedy for a refused event. Another event is none: the run's view has those.
+fn refused_remedy(refused: &Refused, loaded: &Loaded) -> Option<Remedy> {
+    let remedy = match refused.subject {
+        Subject::Event { .. } => refused.remedy(loaded),
+        _ => None,
+    };
+    remedy.filter(|remedy| !matches!(remedy, Remedy::Send { .. }))
+}
+
+/// Returns a remedy as a user types it; of a wait, how long it takes.
+fn remedy_command(remedy: &Remedy, loaded: &Loaded, now: u64) -> String {
+    match (remedy, remedy.as_command(&loaded.run, loaded.workflow.id())) {
+        (_, Some(command)) => command,
+        (Remedy::Wait { until }, None) if *until > now => {
+            format!("in {}", format_length(until - now))
+        }
+        (_, None) => "now".to_owned(),
+    }
+}
+
+/// Prints a run.
+fn print_run(
+    loaded: &Loaded,
+    now: u64,
+    store: &StoreArgs,
+    printer: &mut Printer,
+) -> Result<(), Failure> {
+    let view = loaded.view()?;
+    match store.format() {
+        TextFormat::Json => printer.json(&view),
+        TextFormat::Text => printer.result(&describe_run(&view, now, printer.palette())),
+    }
+    Ok(())
+}
+
+/// Describes a run.
+fn describe_run(view: &RunView, now: u64, palette: Palette) -> String {
+    let mut text = format!(
+        "{} ({}): {}",
+        palette.strong(view.run.as_str()),
+        view.workflow,
+        paint_status(view.status, palette)
+    );
+    if let Some(reason) = &view.reason {
+        let _ = write!(text, ", {reason}");
+    }
+    text.push('\n');
+    if let Some(title) = &view.title {
+        let _ = writeln!(text, "{title}");
+    }
+    describe_states(&mut text, view, now, palette);
+    if !view.context.is_empty() {
+        let context = Value::Object(view.context.clone()).to_string();
+        let _ = writeln!(text, "data {}", fit(&context, WIDTH - 5));
+    }
+    for request in &view.requests {
+        let id = palette.event(&request.request);
+        let left = request.expires.map_or_else(String::new, |expires| {
+            palette.dim(&format!("  ({})", time_left(expires, now)))
+        });
+        let _ = writeln!(text, "asks {id}: {}{left}", request.prompt);
+    }
+    for waiting in &view.waiting_for {
+        let _ = match waiting {
+            WaitingFor::Child { run } => writeln!(text, "waits for child run {run}"),
+            WaitingFor::Workflow { workflow, step } => writeln!(
+                text,
+                "waits for a run of {workflow}, which {step} invokes and no spec defines yet"
+            ),
+            WaitingFor::Approval { .. } | WaitingFor::Question { .. } | WaitingFor::Step { .. } => {
+                Ok(())
+            }
+        };
+    }
+    // Requests have their times already.
+    let is_request = |timer: &&PendingTimer| timer.name.starts_with("request:");
+    for timer in view.timers.iter().filter(|timer| !is_request(timer)) {
+        let left = match timer.due.checked_sub(now) {
+            Some(0) | None => "due".to_owned(),
+            Some(left) => format!("in {}", format_length(left)),
+        };
+        let name = timer.name.split_once(':').map_or("", |(_, name)| name);
+        let _ = writeln!(text, "timer {name} {left}");
+    }
+    text + &describe_next(&view.next, palette)
+}
+
+/// Describes the active states and the steps of a run.
+fn describe_states(text: &mut String, view: &RunView, now: u64, palette: Palette) {
+    for active in &view.active {
+        let since = format_length(now.saturating_sub(active.since));
+        let visits = match active.visits {
+            0 | 1 => String::new(),
+            visits => format!(", visit {visits}"),
+        };
+        let state = palette.strong(&active.state);
+        let since = palette.dim(&format!("  for {since}{visits}"));
+        let _ = writeln!(text, "in {state}{since}");
+        let first = active.instructions.as_deref().and_then(first_line);
+        if let Some(line) = first {
+            let _ = writeln!(text, "   {}", fit(&line, WIDTH - 3));
+        }
+    }
+    for step in &view.steps {
+        let unit = step.unit.as_ref();
+        let unit = unit.map(|unit| format!(" ({unit})")).unwrap_or_default();
+        let message = step.message.as_ref();
+        let message = message.map(|text| format!(": {text}")).unwrap_or_default();
+        let status = step.status.name().replace('_', " ");
+        let _ = writeln!(text, "step {}{unit} {status}{message}", step.step);
+    }
+}
+
+/// Describes how long a request can still be answered.
+fn time_left(expires: u64, now: u64) -> String {
+    match expires.checked_sub(now) {
+        Some(0) | None => "expired".to_owned(),
+        Some(left) => format!("for {} more", format_length(left)),
+    }
+}
+
+/// Describes the transitions that could come next.
+fn describe_next(legal: &[Legal], palette: Palette) -> String {
+    let mut text = String::new();
+    let width = legal.iter().map(|legal| legal.event.chars().count());
+    let width = width.max().unwrap_or(0);
+    for legal in legal {
+        let name = palette.event(&format!("{:width$}", legal.event));
+        let to = match legal.to.as_slice() {
+            [] => "stays".to_owned(),
+            targets => format!("→ {}", targets.join(", ")),
+        };
+        let remark = match (legal.enabled, legal.holds, &legal.held_by) {
+            (_, _, Some(held)) => format!("  not now: {}", held.reason),
+            (true, _, None) if legal.requires_approval => "  needs approval".to_owned(),
+            (true, _, None) => String::new(),
+            (false, true, None) if !legal.lacks.is_empty() => {
+                format!("  not now: it requires {}", legal.lacks.join(", "))
+            }
+            (false, true, None) => "  another comes first".to_owned(),
+            (false, false, None) => format!("  not now: {}", describe_facts(&legal.facts)),
+        };
+        let _ = writeln!(text, "  {name}  {to}{}", palette.dim(&remark));
+    }
+    text
+}
+
+/// Describes the facts that a false guard has read.
+fn describe_facts(facts: &[Fact]) -> String {
+    if facts.is_empty() {
+        return "its guard is false".to_owned();
+    }
+    let facts = facts.iter().map(|fact| match &fact.value {
+        Some(value) => format!("{} is {value}", fact.field),
+        None => format!("{} is absent", fact.field),
+    });
+    facts.collect::<Vec<_>>().join(", ")
+}
+
+/// Paints a status in its color.
+fn paint_status(status: Status, palette: Palette) -> String {
+    let name = status.name();
+    match status {
+        Status::Completed => palette.good(name),
+        Status::Failed | Status::Cancelled => palette.bad(name),
+        Status::Waiting | Status::Paused => palette.guard(name),
+        Status::Running => name.to_owned(),
+    }
+}
+
+/// Describes how files would change by a restore.
+fn describe_file_changes(checkpoint: Option<&str>, changes: Option<&FileChanges>) -> String {
+    let mut text = String::new();
+    if let Some(name) = checkpoint {
+        let _ = writeln!(text, "  files back to checkpoint: {name}");
+    }
+    let Some(changes) = changes else {
+        return text;
+    };
+    if changes.files.is_empty() {
+        text += "    no file changes\n";
+    }
+    for file in &changes.files {
+        let _ = writeln!(text, "    {:8} {}", file.fate.name(), file.path);
+    }
+    let more = changes.more();
+    if more > 0 {
+        let (added, changed, deleted) = (changes.added, changes.changed, changes.deleted);
+        let _ = writeln!(
+            text,
+            "    and {more} more: {added} added, {changed} changed, {deleted} deleted in all"
+        );
+    }
+    text
+}

@@ -1,84 +1,261 @@
-//! `serve`: agents drive runs.
+//! `serve`: agents drive runs, by MCP.
 
-mod session;
-
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use statemark_server::{Asks, Dispatcher, HttpOptions, Options, Server, serve_http, serve_stdio};
+use serde_json::{Value, json};
+use statemark_runs::Clock;
+use statemark_server::{
+    Asks, Dispatcher, HttpOptions, Options, Server, Set, serve_http, serve_stdio,
+};
 
-use crate::args::ServeArgs;
-use crate::ending::asked_to_end;
-use crate::failure::{Failure, FailureKind};
+use super::docs;
+use crate::caller::{self, ProjectKeys};
+use crate::catalog::SpecCatalog;
+use crate::failure::{ExitStatus, Failure, system_message};
 use crate::printer::Printer;
-use crate::runs;
-use crate::status::ExitStatus;
+use crate::project::variable;
+use crate::signals::end_signal;
+use crate::{clock, project, runs};
 
-pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+/// The session file, in the project's own folder.
+const SESSION_FILE: &str = "mcp-session.json";
+
+/// Time in which another server has to answer. Why: it is on this machine.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Serve the workflows of specs to agents, by MCP.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark serve                          over standard input and output\n  \
+                        statemark serve examples --http 127.0.0.1:7420\n  \
+                        claude mcp add statemark -- statemark serve\n\n\
+                        The server keeps no run in memory: kill it and start it again, and every run is where it was. Over\n\
+                        HTTP, callers need tokens (`statemark token create`) as soon as there is one; without any, only this\n\
+                        machine has access.")]
+pub(crate) struct ServeArgs {
+    /// Files and folders with the specs of workflows
+    #[arg(default_value = ".", value_name = "PATH")]
+    specs: Vec<PathBuf>,
+    /// Listen here instead, such as 127.0.0.1:7420; port 0 picks a free port
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<SocketAddr>,
+    /// A host name that callers use over HTTP, such as runs.example.org, besides the loopback's
+    #[arg(long, value_name = "NAME", requires = "http")]
+    host: Vec<String>,
+    /// A web page that may call over HTTP, such as https://runs.example.org; by default, none may
+    #[arg(long, value_name = "URL", requires = "http")]
+    origin: Vec<String>,
+    /// The sets of tools to offer: runs, human, artifacts, time, author, project, agent [default: the first three]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = own_set)]
+    toolsets: Vec<Set>,
+    /// Offer another system's tools instead: statewright, smithers, ralph, rstn
+    #[arg(long, value_name = "PROFILES", value_delimiter = ',', value_parser = profile)]
+    profile: Vec<Set>,
+    /// The only tools to offer, of any set; an empty value offers none
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',', num_args = 0..)]
+    allowed_tools: Option<Vec<String>>,
+    /// Offer only tools that change nothing
+    #[arg(long)]
+    read_only: bool,
+    /// The only run that callers may touch, or the beginning of its id
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// Where runs are kept: a file or an address
+    #[arg(long, value_name = "STORE")]
+    store: Option<String>,
+}
+
+fn own_set(word: &str) -> Result<Set, String> {
+    parse_set(&Set::OWN, word)
+}
+
+fn profile(word: &str) -> Result<Set, String> {
+    parse_set(&Set::PROFILES, word)
+}
+
+fn parse_set(sets: &[Set], word: &str) -> Result<Set, String> {
+    let set = sets.iter().find(|set| set.name() == word).copied();
+    set.ok_or_else(|| {
+        let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
+        format!("there are {}", names.join(", "))
+    })
+}
+
+/// Serves until the process is asked to end. The help of the program is documentation.
+pub(super) fn run(
+    args: &ServeArgs,
+    program: clap::Command,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
+    let address = project::make_store_address(args.store.as_deref())?;
+    let store = statemark_stores::open(&address, Arc::clone(&clock))?;
+    let catalog = SpecCatalog::read(&args.specs)?.with_pages(docs::pages(program));
     let sets = args.toolsets.iter().chain(&args.profile).copied();
     let allowed = args.allowed_tools.clone();
-    let (store, clock, catalog) = runs::served(args.store.as_deref(), &args.specs)?;
+    let allowed = allowed.map(|all| all.into_iter().filter(|name| !name.is_empty()).collect());
     let run = args.run.as_deref();
-    let run = run.map(|it| runs::find_in(&*store, it)).transpose()?;
     let options = Options {
         sets: sets.collect(),
-        allowed: allowed.map(|all| all.into_iter().filter(|it| !it.is_empty()).collect()),
+        allowed,
         read_only: args.read_only,
-        run,
-        // A server over HTTP is nobody's task.
+        run: run.map(|run| runs::find(&*store, run)).transpose()?,
+        // A server over HTTP belongs to no task.
         asks: if args.http.is_some() {
             Asks::default()
         } else {
-            asks()
+            environment_task()
         },
     };
-    let dispatcher =
-        Dispatcher::new(store, catalog, clock, options).map_err(FailureKind::Server)?;
-    let dispatcher = Arc::new(dispatcher);
+    let dispatcher = Dispatcher::new(store, Arc::new(catalog), clock, options);
+    let dispatcher = dispatcher.map_err(|error| Failure::new(error.to_string()))?;
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .build();
-    let tokio = tokio.map_err(FailureKind::Serving)?;
-    let Some(address) = args.http else {
-        let server = Server::new(dispatcher, runs::agent()?);
-        let ended = tokio.block_on(async {
-            let asked = asked_to_end()?;
-            serve_stdio(server, asked).await
-        });
-        // A thread that still waits for input mustn't hold the end up.
-        tokio.shutdown_background();
-        ended.map_err(FailureKind::Serving)?;
-        return Ok(ExitStatus::Clean);
-    };
+        .build()
+        .map_err(|error| cannot_serve(&error))?;
+    match args.http {
+        Some(address) => {
+            let serving = listen(args, address, dispatcher, printer);
+            tokio.block_on(serving)?;
+        }
+        None => {
+            let server = Server::new(Arc::new(dispatcher), caller::stdio_caller()?);
+            let outcome = tokio.block_on(async { serve_stdio(server, end_signal()?).await });
+            // A thread that still waits for input must not delay the end.
+            tokio.shutdown_background();
+            outcome.map_err(|error| cannot_serve(&error))?;
+        }
+    }
+    Ok(ExitStatus::Clean)
+}
+
+/// Serves over HTTP.
+async fn listen(
+    args: &ServeArgs,
+    address: SocketAddr,
+    dispatcher: Dispatcher,
+    printer: &mut Printer,
+) -> Result<(), Failure> {
     let options = HttpOptions {
         address,
         hosts: args.host.clone(),
         origins: args.origin.clone(),
-        keys: Arc::new(runs::keys()?),
-        caller: runs::anybody()?,
+        keys: Arc::new(ProjectKeys::read()?),
+        caller: caller::anonymous_caller()?,
     };
-    tokio.block_on(async {
-        let asked = asked_to_end().map_err(FailureKind::Serving)?;
-        let serving = serve_http(dispatcher, options).await;
-        let serving = serving.map_err(FailureKind::Serving)?;
-        // It is removed when this ends, however it does.
-        let _file = session::write(serving.address)?;
-        printer.talk(&format!("listening at http://{}/mcp\n", serving.address));
-        let stop = serving.stopper();
-        tokio::spawn(async move {
-            asked.await;
-            stop();
-        });
-        serving.ended().await.map_err(FailureKind::Serving)?;
-        Ok(ExitStatus::Clean)
-    })
+    let end = end_signal().map_err(|error| cannot_serve(&error))?;
+    let serving = serve_http(Arc::new(dispatcher), options).await;
+    let serving = serving.map_err(|error| cannot_serve(&error))?;
+    // The file is removed when this function ends, in whatever way.
+    let _file = SessionFile::write(serving.address)?;
+    printer.remark(&format!("listening at http://{}/mcp\n", serving.address));
+    let stop = serving.stopper();
+    tokio::spawn(async move {
+        end.await;
+        stop();
+    });
+    serving.ended().await.map_err(|error| cannot_serve(&error))
 }
 
-/// What the environment says of the task that this server is started in.
-fn asks() -> Asks {
-    let named = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
+fn cannot_serve(error: &io::Error) -> Failure {
+    let message = system_message(error);
+    Failure::new(format!("the server can't run: {message}"))
+}
+
+/// Returns the task that the server was started in, by the environment.
+fn environment_task() -> Asks {
     Asks {
-        run: named("SMITHERS_RUN_ID"),
-        node: named("SMITHERS_NODE_ID"),
-        iteration: named("SMITHERS_ITERATION"),
+        run: variable("SMITHERS_RUN_ID"),
+        node: variable("SMITHERS_NODE_ID"),
+        iteration: variable("SMITHERS_ITERATION"),
+    }
+}
+
+/// The file with the address of this server, for clients; it exists as long as the value.
+///
+/// It has the token that the server was started with, if there is one, so only its owner can read it.
+struct SessionFile {
+    path: PathBuf,
+    text: String,
+    /// The file of another server that was there before.
+    before: Option<String>,
+}
+
+impl SessionFile {
+    fn write(address: SocketAddr) -> Result<Self, Failure> {
+        let token = caller::environment_token()?;
+        let text = format!("{:#}\n", session(address, token.as_deref()));
+        let before = caller::read_private(SESSION_FILE)?;
+        let path = caller::write_private(SESSION_FILE, &text)?;
+        Ok(Self { path, text, before })
+    }
+}
+
+impl Drop for SessionFile {
+    fn drop(&mut self) {
+        // Another server may have written its own since.
+        if !std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
+            return;
+        }
+        match self.before.as_ref().filter(|text| is_listening(text)) {
+            // The server before this one goes on.
+            Some(text) => drop(caller::write_private(SESSION_FILE, text)),
+            None => drop(std::fs::remove_file(&self.path)),
+        }
+    }
+}
+
+/// Reports whether the server of a session file is still listening.
+fn is_listening(text: &str) -> bool {
+    let session: Value = serde_json::from_str(text).unwrap_or_default();
+    let url = session.pointer("/mcpServers/statemark/url");
+    let address = url.and_then(Value::as_str).and_then(|url| {
+        let rest = url.strip_prefix("http://")?.strip_suffix("/mcp")?;
+        rest.parse::<SocketAddr>().ok()
+    });
+    address.is_some_and(|address| TcpStream::connect_timeout(&address, PATIENCE).is_ok())
+}
+
+/// Returns the content of a session file.
+fn session(address: SocketAddr, token: Option<&str>) -> Value {
+    // An address that means any is reached by the loopback.
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    let url = format!("http://{}/mcp", SocketAddr::new(ip, address.port()));
+    let mut server = json!({"type": "http", "url": url});
+    if let (Some(token), Value::Object(server)) = (token, &mut server) {
+        let bearer = format!("Bearer {token}");
+        server.insert("headers".to_owned(), json!({"Authorization": bearer}));
+    }
+    json!({"mcpServers": {"statemark": server}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_have_an_address_that_clients_can_reach() {
+        assert_eq!(
+            session("0.0.0.0:7420".parse().unwrap(), Some("smk_x")),
+            json!({"mcpServers": {"statemark": {
+                "type": "http",
+                "url": "http://127.0.0.1:7420/mcp",
+                "headers": {"Authorization": "Bearer smk_x"},
+            }}})
+        );
+        let session = session("[::]:80".parse().unwrap(), None);
+        assert_eq!(
+            session["mcpServers"]["statemark"]["url"],
+            "http://[::1]:80/mcp"
+        );
+        assert_eq!(session["mcpServers"]["statemark"].get("headers"), None);
     }
 }

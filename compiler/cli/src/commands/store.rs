@@ -1,39 +1,441 @@
-//! `store`: looking after the place where runs are kept. One file each.
+//! `store`: maintenance of the store of runs.
 
-mod backup;
-mod export;
-mod import;
-mod migrate;
-mod prune;
-mod verify;
-mod wake;
+use std::fmt::{self, Display};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 
-use std::fmt::Display;
-
+use clap::{ArgGroup, Subcommand};
 use serde::Serialize;
+use statemark_runs::maintenance::{self, Exported, Progress, Prune, Verified};
+use statemark_runs::{RunId, Runs, StoreError};
 
-use crate::args::{Keep, KeepArgs, TextFormat};
-use crate::failure::Failure;
-use crate::printer::Printer;
-use crate::status::ExitStatus;
+use crate::args::{self, StoreArgs, TextFormat, json_or_text};
+use crate::caller;
+use crate::failure::{ExitStatus, Failure};
+use crate::files::{self, PendingFile};
+use crate::printer::{Printer, ProgressBar, Unit, json_line};
+use crate::runs;
 
-/// Does what the arguments say.
-pub(super) fn run(args: &KeepArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    match &args.what {
-        Keep::Verify(args) => verify::run(args, printer),
-        Keep::Backup(args) => backup::run(args, printer),
-        Keep::Wake(args) => wake::run(args, printer),
-        Keep::Export(args) => export::run(args, printer),
-        Keep::Import(args) => import::run(args, printer),
-        Keep::Prune(args) => prune::run(args, printer),
-        Keep::Migrate(args) => migrate::run(args, printer),
+/// Verify, copy, export, import and prune the store of runs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark store verify                            is everything as it was written?\n  \
+                        statemark store backup copy.db                    while others write\n  \
+                        statemark store export runs.jsonl                 as lines of JSON\n  \
+                        statemark store migrate .statemark/runs.db postgres://runs.example.org/statemark")]
+pub(crate) struct StoreCommandArgs {
+    /// The subcommand
+    #[command(subcommand)]
+    command: StoreCommand,
+}
+
+/// A subcommand of `store`.
+#[derive(Debug, Subcommand)]
+enum StoreCommand {
+    Verify(VerifyArgs),
+    Backup(BackupArgs),
+    Wake(WakeArgs),
+    Export(ExportArgs),
+    Import(ImportArgs),
+    Prune(PruneArgs),
+    Migrate(MigrateArgs),
+}
+
+/// Runs a subcommand.
+pub(super) fn run(args: &StoreCommandArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    match &args.command {
+        StoreCommand::Verify(args) => verify(args, printer),
+        StoreCommand::Backup(args) => backup(args, printer),
+        StoreCommand::Wake(args) => wake(args, printer),
+        StoreCommand::Export(args) => export(args, printer),
+        StoreCommand::Import(args) => import(args, printer),
+        StoreCommand::Prune(args) => prune(args, printer),
+        StoreCommand::Migrate(args) => migrate(args, printer),
     }
 }
 
-/// A report, for people or for programs.
-fn report(report: &(impl Display + Serialize), format: TextFormat) -> String {
+/// Formats a report, for people or for programs.
+fn format_report(report: &(impl Display + Serialize), format: TextFormat) -> String {
     match format {
-        TextFormat::Json => super::run::json(report),
+        TextFormat::Json => json_line(report),
         TextFormat::Text => format!("{report}\n"),
     }
+}
+
+/// Verify that everything is as it was written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark store verify\n  \
+                        statemark store verify --run build-7\n  \
+                        statemark store verify --store copy.db --json\n\n\
+                        Every record, fold cache and blob is read and compared with its hash; nothing is written.\n\
+                        Exit code 1: something isn't as it was written; each difference is listed with its run and record.")]
+struct VerifyArgs {
+    /// Only this run, or the beginning of its id
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// The report on a store that is too damaged to list its runs, as `--json` prints it.
+#[derive(Serialize)]
+struct Unreadable {
+    unreadable: String,
+}
+
+fn verify(args: &VerifyArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let format = args.store.format();
+    match try_verify(args, printer)? {
+        Ok(verified) => {
+            printer.result(&format_report(&verified, format));
+            Ok(ExitStatus::clean_if(verified.differences.is_empty()))
+        }
+        // Damage beyond the runs is a finding, too.
+        Err(error @ StoreError::Corrupt { .. }) => {
+            let unreadable = error.to_string();
+            printer.result(&match format {
+                TextFormat::Json => json_line(&Unreadable { unreadable }),
+                TextFormat::Text => unreadable + "\n",
+            });
+            Ok(ExitStatus::Findings)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn try_verify(
+    args: &VerifyArgs,
+    printer: &mut Printer,
+) -> Result<Result<Verified, StoreError>, Failure> {
+    let runs = match runs::try_open(&args.store)? {
+        Ok(runs) => runs,
+        Err(error) => return Ok(Err(error)),
+    };
+    let only = match &args.run {
+        None => None,
+        Some(word) => match runs::try_find(runs.store(), word) {
+            Ok(run) => Some(run?),
+            Err(error) => return Ok(Err(error)),
+        },
+    };
+    let mut bar = ProgressBar::new(printer, "verifying", Unit::Records);
+    Ok(maintenance::verify(
+        runs.store(),
+        only.as_ref(),
+        &mut |progress| bar.update(progress),
+    ))
+}
+
+/// Copy the store to a file, while others write to it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark store backup copy.db\n  \
+                        statemark store backup copy.db --overwrite\n\n\
+                        The copy is the store at one moment. It sleeps, so that two stores never act on one run: it can be\n\
+                        read, but takes no event and fires no timer before `statemark store wake --store copy.db`. Only a\n\
+                        store in a file can be copied; a server has backups of its own, and `statemark store export` writes\n\
+                        the runs of any store.")]
+struct BackupArgs {
+    /// The new file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    overwrite: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn backup(args: &BackupArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let unwritable = |error| files::unwritable(&args.file, &error);
+    let store = runs::open_file(&args.store, "copied")?;
+    let pending = PendingFile::new(&args.file, args.overwrite).map_err(unwritable)?;
+    check_not_in_use(&args.file, store.path())?;
+    let mut copied = {
+        let mut bar = ProgressBar::new(printer, "copying", Unit::Pages);
+        statemark_stores::backup(&store, pending.temporary(), &mut |progress| {
+            bar.update(progress);
+        })?
+    };
+    pending.finish().map_err(unwritable)?;
+    copied.path.clone_from(&args.file);
+    printer.result(&format_report(&copied, args.store.format()));
+    Ok(ExitStatus::Clean)
+}
+
+/// Fails if a file is a store in use: its other files would ruin a store that takes its place.
+fn check_not_in_use(path: &Path, store: &Path) -> Result<(), Failure> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let is_same = match (path.canonicalize(), store.canonicalize()) {
+        (Ok(path), Ok(store)) => path == store,
+        _ => false,
+    };
+    if is_same || Path::new(&log).exists() {
+        let path = files::display(path);
+        return Err(Failure::new(format!("`{path}` is a store that is in use"))
+            .with_help("choose another name; nothing was written"));
+    }
+    Ok(())
+}
+
+/// Make a backup the store that acts: its timers fire from now on.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  \
+                        statemark store wake --store copy.db\n\n\
+                        The store that it was copied from must not be used any more: both would act on the same runs.")]
+struct WakeArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// A store that was woken.
+#[derive(Serialize)]
+struct Woken {
+    timers: usize,
+}
+
+impl Display for Woken {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.timers {
+            0 => out.write_str("no timer was asleep"),
+            1 => out.write_str("woke 1 timer"),
+            count => write!(out, "woke {count} timers"),
+        }
+    }
+}
+
+fn wake(args: &WakeArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let store = runs::open_file(&args.store, "woken")?;
+    let timers = store.wake()?;
+    printer.result(&format_report(&Woken { timers }, args.store.format()));
+    Ok(ExitStatus::Clean)
+}
+
+/// Write runs as lines of JSON.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark store export runs.jsonl\n  \
+                        statemark store export --run build-7 build-7.jsonl\n  \
+                        statemark store export - | gzip > runs.jsonl.gz\n\n\
+                        The lines hold blobs, keys and hashes: `statemark store import` makes the same runs of them.\n\
+                        Runs may hold secrets, so only you can read the file. A damaged run isn't exported: see\n\
+                        `statemark store verify`.")]
+struct ExportArgs {
+    /// The file to write, or `-` for standard output
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Only this run, or the beginning of its id, with its origins and its children
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// Replace a file that exists
+    #[arg(long)]
+    overwrite: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn export(args: &ExportArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let only = args.run.as_deref();
+    let only = only.map(|run| runs::find(runs.store(), run)).transpose()?;
+    if args.file == Path::new("-") {
+        let mut out = Pipe {
+            out: io::stdout().lock(),
+            is_closed: false,
+        };
+        let exported = write_runs(&runs, only.as_ref(), &mut BufWriter::new(&mut out), printer)?;
+        // The lines are the result; the report is a remark on them.
+        printer.remark(&format_report(&exported, args.store.format()));
+        return Ok(ExitStatus::Clean);
+    }
+    let unwritable = |error| files::unwritable(&args.file, &error);
+    let pending = PendingFile::new(&args.file, args.overwrite).map_err(unwritable)?;
+    let mut out = BufWriter::new(pending.create().map_err(unwritable)?);
+    let exported = write_runs(&runs, only.as_ref(), &mut out, printer)?;
+    drop(out);
+    pending.finish().map_err(unwritable)?;
+    printer.result(&format_report(&exported, args.store.format()));
+    Ok(ExitStatus::Clean)
+}
+
+fn write_runs(
+    runs: &Runs,
+    only: Option<&RunId>,
+    out: &mut dyn Write,
+    printer: &mut Printer,
+) -> Result<Exported, Failure> {
+    let mut bar = ProgressBar::new(printer, "writing", Unit::Records);
+    let mut update = |progress| bar.update(progress);
+    Ok(maintenance::export(runs.store(), only, out, &mut update)?)
+}
+
+/// Standard output, whose reader may go away: the rest is dropped silently.
+struct Pipe<W> {
+    out: W,
+    is_closed: bool,
+}
+
+impl<W: Write> Pipe<W> {
+    fn ignore_closed<T>(&mut self, outcome: io::Result<T>, otherwise: T) -> io::Result<T> {
+        match outcome {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_closed = true;
+                Ok(otherwise)
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl<W: Write> Write for Pipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_closed {
+            return Ok(bytes.len());
+        }
+        let outcome = self.out.write(bytes);
+        self.ignore_closed(outcome, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.is_closed {
+            return Ok(());
+        }
+        let outcome = self.out.flush();
+        self.ignore_closed(outcome, ())
+    }
+}
+
+/// Read runs that `export` wrote.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark store import runs.jsonl\n  \
+                        statemark store import runs.jsonl --store other.db\n  \
+                        gunzip -c runs.jsonl.gz | statemark store import -\n\n\
+                        Each run is imported whole or not at all, and only if its hashes are right. A run that exists already\n\
+                        is skipped if it is the same; nothing is ever overwritten.")]
+struct ImportArgs {
+    /// The file to read, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn import(args: &ImportArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let (input, total): (Box<dyn Read>, u64) = if args.file == Path::new("-") {
+        (Box::new(io::stdin().lock()), 0)
+    } else {
+        let file = files::open(&args.file)?;
+        let size = file.metadata().map_or(0, |facts| facts.len());
+        (Box::<File>::new(file), size)
+    };
+    let runs = runs::open_or_create(&args.store)?;
+    let imported = {
+        let counted = CountedInput {
+            input,
+            progress: Progress { done: 0, total },
+            bar: ProgressBar::new(printer, "reading", Unit::Bytes),
+        };
+        maintenance::import(runs.store(), &mut BufReader::new(counted))
+    };
+    let imported = imported.map_err(|error| Failure::new(error.to_string()))?;
+    printer.result(&format_report(&imported, args.store.format()));
+    Ok(ExitStatus::Clean)
+}
+
+/// An input whose progress is shown.
+struct CountedInput<'p> {
+    input: Box<dyn Read>,
+    progress: Progress,
+    bar: ProgressBar<'p>,
+}
+
+impl Read for CountedInput<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.progress.done += count as u64;
+        self.bar.update(self.progress);
+        Ok(count)
+    }
+}
+
+/// Delete runs that are over.
+#[derive(Debug, clap::Args)]
+#[command(
+    group = ArgGroup::new("which").required(true).multiple(true),
+    after_help = "Examples:\n  \
+                  statemark store prune --older-than 30d              shows what would be deleted\n  \
+                  statemark store prune --older-than 30d --yes        deletes it\n  \
+                  statemark store prune --keep 100 --yes              all that are over but the last 100\n\n\
+                  Only completed, failed and cancelled runs are deleted, unless a fork begins with them or they work\n\
+                  for a run that isn't over."
+)]
+struct PruneArgs {
+    /// Those that haven't changed for this long, such as 12h or 30d
+    #[arg(long, value_name = "TIME", group = "which", value_parser = args::milliseconds)]
+    older_than: Option<u64>,
+    /// All but the last N of those that are over
+    #[arg(long, value_name = "N", group = "which")]
+    keep: Option<usize>,
+    /// Delete them; by default, they are only listed
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn prune(args: &PruneArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    if args.yes {
+        caller::check_may_write()?;
+    }
+    let runs = runs::open(&args.store)?;
+    let wanted = Prune {
+        before: args.older_than.map(|age| runs.now().saturating_sub(age)),
+        keep: args.keep,
+        delete: args.yes,
+    };
+    let pruned = {
+        let mut bar = ProgressBar::new(printer, "looking", Unit::Runs);
+        maintenance::prune(runs.store(), &wanted, &mut |progress| bar.update(progress))?
+    };
+    let format = args.store.format();
+    printer.result(&format_report(&pruned, format));
+    if !args.yes && format == TextFormat::Text && !pruned.runs.is_empty() {
+        printer.remark("nothing was done; add `--yes` to do it\n");
+    }
+    Ok(ExitStatus::Clean)
+}
+
+/// Copy all runs of a store to another.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark store migrate .statemark/runs.db postgres://runs.example.org/statemark\n  \
+                        statemark store migrate copy.db new.db\n\n\
+                        The first store is only read, and nobody should write to it meanwhile. Each run is copied whole or\n\
+                        not at all; a second call continues where the first one stopped. Afterwards, set STATEMARK_STORE,\n\
+                        or `store` in statemark.toml, to the new store.")]
+struct MigrateArgs {
+    /// The store to read: a file or an address
+    #[arg(value_name = "FROM")]
+    from: String,
+    /// The store to write; a file is created if it doesn't exist
+    #[arg(value_name = "TO")]
+    to: String,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+fn migrate(args: &MigrateArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let from = runs::open_store(&args.from, true)?;
+    let to = runs::open_store(&args.to, false)?;
+    let migrated = {
+        let mut bar = ProgressBar::new(printer, "moving", Unit::Records);
+        maintenance::migrate(&*from, &*to, &mut |progress| bar.update(progress))?
+    };
+    printer.result(&format_report(&migrated, json_or_text(args.json)));
+    Ok(ExitStatus::Clean)
 }

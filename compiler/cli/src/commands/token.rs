@@ -1,18 +1,72 @@
-//! `token`: by what callers show who they are.
+//! `token`: the tokens by which callers are known.
 
+use clap::Subcommand;
 use serde::Serialize;
 use statemark_runs::{Role, RunId, Token};
 
-use crate::args::{RoleArg, TokenArgs, TokenCommand};
-use crate::failure::{Failure, FailureKind};
+use crate::args;
+use crate::caller;
+use crate::clock::{format_time, now};
+use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::printer::Printer;
-use crate::runs;
-use crate::status::ExitStatus;
 
-/// What `--json` prints: not even the hash.
+/// Create, list and revoke the tokens by which callers are known.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark token create ann --role person --save    for `approve`, `answer`, `force` …\n  \
+                        statemark token create ci --role agent             set STATEMARK_TOKEN to what it prints\n  \
+                        statemark token list\n  \
+                        statemark token revoke ci\n\n\
+                        Without a token, a command is an agent's. Decisions of people need a person's token: from\n\
+                        STATEMARK_TOKEN, or the one that `--save` has kept in your own configuration. Keep both from your\n\
+                        agents.")]
+pub(crate) struct TokenArgs {
+    #[command(subcommand)]
+    command: TokenCommand,
+}
+
+/// A subcommand of `token`.
+#[derive(Debug, Subcommand)]
+enum TokenCommand {
+    Create(CreateArgs),
+    /// List the valid tokens
+    #[command(after_help = "Example:\n  statemark token list --json")]
+    List {
+        /// Print one JSON object a line instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a token
+    #[command(after_help = "Example:\n  statemark token revoke ci")]
+    Revoke {
+        /// The name of its holder
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+/// Create a token; it is printed once
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  statemark token create ann --role person --save")]
+struct CreateArgs {
+    /// The name of its holder, as journals show it
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The holder's role: person decides, agent drives runs, observer reads
+    #[arg(long, value_name = "ROLE", value_parser = args::name::<Role>)]
+    role: Role,
+    /// The only run that it is valid for
+    #[arg(long, value_name = "RUN")]
+    run: Option<RunId>,
+    /// Save it in your own configuration instead of printing it
+    #[arg(long)]
+    save: bool,
+}
+
+/// A token, as `--json` prints it: without its hash.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct TokenLine<'a> {
     name: &'a str,
     role: Role,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,56 +74,43 @@ struct Listed<'a> {
     created: u64,
 }
 
+/// Runs a subcommand.
 pub(super) fn run(args: &TokenArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     match &args.command {
-        TokenCommand::Create {
-            name,
-            role,
-            run,
-            save,
-        } => create(name, *role, run.as_deref(), *save, printer),
+        TokenCommand::Create(args) => create(args, printer),
         TokenCommand::List { json } => list(*json, printer),
         TokenCommand::Revoke { name } => revoke(name, printer),
     }
 }
 
-fn create(
-    name: &str,
-    role: RoleArg,
-    run: Option<&str>,
-    save: bool,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let role = match role {
-        RoleArg::Observer => Role::Observer,
-        RoleArg::Agent => Role::Agent,
-        RoleArg::Person => Role::Person,
-    };
-    let run: Option<RunId> = run.map(|it| runs::named("--run", it.parse())).transpose()?;
-    let now = runs::now()?;
-    if save {
-        runs::check_unsaved()?;
+fn create(args: &CreateArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let now = now()?;
+    if args.save {
+        caller::check_unsaved()?;
     }
-    let text = runs::change_tokens(|tokens| {
-        let made = tokens.create(name, role, run, now);
-        made.map_err(|error| FailureKind::Token(error).into())
+    let CreateArgs {
+        name, role, run, ..
+    } = args;
+    let text = caller::change_tokens(|tokens| {
+        let created = tokens.create(name, *role, run.clone(), now);
+        created.map_err(|error| Failure::new(error.to_string()))
     })?;
-    if save {
-        let path = runs::save_token(&text)?;
-        let path = files::shown(&path);
-        printer.talk(&format!("`{name}` decides with the token in {path}\n"));
+    if args.save {
+        let path = caller::save_token(&text)?;
+        let path = files::display(&path);
+        printer.remark(&format!("`{name}` decides with the token in {path}\n"));
         return Ok(ExitStatus::Clean);
     }
     printer.result(&format!("{text}\n"));
-    printer.talk(&format!(
-        "shown once; whoever sets STATEMARK_TOKEN to it acts as `{name}` ({})\n",
-        role.name()
+    let role = role.name();
+    printer.remark(&format!(
+        "printed once; with STATEMARK_TOKEN set to it, commands are those of `{name}` ({role})\n"
     ));
     Ok(ExitStatus::Clean)
 }
 
 fn list(json: bool, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let tokens = runs::tokens()?;
+    let tokens = caller::read_tokens()?;
     let width = |token: &Token| token.name.chars().count();
     let width = tokens.iter().map(width).max().unwrap_or(0);
     for token in tokens.iter() {
@@ -77,40 +118,40 @@ fn list(json: bool, printer: &mut Printer) -> Result<ExitStatus, Failure> {
             name, role, run, ..
         } = token;
         if json {
-            let listed = Listed {
+            printer.json(&TokenLine {
                 name,
                 role: *role,
                 run: run.as_ref(),
                 created: token.created,
-            };
-            let line = serde_json::to_string(&listed).unwrap_or_default();
-            printer.result(&format!("{line}\n"));
+            });
             continue;
         }
         let run = run.as_ref();
         let only = run.map_or_else(String::new, |run| format!("  only {run}"));
-        let made = printer.palette().dim(&runs::time(token.created));
-        printer.result(&format!("{name:width$}  {:8}  {made}{only}\n", role.name()));
+        let created = printer.palette().dim(&format_time(token.created));
+        let role = role.name();
+        printer.result(&format!("{name:width$}  {role:8}  {created}{only}\n"));
     }
     if tokens.iter().next().is_none() {
-        printer.talk("no tokens; `statemark token create NAME --role person` makes one\n");
+        printer.remark("no tokens; `statemark token create NAME --role person` creates one\n");
     }
     Ok(ExitStatus::Clean)
 }
 
 fn revoke(name: &str, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let is_last = runs::change_tokens(|tokens| {
-        let known = tokens.iter().map(|it| it.name.clone()).collect();
+    let is_last = caller::change_tokens(|tokens| {
+        let known: Vec<String> = tokens.iter().map(|token| token.name.clone()).collect();
         if tokens.revoke(name) {
             return Ok(tokens.iter().next().is_none());
         }
-        let name = name.to_owned();
-        Err(FailureKind::NoToken { name, known }.into())
+        let message = format!("there is no token of `{name}`");
+        Err(Failure::unknown_name(message, name, &known))
     })?;
-    printer.talk(&format!("the token of `{name}` is worthless now\n"));
+    printer.remark(&format!("revoked the token of `{name}`\n"));
     if is_last {
-        printer
-            .talk("it was the last one: servers over HTTP let nobody in until there is another\n");
+        printer.remark(
+            "it was the last one: servers over HTTP refuse everybody until there is another\n",
+        );
     }
     Ok(ExitStatus::Clean)
 }

@@ -1,214 +1,308 @@
-//! `artifacts`: what a run has to produce, handed in and checked.
+//! `artifacts`: documents that a run has to produce, submitted and checked.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Subcommand;
 use serde::Serialize;
 use statemark_runs::body::{Artifact, Finding, Refused, Stage, Verdict};
 use statemark_runs::runs::{
     DiscardArtifact, FinalizeArtifact, MAX_ARTIFACT, PutArtifact, Submitted,
 };
 use statemark_runs::state::Revision;
-use statemark_runs::{Loaded, Runs, Written};
+use statemark_runs::{Key, Loaded, Written};
 
-use super::shown;
-use crate::args::{
-    ArtifactsArgs, ArtifactsWhat, FromFileArgs, OnArtifactArgs, StoreArgs, TextFormat,
-};
-use crate::failure::{Failure, FailureKind};
+use crate::args::{StoreArgs, TextFormat};
+use crate::clock::format_length;
+use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::lines::counted;
-use crate::printer::Printer;
+use crate::printer::{Printer, count};
 use crate::runs;
-use crate::status::ExitStatus;
 
-/// What `--json` prints of something that was done.
+/// Submit the artifacts of a run, checked against their contracts.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark artifacts list build-7\n  \
+                        statemark artifacts check build-7 plan plan.md       findings only; nothing is stored\n  \
+                        statemark artifacts put build-7 plan plan.md         a draft\n  \
+                        statemark artifacts put build-7 plan plan.md --final\n  \
+                        statemark artifacts show build-7 plan > plan.md")]
+pub(crate) struct ArtifactsArgs {
+    /// The subcommand
+    #[command(subcommand)]
+    command: ArtifactsCommand,
+}
+
+/// A subcommand of `artifacts`.
+#[derive(Debug, Subcommand)]
+enum ArtifactsCommand {
+    List(ListArgs),
+    Show(RevisionArgs),
+    Check(FileArgs),
+    Put(PutArgs),
+    Final(FinalArgs),
+    Discard(DiscardArgs),
+}
+
+/// List the artifacts of a run, and those that are missing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  statemark artifacts list build-7 --all")]
+struct ListArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// Every revision
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Print a revision: by default, the newest that isn't discarded
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  statemark artifacts show build-7 plan --revision 2")]
+struct RevisionArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The artifact
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The revision
+    #[arg(long, value_name = "REVISION")]
+    revision: Option<u64>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Check a file against the contract of an artifact
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  statemark artifacts check build-7 plan plan.md")]
+struct FileArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The artifact
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The file, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Submit a file as the next revision: a draft, unless it is --final
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  statemark artifacts put build-7 plan plan.md --final")]
+struct PutArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Make it final; it stays a draft if it breaks its contract
+    #[arg(long = "final")]
+    is_final: bool,
+    /// The revision that it was made from: refused if there is a newer one
+    #[arg(long, value_name = "REVISION")]
+    base: Option<u64>,
+    /// Its media type
+    #[arg(long, value_name = "TYPE")]
+    media: Option<String>,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY")]
+    key: Option<Key>,
+}
+
+/// Make a draft final
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  statemark artifacts final build-7 plan")]
+struct FinalArgs {
+    #[command(flatten)]
+    revision: RevisionArgs,
+}
+
+/// Discard a revision: by default the newest, if it is a draft
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  statemark artifacts discard build-7 plan --reason 'out of date'"
+)]
+struct DiscardArgs {
+    #[command(flatten)]
+    revision: RevisionArgs,
+    /// The reason
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+impl From<&FinalArgs> for FinalizeArtifact {
+    fn from(FinalArgs { revision }: &FinalArgs) -> Self {
+        Self {
+            name: revision.name.clone(),
+            revision: revision.revision,
+        }
+    }
+}
+
+impl From<&DiscardArgs> for DiscardArtifact {
+    fn from(DiscardArgs { revision, reason }: &DiscardArgs) -> Self {
+        Self {
+            name: revision.name.clone(),
+            revision: revision.revision,
+            reason: reason.clone(),
+        }
+    }
+}
+
+/// The outcome of an order, as `--json` prints it.
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     artifact: Option<&'a Artifact>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<&'a Refused>,
-    /// Whether it was so already.
     replayed: bool,
 }
 
+/// Runs a subcommand.
 pub(in crate::commands) fn run(
     args: &ArtifactsArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    match &args.what {
-        ArtifactsWhat::List { run, all, store } => list(run, *all, store, printer),
-        ArtifactsWhat::Show { on } => show(on, printer),
-        ArtifactsWhat::Check { from } => check(from, printer),
-        ArtifactsWhat::Put {
-            from,
-            is_final,
-            base,
-            media,
-            key,
-        } => {
-            let put = PutArtifact {
-                is_final: *is_final,
-                base: *base,
-                media: media.clone(),
-                ..PutArtifact::draft(&from.name, content(&from.file)?)
-            };
-            let all = runs::open(&from.store)?;
-            let run = runs::current(&all, &from.run)?;
-            let order = runs::order(run, key.as_deref())?;
-            let written = all.execute(&order, &put)?;
-            told(&written, &from.store, Some(&from.file), printer)
+    match &args.command {
+        ArtifactsCommand::List(args) => list(args, printer),
+        ArtifactsCommand::Show(args) => show(args, printer),
+        ArtifactsCommand::Check(args) => check(args, printer),
+        ArtifactsCommand::Put(args) => put(args, printer),
+        ArtifactsCommand::Final(args) => {
+            let RevisionArgs { run, store, .. } = &args.revision;
+            let runs = runs::open(store)?;
+            let written = runs::execute(&runs, run, None, &FinalizeArtifact::from(args))?;
+            Ok(print_submitted(&written, store, None, printer))
         }
-        ArtifactsWhat::Final { on } => {
-            let all = runs::open(&on.store)?;
-            let order = runs::order(runs::current(&all, &on.run)?, None)?;
-            let finalize = FinalizeArtifact {
-                name: on.name.clone(),
-                revision: on.revision,
-            };
-            let written = all.execute(&order, &finalize)?;
-            told(&written, &on.store, None, printer)
-        }
-        ArtifactsWhat::Discard { on, reason } => {
-            let all = runs::open(&on.store)?;
-            let order = runs::order(runs::current(&all, &on.run)?, None)?;
-            let discard = DiscardArtifact {
-                name: on.name.clone(),
-                revision: on.revision,
-                reason: reason.clone(),
-            };
-            let written = all.execute(&order, &discard)?;
-            told(&written, &on.store, None, printer)
+        ArtifactsCommand::Discard(args) => {
+            let RevisionArgs { run, store, .. } = &args.revision;
+            let runs = runs::open(store)?;
+            let written = runs::execute(&runs, run, None, &DiscardArtifact::from(args))?;
+            Ok(print_submitted(&written, store, None, printer))
         }
     }
 }
 
-/// The file's bytes.
-fn content(file: &Path) -> Result<Vec<u8>, Failure> {
-    let read = if file == Path::new("-") {
-        files::read_stdin(MAX_ARTIFACT)?
-    } else {
-        files::read(file, MAX_ARTIFACT)?
+fn put(args: &PutArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let FileArgs {
+        run,
+        name,
+        file,
+        store,
+    } = &args.file;
+    let put = PutArtifact {
+        is_final: args.is_final,
+        base: args.base,
+        media: args.media.clone(),
+        ..PutArtifact::draft(name, read(file)?)
     };
-    read.map_err(|size| {
-        let path = file.to_owned();
-        FailureKind::TooLarge {
-            path,
-            size,
-            most: MAX_ARTIFACT,
-        }
-        .into()
-    })
+    let runs = runs::open(store)?;
+    let written = runs::execute(&runs, run, args.key.as_ref(), &put)?;
+    Ok(print_submitted(&written, store, Some(file), printer))
 }
 
-fn list(
-    run: &str,
-    every: bool,
-    store: &StoreArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let all = runs::open(store)?;
-    let loaded = runs::load(&all, run)?;
-    let json = store.format() == TextFormat::Json;
-    let mut text = String::new();
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = files::read(file, MAX_ARTIFACT)?;
+    bytes.map_err(|size| files::too_large(file, size, MAX_ARTIFACT))
+}
+
+fn list(args: &ListArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let loaded = runs::load(&runs, &args.run)?;
+    let is_json = args.store.format() == TextFormat::Json;
+    let mut is_empty = true;
     for (name, revisions) in &loaded.state.artifacts {
-        // The one that counts for the next: what was thrown away behind it is shown with `--all`.
+        // The current one, even if newer ones were discarded.
         let current = loaded.state.current(name).or(revisions.last());
-        let current = current.map(|it| it.artifact.revision);
+        let current = current.map(|revision| revision.artifact.revision);
         for revision in revisions {
-            if !every && Some(revision.artifact.revision) != current {
+            if !args.all && Some(revision.artifact.revision) != current {
                 continue;
             }
-            if json {
-                text += &shown::json(&revision.artifact);
+            is_empty = false;
+            if is_json {
+                printer.json(&revision.artifact);
             } else {
-                text += &line(name, revision, &all);
+                printer.result(&revision_line(name, revision, runs.now()));
             }
         }
     }
-    printer.result(&text);
-    if json {
+    if is_json {
         return Ok(ExitStatus::Clean);
     }
-    let wanted = missing(&loaded);
-    if !wanted.is_empty() {
-        printer.talk(&format!("not handed in: {}\n", wanted.join(", ")));
-    } else if text.is_empty() {
-        printer.talk("no artifacts\n");
+    let missing = missing_artifacts(&loaded);
+    if !missing.is_empty() {
+        printer.remark(&format!("not submitted: {}\n", missing.join(", ")));
+    } else if is_empty {
+        printer.remark("no artifacts\n");
     }
     Ok(ExitStatus::Clean)
 }
 
-/// What the workflow knows and nobody has handed in as final.
-fn missing(loaded: &Loaded) -> Vec<String> {
+/// Returns the artifacts that the workflow declares and that have no final revision.
+fn missing_artifacts(loaded: &Loaded) -> Vec<String> {
     let known = loaded.known_artifacts().into_iter();
     known
         .filter(|name| loaded.state.standing(name).is_none())
         .collect()
 }
 
-fn line(name: &str, revision: &Revision, all: &Runs) -> String {
+fn revision_line(name: &str, revision: &Revision, now: u64) -> String {
     let artifact = &revision.artifact;
-    let size = artifact
-        .size
-        .map_or_else(String::new, |size| format!("  {size} bytes"));
-    let place = artifact
-        .path
-        .as_ref()
-        .map_or_else(String::new, |path| format!("  {path}"));
-    let findings = artifact.verdict.as_ref().map_or(0, |it| it.findings.len());
-    let findings = match findings {
+    let size = artifact.size;
+    let size = size.map_or_else(String::new, |size| format!("  {size} bytes"));
+    let path = artifact.path.as_ref();
+    let path = path.map_or_else(String::new, |path| format!("  {path}"));
+    let verdict = artifact.verdict.as_ref();
+    let findings = match verdict.map_or(0, |verdict| verdict.findings.len()) {
         0 => String::new(),
-        count => format!("  {}", counted(count, "finding")),
+        findings => format!("  {}", count(findings, "finding")),
     };
-    let ago = runs::length(all.now().saturating_sub(revision.time));
+    let ago = format_length(now.saturating_sub(revision.time));
     format!(
-        "{name}  {}  {}{size}{place}{findings}  {ago} ago\n",
+        "{name}  {}  {}{size}{path}{findings}  {ago} ago\n",
         artifact.revision,
         artifact.stage.name()
     )
 }
 
-fn show(on: &OnArtifactArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&on.store)?;
-    let loaded = runs::load(&all, &on.run)?;
-    let found = all.read_artifact(&loaded, &on.name, on.revision)?;
-    if on.store.format() == TextFormat::Json {
+fn show(args: &RevisionArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let loaded = runs::load(&runs, &args.run)?;
+    let found = runs.read_artifact(&loaded, &args.name, args.revision)?;
+    if args.store.format() == TextFormat::Json {
         let artifact = &found.revision.artifact;
         let text = String::from_utf8(found.content).ok();
-        printer.result(&shown::json(
-            &serde_json::json!({"artifact": artifact, "text": text}),
-        ));
+        printer.json(&serde_json::json!({"artifact": artifact, "text": text}));
     } else {
         printer.bytes(&found.content);
     }
     Ok(ExitStatus::Clean)
 }
 
-fn check(from: &FromFileArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let content = content(&from.file)?;
-    let all = runs::open(&from.store)?;
-    let loaded = runs::load(&all, &from.run)?;
-    let verdict = all.check_artifact(&loaded, &from.name, &content)?;
-    match from.store.format() {
-        TextFormat::Json => printer.result(&shown::json(&verdict)),
+fn check(args: &FileArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let content = read(&args.file)?;
+    let runs = runs::open(&args.store)?;
+    let loaded = runs::load(&runs, &args.run)?;
+    let verdict = runs.check_artifact(&loaded, &args.name, &content)?;
+    match args.store.format() {
+        TextFormat::Json => printer.json(&verdict),
         TextFormat::Text => {
-            printer.result(&findings(&verdict, &files::shown(&from.file)));
+            printer.result(&describe_findings(&verdict, &files::display(&args.file)));
             if verdict.holds {
-                printer.talk("it is as its contract says\n");
+                printer.remark("it fulfills its contract\n");
             }
         }
     }
-    Ok(if verdict.holds {
-        ExitStatus::Clean
-    } else {
-        ExitStatus::Findings
-    })
+    Ok(ExitStatus::clean_if(verdict.holds))
 }
 
-/// What is wrong, one finding a line, as editors read it.
-fn findings(verdict: &Verdict, file: &str) -> String {
+/// Describes findings, one a line, as editors read them.
+fn describe_findings(verdict: &Verdict, file: &str) -> String {
     let mut text = String::new();
     for Finding {
         line,
@@ -228,47 +322,42 @@ fn findings(verdict: &Verdict, file: &str) -> String {
     text
 }
 
-/// What came of an order about an artifact.
-fn told(
+/// Prints the outcome of an order about an artifact.
+fn print_submitted(
     written: &Written<Submitted>,
     store: &StoreArgs,
     file: Option<&Path>,
     printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let submitted = &written.outcome;
-    let (artifact, refused) = (submitted.artifact.as_ref(), submitted.refused.as_ref());
+) -> ExitStatus {
+    let Submitted { artifact, refused } = &written.outcome;
     if store.format() == TextFormat::Json {
-        printer.result(&shown::json(&Answer {
-            artifact,
-            refused,
+        printer.json(&Answer {
+            artifact: artifact.as_ref(),
+            refused: refused.as_ref(),
             replayed: written.replayed,
-        }));
-    } else {
-        let verdict = artifact.and_then(|it| it.verdict.as_ref());
-        let name = artifact.map_or("", |it| it.name.as_str());
-        let place = file.map_or_else(|| name.to_owned(), files::shown);
-        if let Some(verdict) = verdict {
-            printer.result(&findings(verdict, &place));
-        }
-        if let Some(refused) = refused {
-            let word = printer.talk_palette().bad("refused:");
-            printer.talk(&format!("{word} {}\n", refused.reason));
-        }
-        if let Some(artifact) = artifact {
-            let already = if written.replayed { " already" } else { "" };
-            let stage = match artifact.stage {
-                Stage::Draft => "a draft",
-                Stage::Final => "final",
-                Stage::Discarded => "discarded",
-            };
-            let revision = artifact.revision;
-            printer.result(&format!(
-                "revision {revision} of {name} is {stage}{already}\n"
-            ));
-        }
+        });
+        return ExitStatus::clean_if(refused.is_none());
     }
-    Ok(match refused {
-        Some(_) => ExitStatus::Findings,
-        None => ExitStatus::Clean,
-    })
+    if let Some(artifact) = artifact
+        && let Some(verdict) = &artifact.verdict
+    {
+        let file = file.map_or_else(|| artifact.name.clone(), files::display);
+        printer.result(&describe_findings(verdict, &file));
+    }
+    if let Some(refused) = refused {
+        printer.refusal(&refused.reason);
+    }
+    if let Some(artifact) = artifact {
+        let already = if written.replayed { " already" } else { "" };
+        let stage = match artifact.stage {
+            Stage::Draft => "a draft",
+            Stage::Final => "final",
+            Stage::Discarded => "discarded",
+        };
+        let (revision, name) = (artifact.revision, &artifact.name);
+        printer.result(&format!(
+            "revision {revision} of {name} is {stage}{already}\n"
+        ));
+    }
+    ExitStatus::clean_if(refused.is_none())
 }

@@ -1,25 +1,62 @@
-//! `run-check`: a check that the workflow or the project declares, for a run or by itself.
+//! `run-check`: a check that the workflow or the project declares, for a run or on its own.
 
 use serde::Serialize;
 use statemark_runs::body::Refused;
 use statemark_runs::check::{self, CheckResult};
-use statemark_runs::{Checked, RunCheck, RunCheckIn, RunId};
+use statemark_runs::{Checked, Key, RunCheck, RunCheckIn, RunId};
 
-use super::shown;
-use crate::args::{RunCheckArgs, TextFormat};
-use crate::ending::is_asked_to_end;
-use crate::failure::{Failure, FailureKind};
+use crate::args::{SpecsArgs, StoreArgs, TextFormat};
+use crate::checks::{self, CheckSource};
+use crate::clock::format_length;
+use crate::failure::{ExitStatus, Failure};
 use crate::printer::Printer;
-use crate::runs::{self, Whose};
-use crate::status::ExitStatus;
+use crate::project::variable;
+use crate::runs;
+use crate::signals::watch_end;
 
-/// The run that is meant where no argument says it.
+/// The variable that names the run, where no argument does.
 const VARIABLE: &str = "STATEMARK_RUN";
 
-/// What takes no longer isn't said.
+/// Longest time that isn't printed. Unit: milliseconds.
 const QUIET: u64 = 1_000;
 
-/// What `--json` prints.
+/// Run a check that the workflow or the project declares.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark run-check tests\n  \
+                        statemark run-check tests --run build-7        the run records the outcome\n  \
+                        statemark run-check tests -- --nocapture       with more arguments; that counts for no run\n\n\
+                        `checks` in a workflow's definition or in statemark.toml declares checks:\n  \
+                        [checks.tests]\n  \
+                        command = [\"cargo\", \"test\"]\n  \
+                        timeout = \"10m\"\n\n\
+                        A run's own workflow comes first, then statemark.toml. A check that a workflow `requires` is\n\
+                        always its own. A command is a list of words; no shell reads it. It runs in the project's\n\
+                        folder: that of statemark.toml, else the root of the repository; `cwd = \"…\"` names one below.\n\
+                        Exit code 1: the check didn't pass.")]
+pub(crate) struct RunCheckArgs {
+    /// The check
+    #[arg(value_name = "CHECK")]
+    name: String,
+    /// The run that it is for, or the beginning of its id [env: STATEMARK_RUN]
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// The workflow that declares the check, if it is for no run
+    #[arg(long, value_name = "WORKFLOW", conflicts_with = "run")]
+    workflow: Option<String>,
+    /// Idempotency key: the same key doesn't run the check again
+    #[arg(long, value_name = "KEY")]
+    key: Option<Key>,
+    /// More arguments, after the check's own
+    #[arg(last = true, value_name = "ARGUMENT")]
+    arguments: Vec<String>,
+    #[command(flatten)]
+    specs: SpecsArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// The outcome, as `--json` prints it.
 #[derive(Default, Serialize)]
 struct Answer {
     name: String,
@@ -29,149 +66,152 @@ struct Answer {
     exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
-    /// Whether it was given up before it ended.
+    /// True if it was cancelled before it ended.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cancelled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
-    /// Where it ran.
+    /// The folder that it ran in.
     #[serde(skip_serializing_if = "String::is_empty")]
     folder: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     stdout: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     stderr: String,
-    /// How much of both was left out. Unit: bytes.
+    /// The length of the output that was left out. Unit: bytes.
     left_out: u64,
-    /// The run that remembers it.
+    /// The run that records it.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<RunId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<Refused>,
-    /// Whether the same request was answered before.
     replayed: bool,
 }
 
+/// Runs a check.
 pub(in crate::commands) fn run(
     args: &RunCheckArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let from_environment = || std::env::var(VARIABLE).ok().filter(|it| !it.is_empty());
-    let named = args.workflow.is_none().then(from_environment).flatten();
-    let Some(run) = args.run.clone().or(named) else {
-        return alone(args, printer);
+    let from_environment = || variable(VARIABLE).filter(|_| args.workflow.is_none());
+    let Some(run) = args.run.clone().or_else(from_environment) else {
+        return run_alone(args, printer);
     };
-    let all = runs::open(&args.store)?;
-    let loaded = runs::load(&all, &run)?;
-    let found = runs::find_check(&args.name, Whose::Run(&loaded))?;
-    let order = runs::order(loaded.run, args.key.as_deref())?;
-    let what = RunCheck {
-        name: args.name.clone(),
-        declared: found.declared,
-        arguments: args.arguments.clone(),
-    };
-    let is_ended = is_asked_to_end().map_err(FailureKind::Signals)?;
+    let runs = runs::open(&args.store)?;
+    let loaded = runs::load(&runs, &run)?;
+    let found = checks::find(&args.name, CheckSource::Run(&loaded))?;
+    let order = runs::order(loaded.run, args.key.as_ref())?;
+    let is_ended = watch_end()?;
     let check = RunCheckIn {
-        what,
-        root: &found.root,
+        what: RunCheck {
+            name: args.name.clone(),
+            declared: found.declaration,
+            arguments: args.arguments.clone(),
+        },
+        root: &found.folder,
         cancelled: &is_ended,
     };
-    let written = all.execute(&order, &check)?;
+    let written = runs.execute(&order, &check)?;
     let Checked { check, refused } = written.outcome;
-    let ran = check.map(|it| it.ran);
-    let mut answer = Answer::of(&args.name, ran.as_ref());
-    answer.run = Some(written.loaded.run);
-    answer.refused = refused;
-    answer.replayed = written.replayed;
-    Ok(answer.show(ran.as_ref(), args.store.format(), printer))
+    let result = check.map(|check| check.ran);
+    let answer = Answer {
+        run: Some(written.loaded.run),
+        refused,
+        replayed: written.replayed,
+        ..Answer::new(&args.name, result.as_ref())
+    };
+    Ok(answer.print(result.as_ref(), args.store.format(), printer))
 }
 
-fn alone(args: &RunCheckArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+/// Runs a check that is for no run.
+fn run_alone(args: &RunCheckArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     let specs = &args.specs.specs;
-    let whose = match &args.workflow {
-        Some(id) => Whose::Workflow(id, specs),
-        None => Whose::Any(specs),
+    let source = match &args.workflow {
+        Some(id) => CheckSource::Workflow(id, specs),
+        None => CheckSource::Any(specs),
     };
-    let found = runs::find_check(&args.name, whose)?;
-    let is_ended = is_asked_to_end().map_err(FailureKind::Signals)?;
-    let ran = check::run(&found.declared, &args.arguments, &found.root, &is_ended);
-    let ran = ran.map_err(|cause| runs::bad_check(&args.name, cause))?;
-    let answer = Answer::of(&args.name, Some(&ran));
-    Ok(answer.show(Some(&ran), args.store.format(), printer))
+    let found = checks::find(&args.name, source)?;
+    let is_ended = watch_end()?;
+    let result = check::run(
+        &found.declaration,
+        &args.arguments,
+        &found.folder,
+        &is_ended,
+    );
+    let result = result.map_err(|error| checks::bad_check(&args.name, &error))?;
+    let answer = Answer::new(&args.name, Some(&result));
+    Ok(answer.print(Some(&result), args.store.format(), printer))
 }
 
 impl Answer {
-    fn of(name: &str, ran: Option<&CheckResult>) -> Self {
+    fn new(name: &str, result: Option<&CheckResult>) -> Self {
         let name = name.to_owned();
-        let Some(ran) = ran.cloned() else {
+        let Some(result) = result.cloned() else {
             return Self {
                 name,
                 ..Self::default()
             };
         };
-        let time = std::time::Duration::from_millis(ran.milliseconds);
+        let time = std::time::Duration::from_millis(result.milliseconds);
         Self {
             name,
-            passed: Some(ran.passed),
-            exit_code: ran.exit_code,
-            problem: ran.problem,
-            cancelled: ran.cancelled,
+            passed: Some(result.passed),
+            exit_code: result.exit_code,
+            problem: result.problem,
+            cancelled: result.cancelled,
             seconds: Some(time.as_secs_f64()),
-            folder: ran.folder,
-            stdout: ran.stdout,
-            stderr: ran.stderr,
-            left_out: ran.left_out,
+            folder: result.folder,
+            stdout: result.stdout,
+            stderr: result.stderr,
+            left_out: result.left_out,
             ..Self::default()
         }
     }
 
-    fn show(
+    fn print(
         &self,
-        ran: Option<&CheckResult>,
+        result: Option<&CheckResult>,
         format: TextFormat,
         printer: &mut Printer,
     ) -> ExitStatus {
         if format == TextFormat::Json {
-            printer.result(&shown::json(self));
+            printer.json(self);
         } else {
-            self.text(ran, printer);
+            self.print_text(result, printer);
         }
-        match self.passed {
-            Some(true) => ExitStatus::Clean,
-            _ => ExitStatus::Findings,
-        }
+        ExitStatus::clean_if(self.passed == Some(true))
     }
 
-    /// What the check has said, each where it has said it, and what came of it.
-    fn text(&self, ran: Option<&CheckResult>, printer: &mut Printer) {
+    /// Prints the output of the check, each part where the check has printed it, and the outcome.
+    fn print_text(&self, result: Option<&CheckResult>, printer: &mut Printer) {
         if self.replayed {
-            printer.talk("run before, under the same key\n");
+            printer.remark("run before, under the same key\n");
         }
         if let Some(refused) = &self.refused {
-            let word = printer.talk_palette().bad("refused:");
-            printer.talk(&format!("{word} {}\n", refused.reason));
+            printer.refusal(&refused.reason);
         }
-        let Some(ran) = ran else {
+        let Some(result) = result else {
             return;
         };
-        printer.talk(&ended(&ran.stderr));
+        printer.remark(&end_line(&result.stderr));
         let palette = printer.palette();
-        let told = if ran.passed {
-            palette.good(&ran.outcome())
+        let outcome = if result.passed {
+            palette.good(&result.outcome())
         } else {
-            palette.bad(&ran.outcome())
+            palette.bad(&result.outcome())
         };
-        let time = match ran.milliseconds {
+        let time = match result.milliseconds {
             short if short < QUIET => String::new(),
-            long => palette.dim(&format!("  after {}", runs::length(long))),
+            long => palette.dim(&format!("  after {}", format_length(long))),
         };
         let name = palette.strong(&self.name);
-        printer.result(&format!("{}{name} {told}{time}\n", ended(&ran.stdout)));
+        let output = end_line(&result.stdout);
+        printer.result(&format!("{output}{name} {outcome}{time}\n"));
     }
 }
 
-/// A text that ends with its line.
-fn ended(text: &str) -> String {
+/// Returns a text whose last line is ended.
+fn end_line(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') {
         text.to_owned()
     } else {

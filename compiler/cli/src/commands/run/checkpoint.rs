@@ -1,32 +1,153 @@
-//! `checkpoint`: working copies that are saved with a run, and put back.
+//! `checkpoint`: working copies that are saved with a run, and restored.
 
+use std::path::PathBuf;
+
+use clap::Subcommand;
 use serde::Serialize;
 use statemark_runs::body::{Body, CheckpointRestored, CheckpointTaken, Refused};
 use statemark_runs::runs::{Checkpoint, Restore};
-use statemark_runs::state::Checkpoint as Kept;
-use statemark_runs::{FinishRestore, GiveUpRestore, Written};
+use statemark_runs::state::Checkpoint as SavedCheckpoint;
+use statemark_runs::{FinishRestore, GiveUpRestore, Key, Written};
 
-use super::shown;
-use crate::args::{
-    CheckpointArgs, CheckpointWhat, CheckpointsArgs, RestoreArgs, TakeArgs, TextFormat,
-};
-use crate::failure::Failure;
-use crate::printer::Printer;
+use super::REPLAYED;
+use crate::args::{StoreArgs, TextFormat};
+use crate::clock::format_time;
+use crate::failure::{ExitStatus, Failure};
+use crate::printer::{Palette, Printer};
 use crate::runs;
-use crate::status::ExitStatus;
 
+/// Save working copies with a run, and restore them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark checkpoint take build-7 --name before-refactoring\n  \
+                        statemark checkpoint list build-7\n  \
+                        statemark checkpoint restore build-7 before-refactoring")]
+pub(crate) struct CheckpointArgs {
+    /// The subcommand
+    #[command(subcommand)]
+    command: CheckpointCommand,
+}
+
+/// A subcommand of `checkpoint`.
+#[derive(Debug, Subcommand)]
+enum CheckpointCommand {
+    Take(TakeArgs),
+    Restore(RestoreArgs),
+    List(ListArgs),
+}
+
+/// Save the files of a git repository with a run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark checkpoint take build-7\n  \
+                        statemark checkpoint take build-7 --name green --reason 'all tests pass'\n\n\
+                        Saves tracked files, and others that git doesn't ignore, as a commit under refs/statemark/. Branch,\n\
+                        index and stash stay as they are.\n\
+                        Exit code 1: there is a checkpoint of that name already.")]
+struct TakeArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The checkpoint's name; by default, the number of its record
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// A folder in the repository
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+    /// The reason
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY")]
+    key: Option<Key>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Restore files; the run stays where it is.
+#[derive(Debug, clap::Args)]
+#[command(
+    group = clap::ArgGroup::new("how").required(true),
+    after_help = "Examples:\n  \
+                  statemark checkpoint restore build-7 green\n  \
+                  statemark checkpoint restore build-7 --finish                     an interrupted restore\n  \
+                  statemark checkpoint restore build-7 --give-up 'the disk is gone'\n\n\
+                  Overwritten files are saved first, in a checkpoint of their own. Afterwards the files are compared.\n\
+                  `statemark rewind RUN --to SEQ --scope both` rewinds the run along with the files.\n\
+                  Exit code 1: there is no such checkpoint, or a restore is under way."
+)]
+struct RestoreArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The checkpoint
+    #[arg(value_name = "NAME", group = "how")]
+    name: Option<String>,
+    /// Finish a restore that was interrupted
+    #[arg(long, group = "how")]
+    finish: bool,
+    /// Give up a restore that can't be finished, for this reason; the files stay as they are
+    #[arg(long, value_name = "TEXT", group = "how")]
+    give_up: Option<String>,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY", conflicts_with = "finish")]
+    key: Option<Key>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// List the checkpoints of a run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark checkpoint list build-7\n  \
+                        statemark checkpoint list build-7 --json     one checkpoint a line")]
+struct ListArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl From<&TakeArgs> for Checkpoint {
+    fn from(args: &TakeArgs) -> Self {
+        Self {
+            folder: args.folder.clone(),
+            name: args.name.clone(),
+            reason: args.reason.clone(),
+        }
+    }
+}
+
+/// Runs a subcommand.
 pub(in crate::commands) fn run(
     args: &CheckpointArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    match &args.what {
-        CheckpointWhat::Take(args) => take(args, printer),
-        CheckpointWhat::Restore(args) => restore(args, printer),
-        CheckpointWhat::List(args) => list(args, printer),
+    match &args.command {
+        CheckpointCommand::Take(args) => {
+            let runs = runs::open(&args.store)?;
+            let checkpoint = Checkpoint::from(args);
+            let written = runs::execute(&runs, &args.run, args.key.as_ref(), &checkpoint)?;
+            Ok(Answer::new(&written).print(args.store.format(), printer))
+        }
+        CheckpointCommand::Restore(args) => restore(args, printer),
+        CheckpointCommand::List(args) => list(args, printer),
     }
 }
 
-/// What came of it; what `--json` prints.
+fn restore(args: &RestoreArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let (run, key) = (args.run.as_str(), args.key.as_ref());
+    let written = match (args.name.clone(), args.give_up.clone()) {
+        (Some(name), _) => runs::execute(&runs, run, key, &Restore { name })?,
+        (None, Some(reason)) => runs::execute(&runs, run, key, &GiveUpRestore { reason })?,
+        (None, None) => runs::execute(&runs, run, key, &FinishRestore)?,
+    };
+    Ok(Answer::new(&written).print(args.store.format(), printer))
+}
+
+/// The outcome of an order, as `--json` prints it.
 #[derive(Default, Serialize)]
 struct Answer {
     /// The checkpoints that were taken.
@@ -37,12 +158,11 @@ struct Answer {
     restored: Option<CheckpointRestored>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<Refused>,
-    /// Whether the same request was answered before.
     replayed: bool,
 }
 
 impl Answer {
-    fn of<T>(written: &Written<T>) -> Self {
+    fn new<T>(written: &Written<T>) -> Self {
         let mut answer = Self {
             replayed: written.replayed,
             ..Self::default()
@@ -58,137 +178,109 @@ impl Answer {
         answer
     }
 
-    fn show(&self, format: TextFormat, printer: &mut Printer) -> ExitStatus {
+    fn print(&self, format: TextFormat, printer: &mut Printer) -> ExitStatus {
         if format == TextFormat::Json {
-            printer.result(&shown::json(self));
-        } else {
-            if self.replayed {
-                printer.talk("answered before, under the same key\n");
-            }
-            printer.result(&self.text(printer));
+            printer.json(self);
+            return ExitStatus::clean_if(self.refused.is_none());
         }
-        match &self.refused {
-            None => ExitStatus::Clean,
-            Some(refused) => {
-                if format == TextFormat::Text {
-                    let bad = printer.talk_palette().bad("refused:");
-                    printer.talk(&format!("{bad} {}\n", refused.reason));
-                }
-                ExitStatus::Findings
-            }
+        if self.replayed {
+            printer.remark(REPLAYED);
         }
+        printer.result(&self.describe(printer.palette()));
+        if let Some(refused) = &self.refused {
+            printer.refusal(&refused.reason);
+        }
+        ExitStatus::clean_if(self.refused.is_none())
     }
 
-    fn text(&self, printer: &Printer) -> String {
-        let palette = printer.palette();
+    fn describe(&self, palette: Palette) -> String {
         let mut text = String::new();
-        for taken in &self.taken {
-            let name = palette.strong(&taken.name);
-            text += &format!(
-                "saved as {name}{}\n",
-                palette.dim(&format!("  {}", taken.commit))
-            );
-            for nested in &taken.nested {
+        for checkpoint in &self.taken {
+            let name = palette.strong(&checkpoint.name);
+            let commit = palette.dim(&format!("  {}", checkpoint.commit));
+            text += &format!("saved as {name}{commit}\n");
+            for nested in &checkpoint.nested {
                 text += &format!("  without {nested}, which is a repository of its own\n");
             }
         }
         if let Some(restored) = &self.restored {
             let name = palette.strong(&restored.name);
             text += &match (&restored.given_up, restored.done) {
-                (Some(_), _) => format!("{name} was given up; the files stay as they are\n"),
+                (Some(_), _) => {
+                    format!("the restore of {name} was given up; the files stay as they are\n")
+                }
                 (None, true) => format!("the files are as they were in {name}\n"),
-                (None, false) => format!("the files are being put back to {name}\n"),
+                (None, false) => format!("the files are being restored to {name}\n"),
             };
         }
         text
     }
 }
 
-fn take(args: &TakeArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&args.store)?;
-    let run = runs::current(&all, &args.run)?;
-    let checkpoint = Checkpoint {
-        folder: args.folder.clone(),
-        name: args.name.clone(),
-        reason: args.reason.clone(),
-    };
-    let written = all.execute(&runs::order(run, args.key.as_deref())?, &checkpoint)?;
-    Ok(Answer::of(&written).show(args.store.format(), printer))
-}
-
-fn restore(args: &RestoreArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&args.store)?;
-    let run = runs::current(&all, &args.run)?;
-    let order = runs::order(run, args.key.as_deref())?;
-    let written = match (&args.name, &args.give_up) {
-        (Some(name), _) => all.execute(&order, &Restore { name: name.clone() }),
-        (None, Some(reason)) => {
-            let reason = reason.clone();
-            all.execute(&order, &GiveUpRestore { reason })
-        }
-        (None, None) => all.execute(&order, &FinishRestore),
-    };
-    Ok(Answer::of(&written?).show(args.store.format(), printer))
-}
-
-/// A checkpoint as programs read it.
+/// A checkpoint, as `--json` prints it.
 #[derive(Serialize)]
-struct Line<'a> {
+struct CheckpointLine<'a> {
     #[serde(flatten)]
-    taken: &'a CheckpointTaken,
+    checkpoint: &'a CheckpointTaken,
     seq: u64,
     time: u64,
-    /// Whether the files were last seen like that.
+    /// True if the files were last seen like that.
     current: bool,
 }
 
-fn list(args: &CheckpointsArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&args.store)?;
-    let loaded = runs::load(&all, &args.run)?;
+fn list(args: &ListArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let loaded = runs::load(&runs, &args.run)?;
     let state = &loaded.state;
-    let mut kept: Vec<&Kept> = state.checkpoints.values().collect();
-    kept.sort_by_key(|it| it.seq);
+    let mut saved: Vec<&SavedCheckpoint> = state.checkpoints.values().collect();
+    saved.sort_by_key(|checkpoint| checkpoint.seq);
     let palette = printer.palette();
-    let width = kept.iter().map(|it| it.taken.name.chars().count()).max();
-    let width = width.unwrap_or(0);
-    for Kept { taken, seq, time } in &kept {
-        let current = state.workspace.as_ref() == Some(&taken.name);
+    let width = saved.iter().map(|saved| saved.taken.name.chars().count());
+    let width = width.max().unwrap_or(0);
+    for saved in &saved {
+        let current = state.workspace.as_ref() == Some(&saved.taken.name);
         if args.store.format() == TextFormat::Json {
-            let (seq, time) = (*seq, *time);
-            printer.result(&shown::json(&Line {
-                taken,
-                seq,
-                time,
+            printer.json(&CheckpointLine {
+                checkpoint: &saved.taken,
+                seq: saved.seq,
+                time: saved.time,
                 current,
-            }));
-            continue;
-        }
-        let reason = taken.reason.as_ref().map(|it| format!("  {it}"));
-        let reason = reason.unwrap_or_default();
-        let current = if current {
-            "  (the files as last seen)"
+            });
         } else {
-            ""
-        };
-        let time = palette.dim(&runs::time(*time));
-        let name = &taken.name;
-        let behind = match format!("{reason}{current}") {
-            none if none.is_empty() => none,
-            some => " ".repeat(width.saturating_sub(name.chars().count())) + &some,
-        };
-        let name = palette.strong(name);
-        printer.result(&format!("{seq:>5}  {time}  {name}{behind}\n"));
+            printer.result(&checkpoint_line(saved, current, width, palette));
+        }
     }
+    let run = &loaded.run;
     if let Some(restoring) = &state.restoring {
-        let (run, name) = (&loaded.run, &restoring.name);
-        printer.talk(&format!(
-            "the files are being put back to {name}; `statemark checkpoint restore {run} --finish` goes on\n"
+        let name = &restoring.name;
+        printer.remark(&format!(
+            "the files are being restored to {name}; `statemark checkpoint restore {run} --finish` finishes it\n"
         ));
-    } else if kept.is_empty() {
-        let run = &loaded.run;
-        printer.talk(&format!(
+    } else if saved.is_empty() {
+        printer.remark(&format!(
             "no checkpoints; `statemark checkpoint take {run}` takes one\n"
         ));
     }
     Ok(ExitStatus::Clean)
+}
+
+fn checkpoint_line(
+    SavedCheckpoint { taken, seq, time }: &SavedCheckpoint,
+    current: bool,
+    width: usize,
+    palette: Palette,
+) -> String {
+    let reason = taken.reason.as_ref().map(|reason| format!("  {reason}"));
+    let current = if current {
+        "  (the files as last seen)"
+    } else {
+        ""
+    };
+    let time = palette.dim(&format_time(*time));
+    let remark = match reason.unwrap_or_default() + current {
+        none if none.is_empty() => none,
+        some => " ".repeat(width.saturating_sub(taken.name.chars().count())) + &some,
+    };
+    let name = palette.strong(&taken.name);
+    format!("{seq:>5}  {time}  {name}{remark}\n")
 }

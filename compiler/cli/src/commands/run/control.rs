@@ -1,75 +1,161 @@
-//! `pause`, `continue`, `cancel` and `force`.
+//! `pause`, `continue`, `cancel` and `force`: a run is stopped, resumed, or set by hand.
 
-use statemark_runs::body::Refused;
-use statemark_runs::{Cancel, Continue, Force, Operation, Pause, RunId, Written};
+use statemark_runs::{Cancel, Continue, Force, Key, Pause, RunId, Runs};
 
-use super::outcome;
-use crate::args::{CancelArgs, ContinueArgs, ForceArgs, OnRunArgs, PauseArgs};
-use crate::failure::{Failure, FailureKind};
+use super::print_outcome;
+use crate::args::StoreArgs;
+use crate::failure::{ExitStatus, Failure};
 use crate::printer::Printer;
-use crate::runs;
-use crate::status::ExitStatus;
+use crate::{project, runs};
 
+/// Pause a run until somebody continues it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  \
+                        statemark pause build-7 --reason 'the network is down'\n\n\
+                        A paused run takes no event, and its timers fire when it is continued.")]
+pub(crate) struct PauseArgs {
+    #[command(flatten)]
+    stop: StopArgs,
+}
+
+/// Cancel a run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  \
+                        statemark cancel build-7 --reason 'not needed any more'\n\n\
+                        Its journal stays; `statemark rewind` can still undo the cancellation.")]
+pub(crate) struct CancelArgs {
+    #[command(flatten)]
+    stop: StopArgs,
+}
+
+/// A run, and the reason to stop it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StopArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The reason
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY")]
+    key: Option<Key>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Pauses a run.
 pub(in crate::commands) fn pause(
     args: &PauseArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    stop(&args.on, |reason| Pause { reason }, printer)
-}
-
-pub(in crate::commands) fn go_on(
-    args: &ContinueArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&args.store)?;
-    let run: RunId = match (&args.run, &args.latest) {
-        (Some(run), _) => runs::current(&all, run)?,
-        (None, latest) => {
-            let workflow = latest.clone().unwrap_or_default();
-            let project = args.project.as_deref();
-            let project = project.map(|it| runs::project(Some(it))).transpose()?;
-            let found = all.latest_paused(&workflow, project.as_deref())?;
-            found.ok_or(FailureKind::NonePaused { workflow })?
-        }
-    };
-    let order = runs::order_of_person(run, args.key.as_deref())?;
+    let args = &args.stop;
+    let runs = runs::open(&args.store)?;
     let reason = args.reason.clone();
-    let written = all.execute(&order, &Continue { reason })?;
-    outcome::show(&written, &all, &args.store, printer)
+    let written = runs::execute_as_person(&runs, &args.run, args.key.as_ref(), &Pause { reason })?;
+    print_outcome(&written, &runs, &args.store, printer)
 }
 
+/// Cancels a run.
 pub(in crate::commands) fn cancel(
     args: &CancelArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    stop(&args.on, |reason| Cancel { reason }, printer)
+    let args = &args.stop;
+    let runs = runs::open(&args.store)?;
+    let reason = args.reason.clone();
+    let written = runs::execute_as_person(&runs, &args.run, args.key.as_ref(), &Cancel { reason })?;
+    print_outcome(&written, &runs, &args.store, printer)
 }
 
+/// Continue a paused run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark continue build-7\n  \
+                        statemark continue --latest build      the run of that workflow that was paused last\n\n\
+                        A run that a person or the run itself has paused needs a person's token: see\n\
+                        `statemark token --help`.")]
+pub(crate) struct ContinueArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN", required_unless_present = "latest")]
+    run: Option<String>,
+    /// Instead: the run of this workflow that was paused last
+    #[arg(long, value_name = "WORKFLOW", conflicts_with = "run")]
+    latest: Option<String>,
+    /// Only a run that was started for this project
+    #[arg(long, value_name = "PATH", requires = "latest")]
+    project: Option<String>,
+    /// The reason
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY")]
+    key: Option<Key>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Continues a run.
+pub(in crate::commands) fn resume(
+    args: &ContinueArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let run = match (&args.run, &args.latest) {
+        (Some(run), _) => runs::load(&runs, run)?.run,
+        (None, latest) => latest_paused(&runs, latest.as_deref().unwrap_or_default(), args)?,
+    };
+    let order = runs::person_order(run, args.key.as_ref())?;
+    let reason = args.reason.clone();
+    let written = runs.execute(&order, &Continue { reason })?;
+    print_outcome(&written, &runs, &args.store, printer)
+}
+
+fn latest_paused(runs: &Runs, workflow: &str, args: &ContinueArgs) -> Result<RunId, Failure> {
+    let project = args.project.as_deref().map(project::id).transpose()?;
+    let run = runs.latest_paused(workflow, project.as_deref())?;
+    run.ok_or_else(|| {
+        Failure::new(format!("no run of `{workflow}` is paused"))
+            .with_help("`statemark runs --status paused` lists the paused runs")
+    })
+}
+
+/// Set a run to a state by hand.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  \
+                        statemark force build-7 review --reason 'the hook was broken'\n\n\
+                        Only where the definition has `\"meta\": {\"debug\": true}`, and only with a person's token: see\n\
+                        `statemark token --help`. The journal keeps it forever.")]
+pub(crate) struct ForceArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The state
+    #[arg(value_name = "STATE")]
+    state: String,
+    /// The reason
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl From<&ForceArgs> for Force {
+    fn from(args: &ForceArgs) -> Self {
+        Self {
+            to: args.state.clone(),
+            reason: args.reason.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Sets a run to a state.
 pub(in crate::commands) fn force(
     args: &ForceArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&args.store)?;
-    let run = runs::current(&all, &args.run)?;
-    let order = runs::order_of_person(run, None)?;
-    let force = Force {
-        to: args.state.clone(),
-        reason: args.reason.clone(),
-        ..Force::default()
-    };
-    let written = all.execute(&order, &force)?;
-    outcome::show(&written, &all, &args.store, printer)
-}
-
-/// Stops a run, for now or for good.
-fn stop<O: Operation<Response = Written<Result<(), Refused>>>>(
-    on: &OnRunArgs,
-    how: impl Fn(Option<String>) -> O,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&on.store)?;
-    let run = runs::current(&all, &on.run)?;
-    let order = runs::order_of_person(run, on.key.as_deref())?;
-    let written = all.execute(&order, &how(on.reason.clone()))?;
-    outcome::show(&written, &all, &on.store, printer)
+    let runs = runs::open(&args.store)?;
+    let written = runs::execute_as_person(&runs, &args.run, None, &Force::from(args))?;
+    print_outcome(&written, &runs, &args.store, printer)
 }

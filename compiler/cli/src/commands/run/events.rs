@@ -1,114 +1,117 @@
-//! `events`: the journal of a run.
+//! `start` and `send`: a run begins, and takes an event.
 
 use serde_json::Value;
-use statemark_runs::{Body, Record, RunId, Runs, StoreError, state};
+use statemark_runs::{Key, Order, RunId, Send, Start};
 
-use super::shown;
-use crate::args::{EventsArgs, TextFormat};
-use crate::failure::{Failure, FailureKind};
+use super::{print_outcome, print_run};
+use crate::args::{self, SpecsArgs, StoreArgs};
+use crate::failure::{ExitStatus, Failure};
 use crate::printer::Printer;
-use crate::runs;
-use crate::status::ExitStatus;
+use crate::{project, runs};
 
-pub(in crate::commands) fn run(
-    args: &EventsArgs,
+/// Start a run of a workflow.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark start build\n  \
+                        statemark start build --run-id build-7 --input '{\"branch\": \"main\"}'\n\n\
+                        The workflow is one that the specs below this folder define. The run keeps the machine that it\n\
+                        started with, even when the spec changes.")]
+pub(crate) struct StartArgs {
+    /// The workflow's id
+    #[arg(value_name = "WORKFLOW")]
+    workflow: String,
+    /// The run's id; by default, one is made up
+    #[arg(long, value_name = "RUN")]
+    run_id: Option<RunId>,
+    /// JSON object that is merged into the initial data
+    #[arg(long, value_name = "JSON", value_parser = args::json)]
+    input: Option<Value>,
+    /// A title for people
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY")]
+    key: Option<Key>,
+    #[command(flatten)]
+    specs: SpecsArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl From<&StartArgs> for Start {
+    fn from(args: &StartArgs) -> Self {
+        Self {
+            workflow: args.workflow.clone(),
+            input: args.input.clone().unwrap_or_default(),
+            title: args.title.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Starts a run.
+pub(in crate::commands) fn start(
+    args: &StartArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&args.store)?;
-    let loaded = runs::load(&all, &args.run)?;
-    // A newer version may have written kinds that this one doesn't know.
-    if loaded.state.unknown == 0 {
-        check_kinds(&args.kind)?;
-    }
-    let run = loaded.run;
-    let mut after = args.after;
-    loop {
-        show(&all, &run, &mut after, args, printer).map_err(FailureKind::Store)?;
-        if !args.watch || all.caught_up(&run)?.state.status().is_over() {
-            return Ok(ExitStatus::Clean);
+    let runs = runs::open_with(&args.store, &args.specs, &args.workflow)?;
+    let start = Start {
+        project: Some(project::id(".")?),
+        ..args.into()
+    };
+    let (id, key) = (args.run_id.as_ref(), args.key.as_ref());
+    let written = runs::begin(id, &args.workflow, key, |order| runs.execute(order, &start))?;
+    print_run(&written.loaded, runs.now(), &args.store, printer)?;
+    Ok(ExitStatus::Clean)
+}
+
+/// Send an event to a run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark send build-7 plan_ready\n  \
+                        statemark send build-7 tests_done --data '{\"passed\": true}'\n  \
+                        statemark send build-7 paid --key order-17          sent again, it gets the same answer\n\n\
+                        Exit code 1: the event was refused; the message says what could be sent.")]
+pub(crate) struct SendArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The event
+    #[arg(value_name = "EVENT")]
+    event: String,
+    /// The event's data, as JSON
+    #[arg(long, value_name = "JSON", value_parser = args::json)]
+    data: Option<Value>,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY")]
+    key: Option<Key>,
+    /// The record that the run must end with
+    #[arg(long, value_name = "SEQ")]
+    expected_seq: Option<u64>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl From<&SendArgs> for Send {
+    fn from(args: &SendArgs) -> Self {
+        Self {
+            event: args.event.clone(),
+            data: args.data.clone(),
         }
-        printer.flush();
-        std::thread::sleep(runs::PAUSE);
     }
 }
 
-/// That these are kinds of records.
-fn check_kinds(kinds: &[String]) -> Result<(), Failure> {
-    let is_none = |kind: &&String| !Body::KINDS.contains(&kind.as_str());
-    match kinds.iter().find(is_none) {
-        None => Ok(()),
-        Some(kind) => Err(FailureKind::BadWord {
-            name: "--kind",
-            word: kind.clone(),
-            words: Body::KINDS.join(", "),
-        }
-        .into()),
-    }
-}
-
-/// Shows the records behind one, and goes on behind them. Refusals that repeat the one before are shown as a number.
-fn show(
-    all: &Runs,
-    run: &RunId,
-    after: &mut u64,
-    args: &EventsArgs,
+/// Sends an event.
+pub(in crate::commands) fn send(
+    args: &SendArgs,
     printer: &mut Printer,
-) -> Result<(), StoreError> {
-    let mut last: Option<(Record, u64)> = None;
-    state::for_each_record(all.store(), run, *after, None, |record| {
-        *after = record.seq;
-        if !args.kind.is_empty() && !args.kind.contains(&record.kind) {
-            return Ok(());
-        }
-        if args.store.format() == TextFormat::Json {
-            printer.result(&shown::json(&whole(record)));
-            return Ok(());
-        }
-        match &mut last {
-            Some((before, times)) if repeats(before, record) => *times += 1,
-            _ => {
-                tell(last.as_ref(), printer);
-                last = Some((record.clone(), 1));
-            }
-        }
-        Ok(())
-    })?;
-    tell(last.as_ref(), printer);
-    Ok(())
-}
-
-/// A record as programs read it: what it says as JSON, not as a text of JSON.
-fn whole(record: &Record) -> Value {
-    let mut whole = serde_json::to_value(record).unwrap_or_default();
-    if let (Some(body), Ok(parsed)) = (whole.get_mut("body"), serde_json::from_str(&record.body)) {
-        *body = parsed;
-    }
-    whole
-}
-
-/// Whether a record says the same as the one before it, and neither changes anything.
-fn repeats(before: &Record, record: &Record) -> bool {
-    record.kind == "refused"
-        && before.kind == record.kind
-        && before.body == record.body
-        && before.actor == record.actor
-}
-
-fn tell(shown: Option<&(Record, u64)>, printer: &mut Printer) {
-    let Some((record, times)) = shown else {
-        return;
+) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let run = runs::load(&runs, &args.run)?.run;
+    let order = Order {
+        expected: args.expected_seq,
+        ..runs::order(run, args.key.as_ref())?
     };
-    let palette = printer.palette();
-    let times = match times {
-        1 => String::new(),
-        times => format!(" ({times} times)"),
-    };
-    let line = format!(
-        "{:>5}  {}  {}{times}  {}\n",
-        record.seq,
-        palette.dim(&runs::time(record.time)),
-        record.summary(),
-        palette.dim(&format!("by {}", record.actor))
-    );
-    printer.result(&line);
+    let written = runs.execute(&order, &Send::from(args))?;
+    print_outcome(&written, &runs, &args.store, printer)
 }

@@ -1,138 +1,253 @@
-//! `migrate`: a run goes on under another machine.
+//! `replay` and `migrate`: a run is compared with a machine, or continues under it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 use statemark_runs::body::{Body, Migrated, Refused};
-use statemark_runs::runs::{Migrate, MigrationPlan, Obstacle};
-use statemark_runs::{Loaded, RowChanges, RunView};
+use statemark_runs::runs::{Difference, Migrate, MigrationPlan, Obstacle, Replay};
+use statemark_runs::{Key, Loaded, RowChanges, RunView};
 
-use super::shown;
-use crate::args::{MigrateArgs, TextFormat};
-use crate::failure::{Failure, FailureKind};
-use crate::palette::Palette;
-use crate::printer::Printer;
-use crate::runs::{self, Towards};
-use crate::status::ExitStatus;
+use super::{REPLAYED, describe_run};
+use crate::args::{SpecsArgs, StoreArgs, TextFormat};
+use crate::failure::{ExitStatus, Failure};
+use crate::printer::{Palette, Printer, WIDTH, count, fit};
+use crate::runs::{self, Comparison};
 
-/// What `--json` prints of a migration that was tried.
+/// Most names in a line; `--json` has all of them.
+const MAX_NAMES: usize = 8;
+
+/// Run the machine again over a journal, and compare.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark replay build-7\n  \
+                        statemark replay build-7 --under build.md     what another version would have done\n\n\
+                        Every step is made again from the same data at the same time; nothing is written.\n\
+                        Exit code 1: the machine does something else; the first difference is shown.")]
+pub(crate) struct ReplayArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// Replay under this machine instead of the run's own: a spec, a table, or a workflow's id
+    #[arg(long, value_name = "SPEC")]
+    under: Option<String>,
+    #[command(flatten)]
+    specs: SpecsArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Replays a run.
+pub(in crate::commands) fn replay(
+    args: &ReplayArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let (runs, run, under) = match &args.under {
+        None => {
+            let runs = runs::open(&args.store)?;
+            let run = runs::find(runs.store(), &args.run)?;
+            (runs, run, None)
+        }
+        Some(word) => {
+            let Comparison {
+                runs,
+                run,
+                workflow,
+            } = runs::open_comparison(&args.store, &args.specs, word, &args.run)?;
+            (runs, run, Some(workflow))
+        }
+    };
+    let replay = runs.replay(&run, under)?;
+    match args.store.format() {
+        TextFormat::Json => printer.json(&replay),
+        TextFormat::Text => {
+            let text = describe_replay(run.as_str(), &replay, printer.palette());
+            printer.result(&text);
+        }
+    }
+    Ok(ExitStatus::clean_if(replay.difference.is_none()))
+}
+
+fn describe_replay(run: &str, replay: &Replay, palette: Palette) -> String {
+    let amount =
+        |number: u64, noun: &str| count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    let records = amount(replay.records, "record");
+    let steps = amount(replay.steps, "step");
+    let run = palette.strong(run);
+    match &replay.difference {
+        None => {
+            let same = palette.good("the same");
+            format!("{run}: {same}; {records}, {steps} replayed\n")
+        }
+        Some(difference) => format!(
+            "{run}: {} at record {}; {records} before it, {steps} replayed\n{}",
+            palette.bad("different"),
+            difference.seq,
+            describe_difference(difference)
+        ),
+    }
+}
+
+fn describe_difference(difference: &Difference) -> String {
+    let path = difference.path.as_ref();
+    let path = path.map_or_else(String::new, |path| format!(", at `{path}`"));
+    let mut text = format!("  {}{path}\n", difference.what);
+    let Difference { journal, again, .. } = difference;
+    for (source, value) in [("journal", journal), ("machine", again)] {
+        if !(journal.is_null() && again.is_null()) {
+            let value = fit(&value.to_string(), WIDTH - 12);
+            text += &format!("    {source}: {value}\n");
+        }
+    }
+    text
+}
+
+/// Continue a run under another machine.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark migrate build-7 --to build --dry-run          can it continue under the spec as it is now?\n  \
+                        statemark migrate build-7 --to build.md\n  \
+                        statemark migrate build-7 --to build --map review=check\n\n\
+                        Active states, recorded histories, timers and open approvals must be there under the same name, or\n\
+                        under the one that `--map` gives. No state is entered or exited, and no action is carried out.\n\
+                        An agent may migrate a run only to a spec with other texts; a person decides freely.\n\
+                        Exit code 1: something has no counterpart, or needs a person; all of it is listed, and the run\n\
+                        stays as it is.")]
+pub(crate) struct MigrateArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The machine to continue under: a spec, a table, or a workflow's id
+    #[arg(long, value_name = "SPEC|WORKFLOW")]
+    to: String,
+    /// A state that has another name there; may be given several times
+    #[arg(long = "map", value_name = "OLD=NEW", value_parser = pair)]
+    states: Vec<(String, String)>,
+    /// A timer that has another name there, unless its state is renamed; may be given several times
+    #[arg(long = "map-timer", value_name = "OLD=NEW", value_parser = pair)]
+    timers: Vec<(String, String)>,
+    /// Only show what would happen
+    #[arg(long)]
+    dry_run: bool,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY", conflicts_with = "dry_run")]
+    key: Option<Key>,
+    #[command(flatten)]
+    specs: SpecsArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn pair(word: &str) -> Result<(String, String), String> {
+    match word.split_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => {
+            Ok((old.to_owned(), new.to_owned()))
+        }
+        _ => Err("write OLD=NEW, such as `review=check`".to_owned()),
+    }
+}
+
+/// The outcome of a migration, as `--json` prints it.
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    migrated: Option<&'a Migrated>,
+    migrated: Option<Migrated>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<&'a Refused>,
+    refused: Option<Refused>,
     #[serde(skip_serializing_if = "<[Obstacle]>::is_empty")]
     obstacles: &'a [Obstacle],
-    /// Whether the same request was answered before.
     replayed: bool,
     state: &'a RunView,
 }
 
-pub(in crate::commands) fn run(
+/// Migrates a run.
+pub(in crate::commands) fn migrate(
     args: &MigrateArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let (states, timers) = (
-        pairs("--map", &args.states)?,
-        pairs("--map-timer", &args.timers)?,
-    );
-    let towards = runs::towards(&args.store, &args.specs, &args.to, &args.run)?;
+    let Comparison {
+        runs,
+        run,
+        workflow,
+    } = runs::open_comparison(&args.store, &args.specs, &args.to, &args.run)?;
     let migrate = Migrate {
-        workflow: Some(towards.workflow.id().to_owned()),
-        states,
-        timers,
+        workflow: Some(workflow.id().to_owned()),
+        states: BTreeMap::from_iter(args.states.clone()),
+        timers: BTreeMap::from_iter(args.timers.clone()),
     };
-    let order = runs::order_of_person(towards.run.clone(), args.key.as_deref())?;
-    let role = order.actor.role;
-    let plan = towards.runs.plan_migration(&towards.run, &migrate, role)?;
+    let order = runs::person_order(run.clone(), args.key.as_ref())?;
+    let plan = runs.plan_migration(&run, &migrate, order.actor.role)?;
     if args.dry_run {
-        return dry_run(args, &towards, &plan, printer);
+        print_plan(args, &runs.load(&run)?, &plan, printer);
+        return Ok(ExitStatus::clean_if(plan.obstacles.is_empty()));
     }
-    let written = towards.runs.execute(&order, &migrate)?;
-    let bodies: Vec<Body> = written
-        .records
-        .iter()
-        .filter_map(|it| it.read().ok())
-        .collect();
-    let migrated = bodies.iter().find_map(|body| match body {
-        Body::Migrated(migrated) => Some(migrated),
-        _ => None,
-    });
-    let refused = bodies.iter().find_map(|body| match body {
-        Body::Refused(refused) => Some(refused),
-        _ => None,
-    });
-    let lacks = refused.is_some_and(|it| it.code == "no_counterpart");
-    let obstacles = if lacks {
-        plan.obstacles.as_slice()
-    } else {
-        &[]
-    };
+    let written = runs.execute(&order, &migrate)?;
+    let (mut migrated, mut refused) = (None, None);
+    for body in written.records.iter().filter_map(|it| it.read().ok()) {
+        match body {
+            Body::Migrated(body) => migrated = migrated.or(Some(body)),
+            Body::Refused(body) => refused = refused.or(Some(body)),
+            _ => {}
+        }
+    }
+    let is_obstructed = |refused: &Refused| refused.code == "no_counterpart";
     let view = written.loaded.view()?;
-    if args.store.format() == TextFormat::Json {
-        printer.result(&shown::json(&Answer {
-            migrated,
-            refused,
-            obstacles,
-            replayed: written.replayed,
-            state: &view,
-        }));
-    } else {
-        if written.replayed {
-            printer.talk("answered before, under the same key\n");
-        }
-        if let Some(refused) = refused {
-            let bad = printer.talk_palette().bad("refused:");
-            printer.talk(&match obstacles {
-                [] => format!("{bad} {}\n", refused.reason),
-                _ => format!("{bad} it can't go on there\n{}", in_the_way(obstacles)),
-            });
-        }
-        printer.result(&shown::view(&view, towards.runs.now(), printer.palette()));
+    let answer = Answer {
+        obstacles: if refused.as_ref().is_some_and(is_obstructed) {
+            plan.obstacles.as_slice()
+        } else {
+            &[]
+        },
+        migrated,
+        refused,
+        replayed: written.replayed,
+        state: &view,
+    };
+    match args.store.format() {
+        TextFormat::Json => printer.json(&answer),
+        TextFormat::Text => answer.print(runs.now(), printer),
     }
-    Ok(if refused.is_some() {
-        ExitStatus::Findings
-    } else {
-        ExitStatus::Clean
-    })
+    Ok(ExitStatus::clean_if(answer.refused.is_none()))
 }
 
-fn dry_run(
-    args: &MigrateArgs,
-    towards: &Towards,
-    plan: &MigrationPlan,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let loaded = towards.runs.load(&towards.run)?;
-    let is_free = plan.obstacles.is_empty();
-    if args.store.format() == TextFormat::Json {
-        printer.result(&shown::json(plan));
-    } else {
-        printer.result(&planned(&loaded, plan, printer.palette()));
-        if is_free {
-            printer.talk("nothing was done; the same without `--dry-run` does it\n");
+impl Answer<'_> {
+    fn print(&self, now: u64, printer: &mut Printer) {
+        if self.replayed {
+            printer.remark(REPLAYED);
         }
+        match (&self.refused, self.obstacles) {
+            (None, _) => {}
+            (Some(refused), []) => printer.refusal(&refused.reason),
+            (Some(_), obstacles) => {
+                printer.refusal("it can't continue there");
+                printer.remark(&describe_obstacles(obstacles));
+            }
+        }
+        printer.result(&describe_run(self.state, now, printer.palette()));
     }
-    Ok(if is_free {
-        ExitStatus::Clean
-    } else {
-        ExitStatus::Findings
-    })
 }
 
-/// What would become of the run.
-fn planned(loaded: &Loaded, plan: &MigrationPlan, palette: Palette) -> String {
+fn print_plan(args: &MigrateArgs, loaded: &Loaded, plan: &MigrationPlan, printer: &mut Printer) {
+    if args.store.format() == TextFormat::Json {
+        printer.json(plan);
+        return;
+    }
+    printer.result(&describe_plan(loaded, plan, printer.palette()));
+    if plan.obstacles.is_empty() {
+        printer.remark("nothing was done; leave out `--dry-run` to do it\n");
+    }
+}
+
+fn describe_plan(loaded: &Loaded, plan: &MigrationPlan, palette: Palette) -> String {
     let run = palette.strong(loaded.run.as_str());
     if !plan.obstacles.is_empty() {
-        let bad = palette.bad("can't go on there:");
-        return format!("{run} {bad}\n{}", in_the_way(&plan.obstacles));
+        let bad = palette.bad("can't continue there:");
+        return format!("{run} {bad}\n{}", describe_obstacles(&plan.obstacles));
     }
     let migrated = &plan.migrated;
-    let mut text = format!("{run} {}\n", palette.good("can go on there"));
+    let mut text = format!("{run} {}\n", palette.good("can continue there"));
     for (kind, rows) in &plan.comparison.rows {
-        text += &differences(kind, rows);
+        text += &describe_rows(kind, rows);
     }
     let (before, after) = (loaded.state.leaves.join(", "), migrated.leaves.join(", "));
     let _ = match before == after {
@@ -140,64 +255,45 @@ fn planned(loaded: &Loaded, plan: &MigrationPlan, palette: Palette) -> String {
         false => writeln!(text, "  is in {after} instead of {before}"),
     };
     for (old, new) in &migrated.timers {
-        let _ = writeln!(text, "  timer {old} is {new}");
+        let _ = writeln!(text, "  timer {old} becomes {new}");
     }
     if !migrated.context.is_empty() {
-        let data = shown::json(&migrated.context);
-        let _ = writeln!(text, "  data gets {}", data.trim_end());
+        let context = serde_json::to_string(&migrated.context).unwrap_or_default();
+        let _ = writeln!(text, "  data gets {context}");
     }
     text
 }
 
-/// Most names that a line has; as JSON there are all of them.
-const MOST_NAMED: usize = 8;
-
-/// What of a kind is gone, new and changed, by names.
-fn differences(kind: &str, rows: &RowChanges) -> String {
-    let fates = rows.name_changes(kind);
-    let fates = [
-        ("gone", fates.gone),
-        ("new", fates.new),
-        ("changed", fates.changed),
+/// Describes the rows of a kind that are gone, new and changed.
+fn describe_rows(kind: &str, rows: &RowChanges) -> String {
+    let changes = rows.name_changes(kind);
+    let changes = [
+        ("gone", changes.gone),
+        ("new", changes.new),
+        ("changed", changes.changed),
     ];
     let mut text = String::new();
-    for (fate, names) in fates.iter().filter(|(_, names)| !names.is_empty()) {
-        let more = names.len().saturating_sub(MOST_NAMED);
-        let shown = names.iter().take(MOST_NAMED).cloned();
+    for (change, names) in changes.iter().filter(|(_, names)| !names.is_empty()) {
+        let more = names.len().saturating_sub(MAX_NAMES);
         let more = (more > 0).then(|| format!("and {more} more"));
-        let shown: Vec<String> = shown.chain(more).collect();
-        let _ = writeln!(text, "  {kind} {fate}: {}", shown.join(", "));
+        let names = names.iter().take(MAX_NAMES).cloned();
+        let names: Vec<String> = names.chain(more).collect();
+        let _ = writeln!(text, "  {kind} {change}: {}", names.join(", "));
     }
     text
 }
 
-fn in_the_way(obstacles: &[Obstacle]) -> String {
+fn describe_obstacles(obstacles: &[Obstacle]) -> String {
     let mut text = String::new();
     for obstacle in obstacles {
         let _ = writeln!(text, "  {}", obstacle.reason);
     }
-    let has = |what: &str| obstacles.iter().any(|it| it.what == what);
+    let has = |what: &str| obstacles.iter().any(|obstacle| obstacle.what == what);
     if has("state") || has("history") {
-        text += "`--map OLD=NEW` says what a state is called there\n";
+        text += "`--map OLD=NEW` gives the name of a state there\n";
     }
     if has("timer") {
-        text += "`--map-timer OLD=NEW` says what a timer is called there\n";
+        text += "`--map-timer OLD=NEW` gives the name of a timer there\n";
     }
     text
-}
-
-/// Names and what they are there.
-fn pairs(name: &'static str, words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
-    let pair = |word: &String| match word.split_once('=') {
-        Some((old, new)) if !old.is_empty() && !new.is_empty() => {
-            Ok((old.to_owned(), new.to_owned()))
-        }
-        _ => Err(FailureKind::BadWord {
-            name,
-            word: word.clone(),
-            words: "OLD=NEW, such as `review=check`".to_owned(),
-        }
-        .into()),
-    };
-    words.iter().map(pair).collect()
 }

@@ -1,55 +1,202 @@
-//! `rewind`: what came after a record is taken back, after a look at what that is.
+//! `fork` and `rewind`: a run goes on from an earlier record, as another run or as itself.
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
 use statemark_runs::body::{EffectStatus, Scope};
-use statemark_runs::runs::{Rewind, RewindPlan};
+use statemark_runs::runs::{Fork, ForkPlan, Rewind, RewindPlan};
+use statemark_runs::{PendingTimer, RunId};
 
-use super::{files, outcome, shown};
-use crate::args::{RewindArgs, ScopeArg, TextFormat};
-use crate::failure::Failure;
+use super::{describe_file_changes, print_outcome, print_run};
+use crate::args::{self, StoreArgs, TextFormat};
+use crate::clock::format_time;
+use crate::failure::{ExitStatus, Failure};
 use crate::printer::Printer;
 use crate::runs;
-use crate::status::ExitStatus;
 
-pub(in crate::commands) fn run(
-    args: &RewindArgs,
+/// Begin a run that shares another's journal up to a record.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark fork build-7 --at 12\n  \
+                        statemark fork build-7 --at 12 --run-id try-2 --input '{\"retries\": 0}'\n  \
+                        statemark fork build-7 --at 12 --reset review    as it was before `review` was last entered\n  \
+                        statemark fork build-7 --at 12 --restore-workspace --dry-run    which files would change\n\n\
+                        The other run stays as it is. Overwritten files are saved first.")]
+pub(crate) struct ForkArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The last record that both runs share
+    #[arg(long, value_name = "SEQ")]
+    at: u64,
+    /// States to begin before: the fork begins before the first of them was entered
+    #[arg(long, value_name = "STATE", value_delimiter = ',')]
+    reset: Vec<String>,
+    /// The new run's id; by default, one is made up
+    #[arg(long, value_name = "RUN")]
+    run_id: Option<RunId>,
+    /// JSON object that is merged into the new run's data
+    #[arg(long, value_name = "JSON", value_parser = args::json)]
+    input: Option<Value>,
+    /// Begin without artifacts
+    #[arg(long)]
+    drop_artifacts: bool,
+    /// Restore the files to the checkpoint that has them as they were then
+    #[arg(long)]
+    restore_workspace: bool,
+    /// Only show how the new run would begin
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Forks a run.
+pub(in crate::commands) fn fork(
+    args: &ForkArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&args.store)?;
-    let run = runs::current(&all, &args.run)?;
-    let rewind = Rewind {
-        scope: match args.scope {
-            ScopeArg::State => Scope::State,
-            ScopeArg::Workspace => Scope::Workspace,
-            ScopeArg::Both => Scope::Both,
-        },
-        token: args.token.clone(),
-        force: args.force,
-        reason: args.reason.clone(),
-        ..Rewind::to(args.to)
+    let runs = runs::open(&args.store)?;
+    let other = runs::load(&runs, &args.run)?;
+    let fork = Fork {
+        reset: args.reset.clone(),
+        input: args.input.clone().unwrap_or_default(),
+        drop_artifacts: args.drop_artifacts,
+        restore_workspace: args.restore_workspace,
+        ..Fork::new(other.run.clone(), args.at)
     };
-    let format = args.store.format();
-    if rewind.token.is_none() {
-        let plan = all.plan_rewind(&run, &rewind)?;
-        printer.result(&match format {
-            TextFormat::Json => shown::json(&plan),
-            TextFormat::Text => planned(&plan),
-        });
-        if format == TextFormat::Text {
-            printer.talk(&format!(
-                "nothing was done; the same with `--token {}` does it\n",
-                plan.token
-            ));
+    if args.dry_run {
+        let plan = runs.plan_fork(&fork)?;
+        match args.store.format() {
+            TextFormat::Json => printer.json(&plan),
+            TextFormat::Text => {
+                printer.result(&describe_fork(&plan));
+                printer.remark("nothing was done; leave out `--dry-run` to do it\n");
+            }
         }
         return Ok(ExitStatus::Clean);
     }
-    let written = all.execute(&runs::order_of_person(run, None)?, &rewind)?;
-    outcome::show(&written, &all, &args.store, printer)
+    let workflow = &other.state.workflow;
+    let mut begun: Option<RunId> = None;
+    let written = runs::begin(args.run_id.as_ref(), workflow, None, |order| {
+        begun = Some(order.run.clone());
+        runs.execute(order, &fork)
+    });
+    if let (Err(_), Some(run)) = (&written, &begun)
+        && let Ok(loaded) = runs.load(run)
+        && loaded.state.restoring.is_some()
+    {
+        printer.remark(&format!(
+            "{run} has begun, but its files aren't restored yet; `statemark checkpoint restore {run} --finish` finishes it\n"
+        ));
+    }
+    let loaded = written?.loaded;
+    let forked = loaded.head.forked.as_ref();
+    if let Some((_, at)) = forked.filter(|(_, at)| *at != args.at) {
+        printer.remark(&format!("begins with {} up to record {at}\n", other.run));
+    }
+    print_run(&loaded, runs.now(), &args.store, printer)?;
+    Ok(ExitStatus::Clean)
 }
 
-/// What would be undone.
-fn planned(plan: &RewindPlan) -> String {
+fn describe_fork(plan: &ForkPlan) -> String {
+    let leaves = plan.leaves.join(", ");
+    let mut text = format!(
+        "a run like {} up to record {}: {leaves}\n",
+        plan.from, plan.at
+    );
+    let artifacts = plan.artifacts.iter();
+    let artifacts = artifacts.map(|(name, revision)| format!("{name} (revision {revision})"));
+    list_line(&mut text, "artifacts", artifacts);
+    list_line(
+        &mut text,
+        "requests, asked again",
+        plan.requests.iter().cloned(),
+    );
+    list_line(&mut text, "timers", plan.timers.iter().map(describe_timer));
+    text + &describe_file_changes(plan.checkpoint.as_deref(), plan.files.as_ref())
+}
+
+/// Adds a line with items, if there are any.
+fn list_line(text: &mut String, label: &str, items: impl IntoIterator<Item = String>) {
+    let items: Vec<String> = items.into_iter().collect();
+    if !items.is_empty() {
+        let _ = writeln!(text, "  {label}: {}", items.join(", "));
+    }
+}
+
+fn describe_timer(timer: &PendingTimer) -> String {
+    format!("{} at {}", timer.name, format_time(timer.due))
+}
+
+/// Rewind a run to a record.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark rewind build-7 --to 12                    shows what it would undo, and a token\n  \
+                        statemark rewind build-7 --to 12 --token 5f0c…      does it\n\n\
+                        Nothing is deleted: the journal keeps the rewound records, and the rewind itself.")]
+pub(crate) struct RewindArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The last record to keep
+    #[arg(long, value_name = "SEQ")]
+    to: u64,
+    /// What is rewound: state, workspace or both
+    #[arg(long, value_name = "SCOPE", default_value = "state", value_parser = args::name::<Scope>)]
+    scope: Scope,
+    /// The token of the dry run; without it, this is the dry run
+    #[arg(long, value_name = "TOKEN")]
+    token: Option<String>,
+    /// Abandon effects that nothing compensates; the journal keeps them
+    #[arg(long, requires = "token")]
+    force: bool,
+    /// The reason
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl From<&RewindArgs> for Rewind {
+    fn from(args: &RewindArgs) -> Self {
+        Self {
+            scope: args.scope,
+            token: args.token.clone(),
+            force: args.force,
+            reason: args.reason.clone(),
+            ..Self::to(args.to)
+        }
+    }
+}
+
+/// Rewinds a run, after a dry run.
+pub(in crate::commands) fn rewind(
+    args: &RewindArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let rewind = Rewind::from(args);
+    if rewind.token.is_some() {
+        let written = runs::execute_as_person(&runs, &args.run, None, &rewind)?;
+        return print_outcome(&written, &runs, &args.store, printer);
+    }
+    let run = runs::load(&runs, &args.run)?.run;
+    let plan = runs.plan_rewind(&run, &rewind)?;
+    match args.store.format() {
+        TextFormat::Json => printer.json(&plan),
+        TextFormat::Text => {
+            printer.result(&describe_rewind(&plan));
+            let token = &plan.token;
+            printer.remark(&format!(
+                "nothing was done; add `--token {token}` to do it\n"
+            ));
+        }
+    }
+    Ok(ExitStatus::Clean)
+}
+
+fn describe_rewind(plan: &RewindPlan) -> String {
     let mut text = format!(
         "back from record {} to {}: {} → {}\n",
         plan.at,
@@ -57,66 +204,46 @@ fn planned(plan: &RewindPlan) -> String {
         plan.leaves.join(", "),
         plan.leaves_then.join(", ")
     );
-    let mut line = |what: &str, items: Vec<String>| {
-        if !items.is_empty() {
-            let _ = writeln!(text, "  {what}: {}", items.join(", "));
-        }
-    };
     let records = plan.records.iter();
-    line(
-        "records",
-        records
-            .map(|(kind, count)| format!("{count} {kind}"))
-            .collect(),
-    );
+    let records = records.map(|(kind, count)| format!("{count} {kind}"));
+    list_line(&mut text, "records", records);
     let events = plan.events.iter();
-    line(
-        "events",
-        events
-            .map(|(seq, event)| format!("{event} ({seq})"))
-            .collect(),
-    );
+    let events = events.map(|(seq, event)| format!("{event} ({seq})"));
+    list_line(&mut text, "events", events);
     let artifacts = plan.artifacts.iter();
     let artifacts = artifacts.map(|(name, revision)| format!("{name} (revision {revision})"));
-    line("artifacts", artifacts.collect());
+    list_line(&mut text, "artifacts", artifacts);
     let decided = plan.decided.iter();
-    line(
-        "decided",
-        decided
-            .map(|(id, how)| format!("{id} {}", how.name()))
-            .collect(),
-    );
-    line("asked", plan.opened.clone());
+    let decided = decided.map(|(id, decision)| format!("{id} {}", decision.name()));
+    list_line(&mut text, "decided", decided);
+    list_line(&mut text, "requests", plan.opened.iter().cloned());
     let persons = plan.persons.iter();
-    line(
-        "only a person takes back",
-        persons
-            .map(|(seq, told)| format!("{told} ({seq})"))
-            .collect(),
+    let persons = persons.map(|(seq, summary)| format!("{summary} ({seq})"));
+    list_line(&mut text, "only a person may undo", persons);
+    let unreported = plan.unreported.iter().cloned();
+    list_line(&mut text, "effects without a report", unreported);
+    let timers = plan.timers.iter().map(describe_timer);
+    list_line(&mut text, "timers then", timers);
+    list_line(
+        &mut text,
+        "cancelled children",
+        plan.children.iter().cloned(),
     );
-    line("effects without a report", plan.unreported.clone());
-    let timers = plan.timers.iter();
-    line(
-        "timers then",
-        timers
-            .map(|it| format!("{} at {}", it.name, runs::time(it.due)))
-            .collect(),
-    );
-    line("children that are given up", plan.children.clone());
-    line("children that begin again", plan.children_again.clone());
+    let again = plan.children_again.iter().cloned();
+    list_line(&mut text, "restarted children", again);
     for effect in &plan.effects {
-        let then = match (&effect.compensation, effect.blocks) {
-            (Some(action), false) => format!("taken back by {action}"),
-            (None, false) => "hasn't left".to_owned(),
+        let fate = match (&effect.compensation, effect.blocks) {
+            (Some(action), false) => format!("compensated by {action}"),
+            (None, false) => "wasn't carried out".to_owned(),
             (_, true) if effect.status == EffectStatus::Succeeded => {
-                "has left, and nothing takes it back: needs --force".to_owned()
+                "was carried out, and nothing compensates it: needs --force".to_owned()
             }
             (_, true) => format!(
-                "is {}, and may have left: report on it, or --force leaves it behind",
+                "is {}, and may have been carried out: report its outcome, or abandon it with --force",
                 effect.status.name()
             ),
         };
-        let _ = writeln!(text, "  effect {} ({}): {then}", effect.name, effect.key);
+        let _ = writeln!(text, "  effect {} ({}): {fate}", effect.name, effect.key);
     }
-    text + &files::told(plan.checkpoint.as_deref(), plan.files.as_ref())
+    text + &describe_file_changes(plan.checkpoint.as_deref(), plan.files.as_ref())
 }

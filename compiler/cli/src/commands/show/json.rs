@@ -1,4 +1,4 @@
-//! A machine as one JSON object.
+//! The JSON object of a machine.
 //!
 //! ```json
 //! {
@@ -53,7 +53,7 @@
 //! - `requires_approval` says that a person has to say yes before the transition is taken, to whom a host shows
 //!   `approval_message`. Asking is for hosts: the machine itself doesn't wait.
 //! - `kind` of a state is `atomic`, `compound`, `parallel`, `final`, `history` or `deep_history`; of an event `named` or
-//!   `internal` (nobody can send it). `raised` of a named one says when a run sends it itself; nobody else does then.
+//!   `internal` (it can't be sent). `raised` of a named one says when a run raises it; nobody can send it then.
 //! - `initial` of a history is where it leads while nothing is remembered. `initial_targets` and `targets` are all states
 //!   that are led to, several only in different regions; `initial` and `target` are the first of them.
 //! - `timers` are what `after` waits for: `{"name": "after.heating.1", "event": "after.heating.1"}`. An action `schedules`
@@ -79,15 +79,16 @@ use statemark_runtime::{
     Table, TransitionId, TransitionRow,
 };
 
-use crate::loading::Loaded;
-use crate::wording::{self, Meta};
+use crate::describe::{self, Meta};
+use crate::specs::LoadedMachine;
 
 /// The state that stands for the machine.
 const ROOT: StateId = StateId::new(0);
 
-pub(super) fn json(loaded: &Loaded, proofs: Option<Vec<Proof>>) -> String {
+/// Writes the object of a machine.
+pub(super) fn json(loaded: &LoadedMachine, proofs: Option<Vec<Proof>>) -> String {
     let table = &loaded.table;
-    let mut meta = wording::machine_meta(table);
+    let mut meta = describe::machine_meta(table);
     let root = table.state(ROOT);
     let texts = |ids: &[_]| {
         ids.iter()
@@ -98,12 +99,12 @@ pub(super) fn json(loaded: &Loaded, proofs: Option<Vec<Proof>>) -> String {
         version: 1,
         id: table.name(),
         hash: &loaded.hash,
-        title: taken(&mut meta, "title"),
-        description: taken(&mut meta, "description"),
-        context: taken(&mut meta, "context"),
+        title: take(&mut meta, "title"),
+        description: take(&mut meta, "description"),
+        context: take(&mut meta, "context"),
         initial: first(table, ROOT),
-        entry: root.map_or(Vec::new(), |row| called(table, &row.entry)),
-        exit: root.map_or(Vec::new(), |row| called(table, &row.exit)),
+        entry: root.map_or(Vec::new(), |row| call_names(table, &row.entry)),
+        exit: root.map_or(Vec::new(), |row| call_names(table, &row.exit)),
         states: table
             .states()
             .filter(|(id, _)| *id != ROOT)
@@ -226,24 +227,24 @@ struct Timer<'t> {
     event: &'t str,
 }
 
-/// The value of a key, or `null`, and the key no longer among the others.
-fn taken(meta: &mut Meta, key: &str) -> Value {
+/// Takes the value of a key, or `null`, out of the metadata.
+fn take(meta: &mut Meta, key: &str) -> Value {
     meta.remove(key).unwrap_or(Value::Null)
 }
 
-/// The id of a state, or `None` of the root.
+/// Returns the id of a state other than the root.
 fn below_root(table: &Table, state: StateId) -> Option<&str> {
     (state != ROOT).then(|| table.state_name(state))
 }
 
-/// The names of the actions in a range of calls.
-fn called(table: &Table, range: &Range<u32>) -> Vec<String> {
-    wording::actions(table, table.calls(range))
+/// Returns the names of the actions in a range of calls.
+fn call_names(table: &Table, range: &Range<u32>) -> Vec<String> {
+    describe::action_names(table, table.calls(range))
 }
 
-/// The first state that a state begins at.
+/// Returns the first initial state of a state.
 fn first(table: &Table, state: StateId) -> Option<&str> {
-    let first = wording::initials(table, state).first().copied();
+    let first = describe::initials(table, state).first().copied();
     first.map(|state| table.state_name(state))
 }
 
@@ -253,7 +254,7 @@ fn names<'t>(table: &'t Table, states: &[StateId]) -> Vec<&'t str> {
 }
 
 fn state<'t>(table: &'t Table, id: StateId, row: &StateRow) -> State<'t> {
-    let mut meta = wording::state_meta(table, id);
+    let mut meta = describe::state_meta(table, id);
     State {
         id: table.state_name(id),
         kind: match row.kind {
@@ -266,20 +267,20 @@ fn state<'t>(table: &'t Table, id: StateId, row: &StateRow) -> State<'t> {
         },
         parent: row.parent.and_then(|parent| below_root(table, parent)),
         initial: first(table, id),
-        initial_targets: names(table, &wording::initials(table, id)),
-        verdict: wording::verdict(table, id),
+        initial_targets: names(table, &describe::initials(table, id)),
+        verdict: describe::verdict(table, id),
         implied: meta.remove("implied").is_some(),
-        title: taken(&mut meta, "title"),
-        description: taken(&mut meta, "description"),
-        instructions: taken(&mut meta, "instructions"),
-        entry: called(table, &row.entry),
-        exit: called(table, &row.exit),
+        title: take(&mut meta, "title"),
+        description: take(&mut meta, "description"),
+        instructions: take(&mut meta, "instructions"),
+        entry: call_names(table, &row.entry),
+        exit: call_names(table, &row.exit),
         meta,
     }
 }
 
 fn event<'t>(table: &'t Table, id: EventId, row: &EventRow) -> Event<'t> {
-    let mut meta = wording::meta(table, row.metadata);
+    let mut meta = describe::meta(table, row.metadata);
     Event {
         id: table.event_name(id),
         kind: match row.kind {
@@ -287,23 +288,23 @@ fn event<'t>(table: &'t Table, id: EventId, row: &EventRow) -> Event<'t> {
             _ => "named",
         },
         raised: raised_when(table.event_name(id)),
-        title: taken(&mut meta, "title"),
-        description: taken(&mut meta, "description"),
-        data: taken(&mut meta, "data"),
+        title: take(&mut meta, "title"),
+        description: take(&mut meta, "description"),
+        data: take(&mut meta, "data"),
     }
 }
 
 fn transition<'t>(table: &'t Table, id: TransitionId, row: &TransitionRow) -> Transition<'t> {
-    let mut meta = wording::transition_meta(table, id);
+    let mut meta = describe::transition_meta(table, id);
     let events = table.triggers(id).iter();
-    let requires_approval = wording::needs_approval(&meta);
+    let requires_approval = describe::needs_approval(&meta);
     meta.remove("requires_approval");
     Transition {
         id: id.index(),
         source: below_root(table, row.source),
         events: events.map(|&event| table.event_name(event)).collect(),
-        guard: wording::guard(table, id),
-        actions: wording::transition_actions(table, id),
+        guard: describe::guard(table, id),
+        actions: describe::transition_actions(table, id),
         target: table
             .targets(id)
             .first()
@@ -311,9 +312,9 @@ fn transition<'t>(table: &'t Table, id: TransitionId, row: &TransitionRow) -> Tr
         targets: names(table, table.targets(id)),
         internal: row.internal,
         requires_approval,
-        approval_message: taken(&mut meta, "approval_message"),
-        label: taken(&mut meta, "label"),
-        description: taken(&mut meta, "description"),
+        approval_message: take(&mut meta, "approval_message"),
+        label: take(&mut meta, "label"),
+        description: take(&mut meta, "description"),
         meta,
     }
 }
@@ -330,13 +331,13 @@ fn action<'t>(table: &'t Table, id: ActionId, row: &ActionRow) -> Action<'t> {
     Action {
         name: table.text(row.name),
         raises: row.kind.raised().map(|event| table.event_name(event)),
-        assigns: wording::assigns(table, id)
+        assigns: describe::assignments(table, id)
             .into_iter()
             .map(|(field, value)| Assign { field, value })
             .collect(),
         schedules,
         delay,
         cancels,
-        meta: wording::meta(table, row.metadata),
+        meta: describe::meta(table, row.metadata),
     }
 }

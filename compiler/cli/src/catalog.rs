@@ -1,0 +1,482 @@
+//! The workflows of some specs, read again when a file has changed.
+//!
+//! One catalog serves commands and servers. What to rely on: of two machines with one id, the first counts, in the order of
+//! the files' names; files that can't be read any more leave the workflows as they were.
+
+mod create;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+use statemark_compiler::diag::render::json as render_json;
+use statemark_compiler::proofs::prove;
+use statemark_compiler::source::MAX_SOURCE_BYTES;
+use statemark_compiler::valid::Valid;
+use statemark_compiler::{Format, back};
+use statemark_runs::{RunError, Workflow, WorkflowError, Workflows};
+use statemark_server::{
+    Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
+};
+use statemark_text::suggest::nearest;
+
+use crate::checks;
+use crate::failure::Failure;
+use crate::files;
+use crate::simulation::simulate;
+use crate::specs::{
+    Checked, STDIN_NAME, bad_table, check, check_all, check_text, merge, no_machine,
+    no_machine_message, not_a_table, read_table,
+};
+
+/// Time for which the files aren't looked at again. Why: a client asks several things at once.
+const FRESH: Duration = Duration::from_millis(500);
+
+/// A section with a machine, for whoever has written a document without one.
+const EXAMPLE: &str = "\
+## STATE-MACHINE: door
+
+```mermaid
+stateDiagram-v2
+    [*] --> open
+    open --> [*] : close
+```
+";
+
+/// A workflow, and the spec that it is from.
+struct Entry {
+    workflow: Arc<Workflow>,
+    spec: Spec,
+    text: String,
+    compiled: Arc<Compiled>,
+}
+
+/// A compiled machine, and its proofs, which are made when somebody asks.
+struct Compiled {
+    machine: Valid,
+    proofs: OnceLock<Value>,
+}
+
+/// The specs as they were read.
+#[derive(Default)]
+struct Snapshot {
+    entries: BTreeMap<String, Entry>,
+    /// The files with errors: nobody should start what they define.
+    broken: Vec<String>,
+    /// The files and the times when they were changed.
+    files: Vec<(PathBuf, Option<SystemTime>)>,
+    /// The files of workflows that were there, and that have errors now.
+    lost: BTreeMap<String, String>,
+    checked_at: Option<Instant>,
+}
+
+/// The workflows of some specs.
+#[derive(Default)]
+pub(crate) struct SpecCatalog {
+    specs: Vec<PathBuf>,
+    snapshot: RwLock<Snapshot>,
+    /// The lock of writers.
+    ///
+    /// Why: of two at once, one would take the other's temporary file for that of a dead process.
+    writing: Mutex<()>,
+    /// A workflow of a table, which no spec defines.
+    table: Option<Arc<Workflow>>,
+    /// The id of a document without a machine.
+    plain: Option<String>,
+    /// The documentation that a server has besides that of the workflows.
+    pages: Vec<Page>,
+}
+
+impl SpecCatalog {
+    /// Compiles the specs among some paths.
+    pub(crate) fn read(specs: &[PathBuf]) -> Result<Self, Failure> {
+        Ok(Self {
+            specs: specs.to_vec(),
+            snapshot: RwLock::new(read_specs(specs)?),
+            ..Self::default()
+        })
+    }
+
+    /// Adds documentation for a server.
+    pub(crate) fn with_pages(self, pages: Vec<Page>) -> Self {
+        Self { pages, ..self }
+    }
+
+    /// Returns the workflow that a word means, and the catalog that it is in.
+    ///
+    /// A table is one workflow. Of a spec it is the one with the run's id, else the only one. Any other word is an id.
+    pub(crate) fn resolve(
+        word: &str,
+        specs: &[PathBuf],
+        current: &str,
+    ) -> Result<(Self, Arc<Workflow>), Failure> {
+        let path = Path::new(word);
+        if word.ends_with(".table") {
+            return Self::read_table(path);
+        }
+        if !path.is_file() && !looks_like_file(word) {
+            let catalog = Self::read(specs)?;
+            let unknown = || unknown_workflow(word, &catalog.ids(), &catalog.broken());
+            let workflow = catalog.find(word).ok_or_else(unknown)?;
+            return Ok((catalog, workflow));
+        }
+        let catalog = Self::read(&[path.to_owned()])?;
+        let ids = catalog.ids();
+        let only = match ids.as_slice() {
+            [only] => catalog.find(only),
+            _ => None,
+        };
+        if let Some(workflow) = catalog.find(current).or(only) {
+            return Ok((catalog, workflow));
+        }
+        let (name, broken) = (files::display(path), catalog.broken());
+        Err(if !ids.is_empty() {
+            let count = ids.len();
+            Failure::new(format!(
+                "{name} has {count} workflows, and none is the run's"
+            ))
+            .with_help(format!(
+                "name one of {} and add `--specs {name}`",
+                ids.join(", ")
+            ))
+        } else if broken.is_empty() {
+            no_machine(&name)
+        } else {
+            unknown_workflow(current, &[], &broken)
+        })
+    }
+
+    fn read_table(path: &Path) -> Result<(Self, Arc<Workflow>), Failure> {
+        let workflow = Workflow::from_bytes(read_table(path)?).map_err(|error| {
+            let name = files::display(path);
+            match error {
+                WorkflowError::Decode(cause) => not_a_table(&name, &cause),
+                WorkflowError::Verify(cause) => bad_table(&name, &cause),
+                other => RunError::Table(other).into(),
+            }
+        })?;
+        let workflow = Arc::new(workflow);
+        let catalog = Self {
+            table: Some(Arc::clone(&workflow)),
+            ..Self::default()
+        };
+        Ok((catalog, workflow))
+    }
+
+    /// Looks for a document of that id without a machine: a skill or an agent that isn't tracked.
+    pub(crate) fn find_plain(&mut self, id: &str) -> Result<(), Failure> {
+        for file in files::find(&self.specs)? {
+            let name = files::display(&file.path);
+            if !name.ends_with(".md") {
+                continue;
+            }
+            let Ok(bytes) = files::read(&file.path, MAX_SOURCE_BYTES)? else {
+                continue;
+            };
+            let is_meant =
+                document_ids(&name, &String::from_utf8_lossy(&bytes)).any(|other| other == id);
+            if is_meant && check(&name, Ok(bytes)).machine_count == 0 {
+                self.plain = Some(id.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the files with errors.
+    pub(crate) fn broken(&self) -> Vec<String> {
+        self.with(|snapshot| snapshot.broken.clone())
+    }
+
+    /// Forgets how fresh the snapshot is: a file has been written.
+    fn invalidate(&self) {
+        let mut snapshot = self
+            .snapshot
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        snapshot.checked_at = None;
+        // A file that was written twice within the clock's tick has one time.
+        snapshot.files.clear();
+    }
+
+    /// Reads the specs again if a file has changed. Files that can't be read leave the snapshot as it is.
+    fn refresh(&self) {
+        let snapshot = self.snapshot.read().unwrap_or_else(PoisonError::into_inner);
+        let is_fresh = |at: Instant| at.elapsed() < FRESH;
+        if self.specs.is_empty() || snapshot.checked_at.is_some_and(is_fresh) {
+            return;
+        }
+        let is_same = stamps(&self.specs).is_ok_and(|files| files == snapshot.files);
+        drop(snapshot);
+        let changed = if is_same {
+            None
+        } else {
+            read_specs(&self.specs).ok()
+        };
+        let mut snapshot = self
+            .snapshot
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(mut changed) = changed {
+            changed.lost = lost_workflows(&snapshot, &changed);
+            *snapshot = changed;
+        }
+        snapshot.checked_at = Some(Instant::now());
+    }
+
+    fn with<T>(&self, ask: impl FnOnce(&Snapshot) -> T) -> T {
+        self.refresh();
+        ask(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn entry<T>(&self, id: &str, get: impl FnOnce(&Entry) -> T) -> Option<T> {
+        self.with(|snapshot| snapshot.entries.get(id).map(get))
+    }
+}
+
+/// Returns the workflows that are gone while their files are there, with those files.
+fn lost_workflows(before: &Snapshot, now: &Snapshot) -> BTreeMap<String, String> {
+    let files = now.files.iter().map(|(path, _)| files::display(path));
+    let files: BTreeSet<String> = files.collect();
+    let known = before.entries.iter();
+    let known = known.map(|(id, entry)| (id, &entry.spec.source));
+    let known = before.lost.iter().chain(known);
+    let lost = known.filter(|(id, file)| !now.entries.contains_key(*id) && files.contains(*file));
+    lost.map(|(id, file)| (id.clone(), file.clone())).collect()
+}
+
+/// Returns the files of specs, and the times when they were changed.
+fn stamps(specs: &[PathBuf]) -> Result<Vec<(PathBuf, Option<SystemTime>)>, Failure> {
+    let files = files::find(specs)?.into_iter().map(|file| {
+        let changed = fs::metadata(&file.path).and_then(|facts| facts.modified());
+        (file.path, changed.ok())
+    });
+    Ok(files.collect())
+}
+
+fn read_specs(specs: &[PathBuf]) -> Result<Snapshot, Failure> {
+    let files = stamps(specs)?;
+    let mut entries = BTreeMap::new();
+    let mut broken = Vec::new();
+    for file in check_all(specs, STDIN_NAME)? {
+        if file.has_errors() {
+            broken.push(file.name.clone());
+        }
+        for machine in &file.machines {
+            if let Some(entry) = read_entry(&file, machine) {
+                entries.entry(entry.spec.id.clone()).or_insert(entry);
+            }
+        }
+    }
+    Ok(Snapshot {
+        entries,
+        broken,
+        files,
+        lost: BTreeMap::new(),
+        checked_at: Some(Instant::now()),
+    })
+}
+
+fn read_entry(file: &Checked, machine: &Valid) -> Option<Entry> {
+    let workflow = Workflow::from_bytes(back::table::write(machine)).ok()?;
+    let meta_text = |key: &str| {
+        let value = workflow.meta().get(key).and_then(Value::as_str);
+        value.map(str::to_owned)
+    };
+    Some(Entry {
+        spec: Spec {
+            id: workflow.id().to_owned(),
+            title: meta_text("title"),
+            description: meta_text("description"),
+            source: file.name.clone(),
+            hash: workflow.hash(),
+            states: workflow.visible_states().count(),
+            diagnostics: file.diagnostics.len(),
+        },
+        text: file
+            .sources
+            .iter()
+            .map(|(_, source)| source.text())
+            .collect(),
+        compiled: Arc::new(Compiled {
+            machine: machine.clone(),
+            proofs: OnceLock::new(),
+        }),
+        workflow: Arc::new(workflow),
+    })
+}
+
+impl Workflows for SpecCatalog {
+    fn find(&self, id: &str) -> Option<Arc<Workflow>> {
+        let table = self.table.as_ref().filter(|table| table.id() == id);
+        let spec = || self.entry(id, |entry| Arc::clone(&entry.workflow));
+        table.cloned().or_else(spec)
+    }
+
+    fn ids(&self) -> Vec<String> {
+        let table = self.table.iter().map(|table| table.id().to_owned());
+        table
+            .chain(self.with(|snapshot| snapshot.entries.keys().cloned().collect::<Vec<_>>()))
+            .collect()
+    }
+
+    fn lacks_machine(&self, id: &str) -> bool {
+        self.plain.as_deref() == Some(id)
+    }
+}
+
+impl Catalog for SpecCatalog {
+    fn specs(&self) -> Vec<Spec> {
+        self.with(|snapshot| {
+            let entries = snapshot.entries.values();
+            entries.map(|entry| entry.spec.clone()).collect()
+        })
+    }
+
+    fn source(&self, id: &str) -> Option<String> {
+        self.entry(id, |entry| entry.text.clone())
+    }
+
+    fn diagram(&self, id: &str) -> Option<String> {
+        let compiled = self.entry(id, |entry| Arc::clone(&entry.compiled))?;
+        Some(back::mermaid::write(&compiled.machine))
+    }
+
+    fn proofs(&self, id: &str) -> Option<Value> {
+        // It may take a second, in which others go on reading.
+        let compiled = self.entry(id, |entry| Arc::clone(&entry.compiled))?;
+        let make = || serde_json::to_value(prove(&compiled.machine)).unwrap_or_default();
+        Some(compiled.proofs.get_or_init(make).clone())
+    }
+
+    fn lint(&self, name: &str, text: &str) -> Value {
+        findings(&check_text(name, text))
+    }
+
+    /// Lints the file that a word means. A file with errors defines no workflow, but has a name.
+    ///
+    /// A word means, in this order: a workflow; one that was there before its file got an error; a file by its path, or by
+    /// its name with or without endings; a document by the `name` in its front matter, or by the folder of a `SKILL.md`.
+    fn lint_file(&self, word: &str) -> Option<Value> {
+        let spec = self.entry(word, |entry| {
+            (entry.spec.source.clone(), entry.text.clone())
+        });
+        if let Some((name, text)) = spec {
+            return Some(findings(&check_text(&name, &text)));
+        }
+        let (lost, files) = self.with(|snapshot| {
+            let files = snapshot.files.iter().map(|(path, _)| path.clone());
+            let lost = snapshot.lost.get(word).cloned();
+            (lost, files.collect::<Vec<PathBuf>>())
+        });
+        let find = |is_meant: &dyn Fn(&Path) -> bool| files.iter().find(|path| is_meant(path));
+        let path = lost.and_then(|name| find(&|path| files::display(path) == name));
+        let path = path.or_else(|| find(&|path| files::display(path) == word));
+        let path = path.or_else(|| find(&|path| has_name(path, word)));
+        let path = path.or_else(|| find(&|path| has_id(path, word)))?;
+        let bytes = files::read(path, MAX_SOURCE_BYTES).ok()?;
+        Some(findings(&check(&files::display(path), bytes)))
+    }
+
+    fn create(&self, new: &NewSpec<'_>) -> Result<Created, Problem> {
+        create::create(self, new)
+    }
+
+    fn project(&self) -> Result<Option<Project>, Problem> {
+        let project = checks::server_project();
+        let problem = |failure: Failure| Problem::new("bad_configuration", failure.to_string());
+        project.map(Some).map_err(problem)
+    }
+
+    fn pages(&self) -> Vec<Page> {
+        self.pages.clone()
+    }
+
+    fn simulate(&self, wanted: &Simulation<'_>) -> Result<Simulated, Problem> {
+        let Some(workflow) = self.find(wanted.workflow) else {
+            let message = format!("there is no workflow `{}`", wanted.workflow);
+            return Err(Problem::new("unknown_workflow", message)
+                .with(json!({"known": self.ids()}))
+                .mended_by("list_workflows", json!({})));
+        };
+        simulate(&workflow, wanted)
+    }
+}
+
+/// Returns the findings in a file, as programs read them; a note says if it has no machine.
+fn findings(checked: &Checked) -> Value {
+    let (sources, diagnostics) = merge(std::slice::from_ref(checked));
+    let mut findings =
+        serde_json::from_str(&render_json(&diagnostics, &sources)).unwrap_or_default();
+    if let Value::Object(findings) = &mut findings
+        && checked.machine_count == 0
+        && !checked.has_errors()
+    {
+        findings.insert("note".to_owned(), no_machine_message(&checked.name).into());
+        if Format::of_name(&checked.name) == Format::Markdown {
+            findings.insert("example".to_owned(), EXAMPLE.into());
+        }
+    }
+    findings
+}
+
+/// Makes the failure of a workflow that no spec defines.
+pub(crate) fn unknown_workflow(id: &str, known: &[String], broken: &[String]) -> Failure {
+    let message = format!("no spec here defines the workflow `{id}`");
+    let has_meant = nearest(id, known.iter().map(String::as_str)).is_some();
+    if !has_meant && !broken.is_empty() {
+        let broken = broken.join(", ");
+        return Failure::new(message).with_help(format!(
+            "specs with errors define nothing: see `statemark lint {broken}`"
+        ));
+    }
+    if known.is_empty() {
+        return Failure::new(message)
+            .with_help("specs are looked for below this folder; `--specs PATH` looks elsewhere");
+    }
+    Failure::unknown_name(message, id, known)
+}
+
+/// Reports whether a word is meant as a file, which need not exist.
+fn looks_like_file(word: &str) -> bool {
+    word.contains('/') || word.ends_with(".md") || Format::of_name(word) != Format::Markdown
+}
+
+/// Reports whether a file has a name, with or without its endings.
+fn has_name(path: &Path, word: &str) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    name.is_some_and(|name| name == word || name.split('.').next() == Some(word))
+}
+
+/// Reports whether a file is a document with an id.
+fn has_id(path: &Path, word: &str) -> bool {
+    let name = files::display(path);
+    if !name.ends_with(".md") {
+        return false;
+    }
+    match files::read(path, MAX_SOURCE_BYTES) {
+        Ok(Ok(bytes)) => document_ids(&name, &String::from_utf8_lossy(&bytes)).any(|id| id == word),
+        _ => false,
+    }
+}
+
+/// Returns the ids of a document without a machine.
+///
+/// They are the `name` of its front matter, and the name of its file, or of the folder of a `SKILL.md`.
+fn document_ids(name: &str, text: &str) -> impl Iterator<Item = String> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let has_front_matter = lines.next().is_some_and(|line| line.trim_end() == "---");
+    let front = lines.take_while(|line| line.trim_end() != "---");
+    let mut names = front.filter_map(|line| line.strip_prefix("name:"));
+    let front = names.next().filter(|_| has_front_matter);
+    let front = front.map(|name| name.trim().trim_matches(['"', '\'']).to_owned());
+    let mut parts = name.rsplit('/');
+    let stem = parts.next().and_then(|file| file.split('.').next());
+    let file = match stem {
+        Some("SKILL") => parts.next(),
+        stem => stem,
+    };
+    front.into_iter().chain(file.map(str::to_owned))
+}

@@ -1,0 +1,141 @@
+//! The check that a name means, and the folder that it runs in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use statemark_runs::check::{CheckError, Declaration};
+use statemark_runs::{Loaded, Workflow, Workflows as _};
+
+use crate::catalog::{SpecCatalog, unknown_workflow};
+use crate::failure::Failure;
+use crate::project;
+
+/// A check, and the folder that it runs in.
+pub(crate) struct DeclaredCheck {
+    pub(crate) declaration: Declaration,
+    pub(crate) folder: PathBuf,
+}
+
+/// The workflows that may declare a check, besides `statemark.toml`.
+#[derive(Clone, Copy)]
+pub(crate) enum CheckSource<'a> {
+    /// The workflow of a run.
+    Run(&'a Loaded),
+    /// A workflow of some specs.
+    Workflow(&'a str, &'a [PathBuf]),
+    /// Any workflow of some specs.
+    Any(&'a [PathBuf]),
+}
+
+/// Finds the check of a name: that of the workflow, else that of `statemark.toml`.
+///
+/// Where no workflow is named, `statemark.toml` comes first.
+pub(crate) fn find(name: &str, source: CheckSource<'_>) -> Result<DeclaredCheck, Failure> {
+    let here = project::current_folder()?;
+    let config = project::find_config(&here)?;
+    let folder = project::root(&here).to_path_buf();
+    let mut known = BTreeSet::new();
+    let declaration = match source {
+        CheckSource::Run(loaded) => find_in(&loaded.workflow, name, &mut known)?,
+        CheckSource::Workflow(id, specs) => {
+            let catalog = SpecCatalog::read(specs)?;
+            let unknown = || unknown_workflow(id, &catalog.ids(), &catalog.broken());
+            let workflow = catalog.find(id).ok_or_else(unknown)?;
+            find_in(&workflow, name, &mut known)?
+        }
+        CheckSource::Any(_) => None,
+    };
+    if let Some(declaration) = declaration {
+        return Ok(DeclaredCheck {
+            declaration,
+            folder,
+        });
+    }
+    if let Some((path, config)) = config {
+        if let Some(declaration) = config.checks.get(name) {
+            return Ok(DeclaredCheck {
+                declaration: declaration.clone(),
+                folder: path.parent().map_or(folder, Path::to_path_buf),
+            });
+        }
+        known.extend(config.checks.into_keys());
+    }
+    if let CheckSource::Any(specs) = source
+        && let Some(declaration) = find_in_any(name, &SpecCatalog::read(specs)?, &mut known)?
+    {
+        return Ok(DeclaredCheck {
+            declaration,
+            folder,
+        });
+    }
+    let message = format!("there is no check `{name}`");
+    if known.is_empty() {
+        return Err(Failure::new(message).with_help(
+            "`checks` in a workflow's definition or in statemark.toml declares checks",
+        ));
+    }
+    let known: Vec<String> = known.into_iter().collect();
+    Err(Failure::unknown_name(message, name, &known))
+}
+
+/// Returns the project of the current folder, for a server.
+pub(crate) fn server_project() -> Result<statemark_server::Project, Failure> {
+    let here = project::current_folder()?;
+    let root = project::root(&here).to_path_buf();
+    let (checks, checks_root) = match project::find_config(&here)? {
+        Some((path, config)) => (config.checks, path.parent().map(Path::to_path_buf)),
+        None => (BTreeMap::new(), None),
+    };
+    Ok(statemark_server::Project {
+        checks,
+        checks_root: checks_root.unwrap_or_else(|| root.clone()),
+        root,
+    })
+}
+
+/// Finds the check of a workflow, and adds the names of all its checks.
+fn find_in(
+    workflow: &Workflow,
+    name: &str,
+    known: &mut BTreeSet<String>,
+) -> Result<Option<Declaration>, Failure> {
+    known.extend(workflow.checks());
+    let declaration = workflow.check(name).transpose();
+    declaration.map_err(|error| bad_check(name, &error))
+}
+
+/// Finds the check of all workflows that have one of that name, if all declare the same.
+fn find_in_any(
+    name: &str,
+    catalog: &SpecCatalog,
+    known: &mut BTreeSet<String>,
+) -> Result<Option<Declaration>, Failure> {
+    let mut declaration: Option<Declaration> = None;
+    let mut workflows = Vec::new();
+    let mut is_one = true;
+    for id in catalog.ids() {
+        let Some(workflow) = catalog.find(&id) else {
+            continue;
+        };
+        if let Some(other) = find_in(&workflow, name, known)? {
+            is_one &= declaration.as_ref().is_none_or(|first| *first == other);
+            declaration = Some(other);
+            workflows.push(id);
+        }
+    }
+    if is_one {
+        return Ok(declaration);
+    }
+    let workflows = workflows.join(", ");
+    Err(Failure::new(format!(
+        "several workflows declare a check `{name}`, and not the same"
+    ))
+    .with_help(format!("choose one with `--workflow`: {workflows}")))
+}
+
+/// Makes the failure of a check that can't be run as it is declared.
+pub(crate) fn bad_check(name: &str, error: &CheckError) -> Failure {
+    Failure::new(format!(
+        "the check `{name}` can't be run as it is declared: {error}"
+    ))
+}

@@ -1,0 +1,148 @@
+//! The documentation in the program: guides, pages of findings, help of commands, and two indexes.
+
+use statemark_compiler::diag::Code;
+use statemark_server::Page;
+
+/// Weights of pages relative to a guide.
+///
+/// Why: there are hundreds of pages of findings, each with words from everywhere; the map of the code is for those who
+/// change it.
+const LANGUAGE: f64 = 1.4;
+const GUIDE: f64 = 1.0;
+const EXAMPLE: f64 = 0.8;
+const HELP: f64 = 0.75;
+const RULE: f64 = 0.45;
+const MAP: f64 = 0.3;
+
+/// The guides: id, weight and text.
+const GUIDES: &[(&str, f64, &str)] = &[
+    ("readme", GUIDE, include_str!("../../../../README.md")),
+    (
+        "skills/write-state-machine",
+        GUIDE,
+        include_str!("../../../../skills/write-state-machine/SKILL.md"),
+    ),
+    (
+        "skills/write-state-machine/references/language",
+        LANGUAGE,
+        include_str!("../../../../skills/write-state-machine/references/language.md"),
+    ),
+    (
+        "mermaid",
+        GUIDE,
+        include_str!("../../../src/front/mermaid/DIFFERENCES.md"),
+    ),
+    (
+        "examples/bugfix_agent",
+        EXAMPLE,
+        include_str!("../../../../examples/bugfix_agent/README.md"),
+    ),
+    (
+        "examples/paper",
+        EXAMPLE,
+        include_str!("../../../../examples/paper/README.md"),
+    ),
+    (
+        "examples/player",
+        EXAMPLE,
+        include_str!("../../../../examples/player/README.md"),
+    ),
+    (
+        "examples/traffic_light",
+        EXAMPLE,
+        include_str!("../../../../examples/traffic_light/README.md"),
+    ),
+    (
+        "examples/turnstile",
+        EXAMPLE,
+        include_str!("../../../../examples/turnstile/README.md"),
+    ),
+    (
+        "architecture",
+        MAP,
+        include_str!("../../../../ARCHITECTURE.md"),
+    ),
+];
+
+/// Returns all pages; `program` is the command line.
+pub(super) fn pages(mut program: clap::Command) -> Vec<Page> {
+    let rules: Vec<Page> = Code::ALL.iter().map(|&code| rule(code)).collect();
+    let mut commands = Vec::new();
+    program.build();
+    for command in program.get_subcommands_mut() {
+        add_help(command, "", &mut commands);
+    }
+    let mut pages: Vec<Page> = GUIDES.iter().map(guide).collect();
+    pages.push(index("rules", "Rules", &rules));
+    pages.push(index("commands", "Commands", &commands));
+    pages.extend(rules);
+    pages.extend(commands);
+    pages
+}
+
+/// Makes a page that lists others. It has no weight: a search finds the others themselves.
+fn index(id: &str, title: &str, pages: &[Page]) -> Page {
+    let mut text = format!("# {title}\n\n");
+    for page in pages {
+        text += &format!("- [{}](statemark://docs/{})\n", page.title, page.id);
+    }
+    Page {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        text,
+        whole: true,
+        weight: 0.0,
+        listed: true,
+    }
+}
+
+fn guide((id, weight, text): &(&str, f64, &str)) -> Page {
+    Page {
+        id: (*id).to_owned(),
+        title: title(text).unwrap_or(id).to_owned(),
+        text: (*text).to_owned(),
+        whole: false,
+        weight: *weight,
+        listed: true,
+    }
+}
+
+/// Returns the first heading of a text.
+fn title(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix("# "))
+}
+
+fn rule(code: Code) -> Page {
+    Page {
+        id: code.id().to_owned(),
+        title: format!("{} {}", code.id(), code.name()),
+        text: code.page().to_owned(),
+        whole: true,
+        weight: RULE,
+        listed: false,
+    }
+}
+
+/// Adds the help of a command and of its subcommands.
+fn add_help(command: &mut clap::Command, parent: &str, pages: &mut Vec<Page>) {
+    let name = command.get_name().to_owned();
+    if name == "help" || command.is_hide_set() {
+        return;
+    }
+    let path = format!("{parent}{name}");
+    let text = command.clone().render_long_help().to_string();
+    pages.push(Page {
+        id: format!("command/{path}"),
+        title: format!("statemark {}", path.replace('/', " ")),
+        text,
+        whole: true,
+        weight: HELP,
+        listed: false,
+    });
+    for subcommand in command.get_subcommands_mut() {
+        add_help(subcommand, &format!("{path}/"), pages);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,449 @@
+//! `inbox`, `approve`, `deny`, `answer`, `ask` and `withdraw`: questions to people.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::Value;
+use statemark_runs::body::{Opened, RequestKind};
+use statemark_runs::runs::run_of_request;
+use statemark_runs::{
+    Answer, Ask, Head, Key, Loaded, Query, Reply, RunId, Runs, Status, Withdraw, shell_word,
+};
+
+use super::{print_outcome, time_left};
+use crate::args::{self, StoreArgs, TextFormat};
+use crate::clock::format_length;
+use crate::failure::{ExitStatus, Failure};
+use crate::printer::{Palette, Printer, WIDTH, fit, json_line};
+use crate::runs;
+
+/// Number of runs that are read at once.
+const PAGE: usize = 100;
+
+/// List the open requests, those of the latest run first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark inbox\n  \
+                        statemark inbox --workflow build --watch\n  \
+                        statemark inbox --json                  one request a line, with all its details")]
+pub(crate) struct InboxArgs {
+    /// Only of runs of this workflow
+    #[arg(long, value_name = "WORKFLOW")]
+    workflow: Option<String>,
+    /// Show the list again whenever it changes
+    #[arg(long)]
+    watch: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// A request, as `--json` prints it.
+#[derive(Serialize)]
+struct OpenRequest {
+    run: RunId,
+    workflow: String,
+    /// The asker.
+    by: String,
+    /// The time of the question. Unit: milliseconds since 1970.
+    #[serde(rename = "asked")]
+    time: u64,
+    #[serde(flatten)]
+    request: Opened,
+}
+
+/// Lists the open requests.
+pub(in crate::commands) fn inbox(
+    args: &InboxArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    const EMPTY: &str = "no open requests\n";
+    let Some(runs) = runs::open_if_exists(&args.store)? else {
+        printer.remark(EMPTY);
+        return Ok(ExitStatus::Clean);
+    };
+    let mut before = None;
+    loop {
+        runs.take_due()?;
+        let open = open_requests(&runs, args.workflow.as_deref())?;
+        let text = match args.store.format() {
+            TextFormat::Json => open.iter().map(json_line).collect(),
+            TextFormat::Text => describe_requests(&open, runs.now(), printer.palette()),
+        };
+        let ids = open.into_iter().map(|open| open.request.request);
+        let ids: Vec<String> = ids.collect();
+        if before.as_ref() != Some(&ids) {
+            printer.result(&text);
+            if ids.is_empty() {
+                printer.remark(EMPTY);
+            }
+            before = Some(ids);
+        }
+        if !args.watch {
+            return Ok(ExitStatus::Clean);
+        }
+        printer.flush();
+        std::thread::sleep(runs::PAUSE);
+    }
+}
+
+/// Returns all open requests, those of the run first that has changed last.
+fn open_requests(runs: &Runs, workflow: Option<&str>) -> Result<Vec<OpenRequest>, Failure> {
+    let statuses = [Status::Waiting, Status::Running, Status::Paused];
+    let mut query = Query {
+        statuses: statuses.map(|status| status.name().to_owned()).to_vec(),
+        workflow: workflow.map(str::to_owned),
+        limit: PAGE,
+        ..Query::default()
+    };
+    let mut requests = Vec::new();
+    loop {
+        let page = runs.store().list(&query)?;
+        let asks = |head: &Head| !head.summary.requests.is_empty();
+        for head in page.heads.into_iter().filter(asks) {
+            // Catching up expires requests that nobody has answered in time.
+            let loaded = runs.caught_up(&head.run)?;
+            for request in loaded.state.open_requests() {
+                requests.push(OpenRequest {
+                    run: loaded.run.clone(),
+                    workflow: loaded.state.workflow.clone(),
+                    by: request.asker.to_string(),
+                    time: request.time,
+                    request: request.opened.clone(),
+                });
+            }
+        }
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => return Ok(requests),
+        }
+    }
+}
+
+fn describe_requests(open: &[OpenRequest], now: u64, palette: Palette) -> String {
+    let mut text = String::new();
+    for open in open {
+        let request = &open.request;
+        let id = palette.event(&request.request);
+        let ago = format_length(now.saturating_sub(open.time));
+        let origin = palette.dim(&format!("{}, by {}, {ago} ago", open.workflow, open.by));
+        let _ = writeln!(text, "{id}  {origin}");
+        let _ = writeln!(text, "  {}", fit(&request.prompt, WIDTH - 2));
+        if !request.details.is_null() {
+            let details = request.details.to_string();
+            let _ = writeln!(text, "  {}", fit(&details, WIDTH - 2));
+        }
+        if !request.approvers.is_empty() {
+            let _ = writeln!(text, "  for {}", request.approvers.join(", "));
+        }
+        if let Some(expires) = request.expires {
+            let _ = writeln!(text, "  {}", time_left(expires, now));
+        }
+        for command in reply_commands(request) {
+            let _ = writeln!(text, "  {}", palette.dim(&command));
+        }
+    }
+    text
+}
+
+/// Returns the commands that answer a request.
+fn reply_commands(request: &Opened) -> Vec<String> {
+    let id = shell_word(&request.request);
+    let approve = format!("statemark approve {id}");
+    match request.kind {
+        RequestKind::Approval | RequestKind::Confirm => {
+            vec![approve, format!("statemark deny {id}")]
+        }
+        RequestKind::Review => vec![approve, format!("statemark deny {id} --comment '…'")],
+        RequestKind::Select => {
+            let choices = request.choices.iter();
+            let answer = |choice: &String| format!("statemark answer {id} {}", shell_word(choice));
+            choices.map(answer).collect()
+        }
+        RequestKind::Text => vec![format!("statemark answer {id} '…'")],
+        RequestKind::Json => vec![format!("statemark answer {id} '{{…}}'")],
+    }
+}
+
+/// The request that is answered.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReplyArgs {
+    /// The request, or a run with only one open request
+    #[arg(value_name = "REQUEST")]
+    request: String,
+    /// A comment on the answer
+    #[arg(long, value_name = "TEXT")]
+    comment: Option<String>,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY")]
+    key: Option<Key>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Approve a request.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark approve build-7:12\n  \
+                        statemark approve build-7 --comment 'looks good'     the run's only open request\n\n\
+                        Needs a person's token: see `statemark token --help`.\n\
+                        Exit code 1: it was refused, or the approved transition can't be taken any more.")]
+pub(crate) struct ApproveArgs {
+    #[command(flatten)]
+    reply: ReplyArgs,
+}
+
+/// Approves a request.
+pub(in crate::commands) fn approve(
+    args: &ApproveArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    reply(&args.reply, |_| Ok(Reply::Approve), printer)
+}
+
+/// Deny a request, or send a review back.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark deny build-7:12\n  \
+                        statemark deny build-7:12 --comment 'the tests are missing'     sends a review back\n\n\
+                        Needs a person's token: see `statemark token --help`.")]
+pub(crate) struct DenyArgs {
+    #[command(flatten)]
+    reply: ReplyArgs,
+}
+
+/// Denies a request, or sends a review back.
+pub(in crate::commands) fn deny(
+    args: &DenyArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let decide = |opened: &Opened| {
+        Ok(match opened.kind {
+            RequestKind::Review => Reply::SendBack,
+            _ => Reply::Deny,
+        })
+    };
+    reply(&args.reply, decide, printer)
+}
+
+/// Answer a question.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark answer build-7:9 blue\n  \
+                        statemark answer build-7:9 yes                            to a yes-or-no question\n  \
+                        statemark answer build-7:9 '{\"rounds\": 3}'                to a question for JSON\n\n\
+                        Needs a person's token: see `statemark token --help`.")]
+pub(crate) struct AnswerArgs {
+    #[command(flatten)]
+    reply: ReplyArgs,
+    /// The answer: a text, one of the choices, yes or no, or JSON
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    value: String,
+}
+
+/// Answers a question.
+pub(in crate::commands) fn answer(
+    args: &AnswerArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let decide = |opened: &Opened| Ok(Reply::Value(parse_answer(opened, &args.value)?));
+    reply(&args.reply, decide, printer)
+}
+
+fn reply(
+    args: &ReplyArgs,
+    decide: impl Fn(&Opened) -> Result<Reply, Failure>,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let (loaded, request) = find_request(&runs, &args.request)?;
+    let order = runs::person_order(loaded.run, args.key.as_ref())?;
+    let answer = Answer {
+        comment: args.comment.clone(),
+        ..Answer::new(request.request.clone(), decide(&request)?)
+    };
+    let written = runs.execute(&order, &answer)?;
+    print_outcome(&written, &runs, &args.store, printer)
+}
+
+/// Finds the request that a word means: any by its id, or the only open one of a run.
+fn find_request(runs: &Runs, word: &str) -> Result<(Loaded, Opened), Failure> {
+    let id_run: Option<RunId> = run_of_request(word);
+    let has_id_shape = id_run.is_some();
+    if let Some(run) = id_run.filter(|run| runs.store().head(run).is_ok()) {
+        let loaded = runs.caught_up(&run)?;
+        return match loaded.state.requests.get(word) {
+            Some(request) => {
+                let opened = request.opened.clone();
+                Ok((loaded, opened))
+            }
+            None => Err(unknown_request(word, &open_ids(&loaded))),
+        };
+    }
+    let loaded = runs::load(runs, word).map_err(|failure| {
+        if has_id_shape {
+            unknown_request(word, &[])
+        } else {
+            failure
+        }
+    })?;
+    match loaded.state.open_requests().as_slice() {
+        [only] => {
+            let opened = only.opened.clone();
+            Ok((loaded, opened))
+        }
+        _ => Err(unknown_request(word, &open_ids(&loaded))),
+    }
+}
+
+fn open_ids(loaded: &Loaded) -> Vec<String> {
+    let open = loaded.state.open_requests().into_iter();
+    open.map(|request| request.opened.request.clone()).collect()
+}
+
+fn unknown_request(word: &str, open: &[String]) -> Failure {
+    let failure = Failure::new(if open.len() > 1 && !word.contains(':') {
+        format!("`{word}` has several open requests")
+    } else {
+        format!("there is no open request `{word}`")
+    });
+    match open {
+        [] => failure.with_help("`statemark inbox` lists the open requests"),
+        _ => failure.with_help(format!("open: {}", open.join(", "))),
+    }
+}
+
+/// Parses a word as the answer to a request.
+fn parse_answer(opened: &Opened, word: &str) -> Result<Value, Failure> {
+    let refuse = |why: &str, help: &str| {
+        let message = format!("that can't answer `{}`: {why}", opened.request);
+        Failure::new(message).with_help(help)
+    };
+    match opened.kind {
+        RequestKind::Text | RequestKind::Select => Ok(Value::String(word.to_owned())),
+        RequestKind::Json => serde_json::from_str(word).map_err(|error| {
+            refuse(
+                &format!("the answer must be JSON ({error})"),
+                "quote it for the shell: '{\"rounds\": 3}'",
+            )
+        }),
+        RequestKind::Confirm => match word.to_ascii_lowercase().as_str() {
+            "yes" | "y" | "true" => Ok(Value::Bool(true)),
+            "no" | "n" | "false" => Ok(Value::Bool(false)),
+            _ => Err(refuse(
+                "the answer must be yes or no",
+                "write `yes` or `no`",
+            )),
+        },
+        RequestKind::Approval => Err(refuse(
+            "it is an approval",
+            "`statemark approve` and `statemark deny` decide it",
+        )),
+        RequestKind::Review => Err(refuse(
+            "it is a review",
+            "`statemark approve` accepts it, `statemark deny --comment …` sends it back",
+        )),
+    }
+}
+
+/// Ask a person something about a run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark ask build-7 'Which branch?'\n  \
+                        statemark ask build-7 'Which color?' --kind select --choice red --choice blue\n  \
+                        statemark ask build-7 'Ship it?' --kind approval --expires 2h\n  \
+                        statemark ask build-7 'How many?' --kind json --schema '{\"type\": \"integer\"}'\n\n\
+                        Prints the request's id. The run goes on, unless the request is --blocking or an approval.\n\
+                        `statemark inbox` lists the open requests.")]
+pub(crate) struct AskArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The question
+    #[arg(value_name = "QUESTION")]
+    question: String,
+    /// The kind of answer: text, confirm, select, json, review or approval
+    #[arg(long, value_name = "KIND", default_value = "text", value_parser = args::name::<RequestKind>)]
+    kind: RequestKind,
+    /// A choice; may be given several times
+    #[arg(long = "choice", value_name = "TEXT")]
+    choices: Vec<String>,
+    /// JSON Schema of the answer
+    #[arg(long, value_name = "JSON", value_parser = args::json)]
+    schema: Option<Value>,
+    /// Details for the person who answers, as JSON
+    #[arg(long, value_name = "JSON", value_parser = args::json)]
+    details: Option<Value>,
+    /// The active state that the question is about; leaving it withdraws the question
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    /// Who may answer; may be given several times
+    #[arg(long = "approver", value_name = "NAME")]
+    approvers: Vec<String>,
+    /// Take no event until the question is answered
+    #[arg(long)]
+    blocking: bool,
+    /// Time to answer, such as 30m or 2h; then the run takes `request.expired`
+    #[arg(long, value_name = "TIME", value_parser = args::milliseconds)]
+    expires: Option<u64>,
+    /// Idempotency key: a repeated order gets the first answer again
+    #[arg(long, value_name = "KEY")]
+    key: Option<Key>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl From<&AskArgs> for Ask {
+    fn from(args: &AskArgs) -> Self {
+        Self {
+            choices: args.choices.clone(),
+            schema: args.schema.clone(),
+            details: args.details.clone().unwrap_or_default(),
+            state: args.state.clone(),
+            approvers: args.approvers.clone(),
+            blocking: args.blocking,
+            expires_in: args.expires,
+            ..Self::new(args.kind, args.question.clone())
+        }
+    }
+}
+
+/// Asks a person.
+pub(in crate::commands) fn ask(
+    args: &AskArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let written = runs::execute(&runs, &args.run, args.key.as_ref(), &Ask::from(args))?;
+    print_outcome(&written, &runs, &args.store, printer)
+}
+
+/// Withdraw a question.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  \
+                        statemark withdraw build-7:9 --reason 'found it myself'")]
+pub(crate) struct WithdrawArgs {
+    /// The request, or a run with only one open request
+    #[arg(value_name = "REQUEST")]
+    request: String,
+    /// The reason
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Withdraws a question.
+pub(in crate::commands) fn withdraw(
+    args: &WithdrawArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let runs = runs::open(&args.store)?;
+    let (loaded, request) = find_request(&runs, &args.request)?;
+    let order = runs::order(loaded.run, None)?;
+    let withdraw = Withdraw {
+        request: request.request,
+        reason: args.reason.clone(),
+    };
+    let written = runs.execute(&order, &withdraw)?;
+    print_outcome(&written, &runs, &args.store, printer)
+}

@@ -1,0 +1,223 @@
+//! The project that the current folder is in: its configuration, its root, its id, and its store.
+//!
+//! `statemark.toml` has what holds for all commands. The nearest one counts, in the current folder or above it.
+//!
+//! ```toml
+//! project = "shop"
+//! store = "postgres://runs.example.org/statemark"
+//!
+//! [checks.tests]
+//! command = ["cargo", "test"]
+//! timeout = "10m"
+//! ```
+//!
+//! The store is the one that `--store` names, else STATEMARK_STORE, else `statemark.toml`; else it is in the nearest folder
+//! `.statemark`, which is made at the root of the repository, or in the current folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use statemark_runs::Hash;
+use statemark_runs::check::Declaration;
+use statemark_stores::file_of;
+
+use crate::failure::Failure;
+use crate::files;
+
+/// The name of the configuration.
+const CONFIG_FILE: &str = "statemark.toml";
+
+/// Largest configuration. Unit: bytes. Why: it has a few lines.
+const MAX_CONFIG: usize = 1 << 20;
+
+/// The variable that names the store.
+const STORE_VARIABLE: &str = "STATEMARK_STORE";
+
+/// The folder of what belongs to a project alone.
+const FOLDER: &str = ".statemark";
+
+/// The store in that folder.
+const STORE_FILE: &str = "runs.db";
+
+/// Length of an id that is a hash. Unit: digits. Why: no two folders of a machine share that many.
+const ID_DIGITS: usize = 16;
+
+/// The configuration of a project.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// The project's id, which tells its runs from others in the same store.
+    project: Option<String>,
+    /// The store. A file is relative to the configuration.
+    store: Option<String>,
+    /// The checks besides those of workflows. They run in the configuration's folder.
+    #[serde(default)]
+    pub(crate) checks: BTreeMap<String, Declaration>,
+}
+
+/// Reads the nearest configuration, in a folder or above it, and returns it with its path.
+pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Failure> {
+    let Some(path) = files::find_upward(folder, CONFIG_FILE) else {
+        return Ok(None);
+    };
+    let text = match files::read(&path, MAX_CONFIG)? {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(size) => return Err(files::too_large(&path, size, MAX_CONFIG)),
+    };
+    match toml::from_str(&text) {
+        Ok(config) => Ok(Some((path, config))),
+        Err(error) => {
+            let (path, error) = (files::display(&path), error.to_string());
+            Err(Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
+                "it may have `project`, an id; `store`, the address of the store; and `checks`, programs by name",
+            ))
+        }
+    }
+}
+
+/// Returns the address of the store, and makes its folder unless somebody named it.
+pub(crate) fn make_store_address(flag: Option<&str>) -> Result<String, Failure> {
+    let (address, folder) = resolve_store(flag)?;
+    if let Some(folder) = folder {
+        make_folder(folder)?;
+    }
+    Ok(address)
+}
+
+/// Returns the address of a store that exists, as far as the address shows it.
+pub(crate) fn existing_store_address(flag: Option<&str>) -> Result<String, Failure> {
+    let (address, _) = resolve_store(flag)?;
+    check_store_exists(&address)?;
+    Ok(address)
+}
+
+/// Reports whether the store is the project's own and doesn't exist yet.
+pub(crate) fn lacks_store(flag: Option<&str>) -> Result<bool, Failure> {
+    let is_named = flag.is_some() || variable(STORE_VARIABLE).is_some();
+    let (address, _) = resolve_store(flag)?;
+    Ok(!is_named && check_store_exists(&address).is_err())
+}
+
+/// Fails if the address is a file that doesn't exist: opening it would make an empty store.
+pub(crate) fn check_store_exists(address: &str) -> Result<(), Failure> {
+    match file_of(address) {
+        Some(path) if !path.exists() => {
+            let path = files::display(path);
+            Err(Failure::new(format!("there is no store `{path}`"))
+                .with_help("`statemark start` makes one; `--store` names another"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the address of the store, and its folder if nobody named it.
+fn resolve_store(flag: Option<&str>) -> Result<(String, Option<PathBuf>), Failure> {
+    if let Some(address) = flag.map(str::to_owned).or_else(|| variable(STORE_VARIABLE)) {
+        return Ok((address, None));
+    }
+    let here = current_folder()?;
+    if let Some((path, config)) = find_config(&here)?
+        && let Some(address) = config.store
+    {
+        return Ok((relative_to(&path, address), None));
+    }
+    let folder = nearest_folder(&here);
+    let address = format!("sqlite:{}", folder.join(STORE_FILE).display());
+    Ok((address, Some(folder)))
+}
+
+/// Returns an address in a configuration, with a file as seen from the configuration.
+fn relative_to(config: &Path, address: String) -> String {
+    let is_file = !address.contains("://") && address != "memory:";
+    match config.parent() {
+        Some(folder) if is_file => {
+            let file = address.strip_prefix("sqlite:").unwrap_or(&address);
+            format!("sqlite:{}", folder.join(file).display())
+        }
+        _ => address,
+    }
+}
+
+/// Returns the value of a variable of the environment, unless it is empty.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the folder of what belongs to the project alone, which need not exist.
+///
+/// It is next to the project's configuration, else it is that of its runs.
+pub(crate) fn folder() -> Result<PathBuf, Failure> {
+    let here = current_folder()?;
+    let config = find_config(&here)?;
+    let folder = config.and_then(|(path, _)| Some(path.parent()?.join(FOLDER)));
+    Ok(folder.unwrap_or_else(|| nearest_folder(&here)))
+}
+
+/// Makes a project's folder, unless it exists.
+pub(crate) fn make_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
+    if !folder.is_dir() {
+        files::make_folder(&folder)?;
+        // Its content isn't for the repository.
+        files::write(&folder.join(".gitignore"), b"*\n")?;
+    }
+    Ok(folder)
+}
+
+/// Returns the current folder.
+pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|error| files::unreadable(Path::new("."), &error))
+}
+
+/// Returns the nearest folder of runs, here or above, within the repository.
+fn nearest_folder(here: &Path) -> PathBuf {
+    let repository = find_repository(here);
+    for parent in here.ancestors() {
+        let folder = parent.join(FOLDER);
+        if folder.is_dir() || Some(parent) == repository {
+            return folder;
+        }
+    }
+    here.join(FOLDER)
+}
+
+/// Returns the root of the project.
+///
+/// It is the nearest folder with a configuration, at most up to the root of the repository, which it is else; outside of
+/// repositories the nearest folder with runs, else the folder itself.
+pub(crate) fn root(here: &Path) -> &Path {
+    let repository = find_repository(here);
+    let is_root =
+        |folder: &&Path| folder.join(CONFIG_FILE).is_file() || Some(*folder) == repository;
+    let has_runs = |folder: &&Path| folder.join(FOLDER).is_dir();
+    let root = here.ancestors().find(is_root);
+    root.or_else(|| here.ancestors().find(has_runs))
+        .unwrap_or(here)
+}
+
+/// Finds the root of the repository as git does, below the folders of `GIT_CEILING_DIRECTORIES`.
+fn find_repository(here: &Path) -> Option<&Path> {
+    let list = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+    let ceilings: Vec<PathBuf> = std::env::split_paths(&list).collect();
+    let is_ceiling = |folder: &Path| ceilings.iter().any(|ceiling| ceiling == folder);
+    let mut folders = here
+        .ancestors()
+        .take_while(|folder| *folder == here || !is_ceiling(folder));
+    folders.find(|folder| folder.join(".git").exists())
+}
+
+/// Returns the id of the project in a folder: the configured one, else a hash of the repository's path.
+pub(crate) fn id(path: &str) -> Result<String, Failure> {
+    let folder =
+        std::path::absolute(path).map_err(|error| files::unreadable(Path::new(path), &error))?;
+    if let Some((_, config)) = find_config(&folder)?
+        && let Some(id) = config.project
+    {
+        return Ok(id);
+    }
+    let root = find_repository(&folder).unwrap_or(&folder);
+    // A folder that doesn't exist has no other name.
+    let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    let hash = Hash::digest(root.as_os_str().as_encoded_bytes()).to_string();
+    Ok(hash.chars().take(ID_DIGITS).collect())
+}

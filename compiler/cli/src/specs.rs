@@ -1,0 +1,418 @@
+//! Specs and tables, from a path to machines.
+//!
+//! [`check_all`] compiles every spec among some paths; [`load`] gives the one machine of a spec or a `.table`, so that a
+//! command that shows or steps it needn't know where it came from.
+
+use std::path::{Path, PathBuf};
+use std::str::Utf8Error;
+
+use rayon::prelude::*;
+use statemark_compiler::diag::render::{footer, full, json};
+use statemark_compiler::diag::{Code, Diagnostic, Severity};
+use statemark_compiler::front::mermaid::is_state_diagram;
+use statemark_compiler::source::{FileId, MAX_SOURCE_BYTES, Sources, Span};
+use statemark_compiler::valid::Valid;
+use statemark_compiler::{Format, Options, back, compile};
+use statemark_runtime::{DecodeError, MAX_TABLE_BYTES, Table, VerifyError, decode, verify};
+use statemark_text::hex;
+
+use crate::args::TextFormat;
+use crate::failure::Failure;
+use crate::files::{self, FoundFile};
+use crate::printer::Printer;
+
+/// The name under which standard input is compiled.
+pub(crate) const STDIN_NAME: &str = "stdin.md";
+
+/// The heading of a section with a machine, without its level.
+const HEADING: &str = "STATE-MACHINE";
+
+/// The first bytes of a table. Source: the layout in `statemark_runtime`'s documentation of tables.
+const TABLE_LABEL: &[u8] = b"\x89statem\n";
+
+/// A file, compiled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Checked {
+    /// Its name, as diagnostics have it.
+    pub(crate) name: String,
+    /// The file alone.
+    pub(crate) sources: Sources,
+    /// The machines without an error.
+    pub(crate) machines: Vec<Valid>,
+    /// The number of machines, those with errors included.
+    pub(crate) machine_count: usize,
+    /// Every finding, in reading order.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl Checked {
+    /// Reports whether one of the findings is an error.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// Returns the ids of the machines.
+    pub(crate) fn ids(&self) -> Vec<String> {
+        let machines = self.machines.iter();
+        machines.map(|valid| valid.id.value.clone()).collect()
+    }
+}
+
+/// Compiles every spec among some paths, sorted by path. Other files in folders are left out.
+pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Checked>, Failure> {
+    let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) = paths
+        .iter()
+        .partition(|path| path.as_path() == Path::new("-"));
+    let paths: Vec<PathBuf> = paths.into_iter().cloned().collect();
+    let files = files::find(&paths)?;
+    let mut checked: Vec<Checked> = files
+        .par_iter()
+        .map(check_file)
+        .collect::<Result<Vec<Option<Checked>>, Failure>>()?
+        .into_iter()
+        .flatten()
+        .collect();
+    if let Some(stdin) = stdin.first() {
+        checked.push(check(stdin_name, files::read(stdin, MAX_SOURCE_BYTES)?));
+    }
+    Ok(checked)
+}
+
+fn check_file(file: &FoundFile) -> Result<Option<Checked>, Failure> {
+    let name = files::display(&file.path);
+    let bytes = files::read(&file.path, MAX_SOURCE_BYTES)?;
+    let is_spec = match &bytes {
+        Ok(bytes) => file.named || may_hold_machine(&name, bytes),
+        Err(_) => file.named,
+    };
+    Ok(is_spec.then(|| check(&name, bytes)))
+}
+
+/// Reports whether a file in a folder is worth compiling.
+fn may_hold_machine(name: &str, bytes: &[u8]) -> bool {
+    match Format::of_name(name) {
+        Format::Diagram => is_state_diagram(&String::from_utf8_lossy(bytes)),
+        Format::Definition => true,
+        _ => match std::str::from_utf8(bytes) {
+            Ok(text) => text.contains(HEADING),
+            Err(_) => bytes
+                .windows(HEADING.len())
+                .any(|window| window == HEADING.as_bytes()),
+        },
+    }
+}
+
+/// Compiles the bytes of a file, or reports its size in bytes as too large.
+pub(crate) fn check(name: &str, bytes: Result<Vec<u8>, u64>) -> Checked {
+    let mut sources = Sources::new();
+    let text = match bytes {
+        Ok(bytes) => String::from_utf8(bytes),
+        Err(size) => {
+            let file = sources.add(name, "");
+            return unread(name, sources, file_too_large(file, size, MAX_SOURCE_BYTES));
+        }
+    };
+    let text = match text {
+        Ok(text) => text,
+        Err(error) => {
+            let (text, position) = replace_invalid(error.as_bytes(), error.utf8_error());
+            let file = sources.add(name, text);
+            return unread(
+                name,
+                sources,
+                invalid_utf8(file, position, error.as_bytes()),
+            );
+        }
+    };
+    sources.add(name, text);
+    let compiled = compile(&sources, &Options::default());
+    Checked {
+        name: name.to_owned(),
+        sources,
+        machines: compiled.machines,
+        machine_count: compiled.found,
+        diagnostics: compiled.diagnostics,
+    }
+}
+
+/// Compiles a text as a file of that name.
+pub(crate) fn check_text(name: &str, text: &str) -> Checked {
+    let size = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    let is_too_large = text.len() > MAX_SOURCE_BYTES;
+    check(
+        name,
+        if is_too_large {
+            Err(size)
+        } else {
+            Ok(text.as_bytes().to_vec())
+        },
+    )
+}
+
+fn unread(name: &str, sources: Sources, finding: Diagnostic) -> Checked {
+    Checked {
+        name: name.to_owned(),
+        sources,
+        diagnostics: vec![finding],
+        ..Checked::default()
+    }
+}
+
+/// Merges the findings of several files over one set of sources, as renderers want them.
+pub(crate) fn merge(checked: &[Checked]) -> (Sources, Vec<Diagnostic>) {
+    let mut sources = Sources::new();
+    let mut diagnostics = Vec::new();
+    for file in checked.iter().filter(|file| !file.diagnostics.is_empty()) {
+        let texts = file.sources.iter();
+        let ids: Vec<FileId> = texts
+            .map(|(_, text)| sources.add(text.name(), text.text()))
+            .collect();
+        for diagnostic in &file.diagnostics {
+            diagnostics.push(renumber(diagnostic.clone(), &ids));
+        }
+    }
+    (sources, diagnostics)
+}
+
+/// Returns a finding whose spans have the new ids of their files.
+fn renumber(mut diagnostic: Diagnostic, ids: &[FileId]) -> Diagnostic {
+    let spans = std::iter::once(&mut diagnostic.primary.span)
+        .chain(diagnostic.related.iter_mut().map(|label| &mut label.span))
+        .chain(
+            diagnostic
+                .fixes
+                .iter_mut()
+                .flat_map(|fix| &mut fix.edits)
+                .map(|edit| &mut edit.span),
+        );
+    for span in spans {
+        if let Some(&id) = ids.get(span.file.index()) {
+            span.file = id;
+        }
+    }
+    diagnostic
+}
+
+/// A machine that can run.
+#[derive(Debug)]
+pub(crate) struct LoadedMachine {
+    /// The machine.
+    pub(crate) table: Table,
+    /// The table's bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// The SHA-256 of the bytes. Unit: 64 hexadecimal digits.
+    pub(crate) hash: String,
+    /// The compiled spec. A `.table` has none.
+    pub(crate) valid: Option<Valid>,
+}
+
+/// Loads the machine of a spec or a table.
+///
+/// `None` if the spec has errors, which were shown then: as JSON, they are the result, as `lint` prints them.
+pub(crate) fn load(
+    path: &Path,
+    machine: Option<&str>,
+    format: TextFormat,
+    printer: &mut Printer,
+) -> Result<Option<LoadedMachine>, Failure> {
+    let is_table = path.extension().is_some_and(|ending| ending == "table");
+    if is_table {
+        return load_table(path, machine).map(Some);
+    }
+    let Some(checked) = load_spec(path, format, printer)? else {
+        return Ok(None);
+    };
+    load_valid(choose(&checked, machine)?).map(Some)
+}
+
+/// Loads a spec that has no error and at least one machine. Findings other than hints are shown.
+///
+/// `None` if the spec has errors.
+pub(crate) fn load_spec(
+    path: &Path,
+    format: TextFormat,
+    printer: &mut Printer,
+) -> Result<Option<Checked>, Failure> {
+    let bytes = files::read(path, MAX_SOURCE_BYTES)?;
+    let name = if path == Path::new("-") {
+        STDIN_NAME.to_owned()
+    } else {
+        files::display(path)
+    };
+    let checked = check(&name, bytes);
+    if checked.has_errors() && format == TextFormat::Json {
+        printer.result(&json(&checked.diagnostics, &checked.sources));
+        let summary = footer(&checked.diagnostics, &printer.remark_style());
+        printer.remark(&summary);
+        return Ok(None);
+    }
+    show_findings(&checked, printer);
+    if checked.has_errors() {
+        return Ok(None);
+    }
+    if checked.machines.is_empty() {
+        return Err(no_machine(&name));
+    }
+    Ok(Some(checked))
+}
+
+/// Makes a machine that can run of one that passed all checks.
+pub(crate) fn load_valid(valid: &Valid) -> Result<LoadedMachine, Failure> {
+    let defect = |cause: String| {
+        let id = &valid.id.value;
+        Failure::new(format!("the table made of `{id}` is broken: {cause}"))
+            .with_help("this is a defect of statemark: please report it")
+    };
+    let bytes = back::table::write(valid);
+    let sections = decode(&bytes).map_err(|cause| defect(cause.to_string()))?;
+    let table = verify(sections).map_err(|cause| defect(cause.to_string()))?;
+    Ok(LoadedMachine {
+        table,
+        hash: hex::encode(&back::table::hash(&bytes)),
+        bytes,
+        valid: Some(valid.clone()),
+    })
+}
+
+/// Shows findings other than hints, and how many there are.
+fn show_findings(checked: &Checked, printer: &mut Printer) {
+    let findings: Vec<Diagnostic> = checked
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity > Severity::Hint)
+        .cloned()
+        .collect();
+    if findings.is_empty() {
+        return;
+    }
+    let style = printer.remark_style();
+    let text = full(&findings, &checked.sources, &style);
+    // The command's own output is set apart.
+    let gap = if checked.has_errors() { "" } else { "\n" };
+    printer.remark(&format!("{text}\n{}{gap}", footer(&findings, &style)));
+}
+
+/// Returns the machine of an id, else the only one.
+fn choose<'c>(checked: &'c Checked, machine: Option<&str>) -> Result<&'c Valid, Failure> {
+    match (machine, checked.machines.as_slice()) {
+        (None, [only]) => Ok(only),
+        (None, machines) => {
+            let (name, count) = (&checked.name, machines.len());
+            let ids = checked.ids().join(", ");
+            Err(Failure::new(format!("{name} has {count} machines"))
+                .with_help(format!("choose one with `--machine`: {ids}")))
+        }
+        (Some(id), machines) => machines
+            .iter()
+            .find(|valid| valid.id.value == id)
+            .ok_or_else(|| unknown_machine(&checked.name, id, &checked.ids())),
+    }
+}
+
+fn load_table(path: &Path, machine: Option<&str>) -> Result<LoadedMachine, Failure> {
+    let name = files::display(path);
+    let bytes = read_table(path)?;
+    let sections = decode(&bytes).map_err(|cause| not_a_table(&name, &cause))?;
+    let table = verify(sections).map_err(|cause| bad_table(&name, &cause))?;
+    if let Some(id) = machine.filter(|id| *id != table.name()) {
+        return Err(unknown_machine(&name, id, &[table.name().to_owned()]));
+    }
+    Ok(LoadedMachine {
+        hash: hex::encode(&back::table::hash(&bytes)),
+        bytes,
+        table,
+        valid: None,
+    })
+}
+
+/// Reads the bytes of a table.
+pub(crate) fn read_table(path: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = files::read(path, MAX_TABLE_BYTES)?;
+    bytes.map_err(|size| files::too_large(path, size, MAX_TABLE_BYTES))
+}
+
+/// Makes the failure of a file without a machine.
+pub(crate) fn no_machine(name: &str) -> Failure {
+    Failure::new(no_machine_message(name)).with_help("`statemark new NAME` begins a spec")
+}
+
+/// Says that a file has no machine, and what is missing.
+pub(crate) fn no_machine_message(name: &str) -> String {
+    match Format::of_name(name) {
+        Format::Diagram => format!("no machine in {name}: no Mermaid state diagram"),
+        Format::Definition => format!("no machine in {name}: no JSON definition"),
+        _ => format!(
+            "no machine in {name}: no heading `## STATE-MACHINE` with a mermaid state diagram"
+        ),
+    }
+}
+
+/// Makes the failure of a file that isn't a table.
+pub(crate) fn not_a_table(name: &str, cause: &DecodeError) -> Failure {
+    Failure::new(format!("{name} isn't a table: {cause}")).with_help(REBUILD)
+}
+
+/// Makes the failure of a table that isn't a machine.
+pub(crate) fn bad_table(name: &str, cause: &VerifyError) -> Failure {
+    Failure::new(format!("the table {name} isn't a machine: {cause}")).with_help(REBUILD)
+}
+
+const REBUILD: &str = "build it again: `statemark build SPEC -o DIR`";
+
+fn unknown_machine(name: &str, id: &str, ids: &[String]) -> Failure {
+    Failure::unknown_name(format!("{name} has no machine `{id}`"), id, ids)
+}
+
+/// Makes the finding at the start of a file that nobody has read; `size` and `max` are in bytes.
+fn file_too_large(file: FileId, size: u64, max: usize) -> Diagnostic {
+    let span = Span {
+        file,
+        start: 0,
+        end: 0,
+    };
+    // `max` is a few MiB; tenths are rounded up, so that no file too large looks as if it weren't.
+    let tenths = (u128::from(size) * 10).div_ceil(1 << 20);
+    let message = format!(
+        "the file has {}.{} MiB, which is too much",
+        tenths / 10,
+        tenths % 10
+    );
+    Diagnostic::new(Code::FileTooLarge, span, message)
+        .note(format!("a spec has at most {} MiB", max >> 20))
+        .help("split the document, or name another file")
+}
+
+/// Returns bytes as text, with `�` for those that aren't UTF-8, and the position of the first of them.
+fn replace_invalid(bytes: &[u8], error: Utf8Error) -> (String, usize) {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    // The text before the first bad byte is as it was, so its position is the same in both.
+    (text, error.valid_up_to().min(MAX_SOURCE_BYTES))
+}
+
+/// Makes the finding at the first byte that isn't UTF-8.
+fn invalid_utf8(file: FileId, position: usize, bytes: &[u8]) -> Diagnostic {
+    let start = u32::try_from(position).unwrap_or(u32::MAX);
+    let span = Span {
+        file,
+        start,
+        end: start.saturating_add(3),
+    };
+    let byte = bytes.get(position).copied().unwrap_or(0);
+    let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    let (message, help) = if bytes.starts_with(TABLE_LABEL) {
+        (
+            "the file is a table, which isn't text".to_owned(),
+            "`statemark show` shows it; lint the spec that it was built from",
+        )
+    } else if is_utf16 {
+        ("the file is UTF-16".to_owned(), "save it as UTF-8")
+    } else {
+        (
+            format!("the file isn't UTF-8: byte 0x{byte:02X} has no meaning here"),
+            "save it as UTF-8; it may be Latin-1 or Windows-1252 now",
+        )
+    };
+    Diagnostic::new(Code::InvalidUtf8, span, message).help(help)
+}
