@@ -134,3 +134,6 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Command::Token(args) => token::run(args, printer),
     }
 }
+
+#[cfg(test)]
+mod tests;
