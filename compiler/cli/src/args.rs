@@ -67,5 +67,10 @@ pub(crate) fn milliseconds(text: &str) -> Result<u64, String> {
 
 /// Reads one of the names that journals have for a kind, a role or a status.
 pub(crate) fn name<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_value(Value::String(text.to_owned())).map_err(|error| error.to_string())
+    serde_json::from_value(Value::String(text.to_owned())).map_err(|error| {
+        let error = error.to_string();
+        // An unknown variant is in the message already.
+        let expected = error.split_once(", expected ").map(|(_, names)| names);
+        expected.map_or(error.clone(), |names| format!("expected {names}"))
+    })
 }

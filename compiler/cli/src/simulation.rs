@@ -41,6 +41,8 @@ pub(crate) struct Simulator<'w> {
     now: u64,
     /// The answers to guards from now on.
     answers: BTreeMap<GuardId, bool>,
+    /// The answers to guards for the event that is being sent.
+    event_answers: BTreeMap<GuardId, bool>,
     /// The number of records so far.
     seq: usize,
 }
@@ -69,6 +71,7 @@ impl<'w> Simulator<'w> {
             timers: Timers::new(),
             now: 0,
             answers: BTreeMap::new(),
+            event_answers: BTreeMap::new(),
             seq: 0,
         };
         let record = simulator.step(None, StepInput::Start, None)?;
@@ -163,7 +166,9 @@ impl<'w> Simulator<'w> {
                 Instruction::Ask(guard) => Some(guard),
                 _ => None,
             });
-            guards.any(|guard| !self.answers.contains_key(guard))
+            guards.any(|guard| {
+                !self.answers.contains_key(guard) && !self.event_answers.contains_key(guard)
+            })
         };
         let candidates = candidates.into_iter();
         candidates
@@ -236,6 +241,7 @@ impl<'w> Simulator<'w> {
     fn trial(&self, answers: &BTreeMap<GuardId, bool>) -> Stepper<'w> {
         let mut trial = self.stepper.clone();
         let mut all = self.answers.clone();
+        all.extend(&self.event_answers);
         all.extend(answers);
         trial.answer_guards(all);
         trial
@@ -270,7 +276,8 @@ impl<'w> Simulator<'w> {
             self.refuse(name, format!("the machine has ended in {state}"))
         } else if let Some((event, is_unknown)) = self.resolve(name) {
             let before = self.stepper.clone();
-            self.stepper = self.trial(answers);
+            self.event_answers.clone_from(answers);
+            self.stepper = self.trial(&BTreeMap::new());
             match self.step(Some(event), StepInput::Event(event), data) {
                 Ok(record) => EventRecord {
                     unknown: is_unknown.then(|| name.to_owned()),
@@ -284,6 +291,7 @@ impl<'w> Simulator<'w> {
         } else {
             self.refuse(name, self.unknown_event(name))
         };
+        self.event_answers.clear();
         self.seq += 1;
         record
     }
@@ -368,7 +376,8 @@ impl<'w> Simulator<'w> {
             .filter(|_| is_ignored)
             .map(|event| self.explain_ignored(event, data));
         let host = self.machine().map(Machine::host);
-        let unanswered = host.into_iter().flat_map(RunHost::unanswered);
+        let host_of_event = host.filter(|_| event.is_some());
+        let unanswered = host_of_event.into_iter().flat_map(RunHost::unanswered);
         let assigned = host.into_iter().flat_map(RunHost::assigned);
         let event_name = event.map(|event| table.event_name(event).to_owned());
         let from = event.and_then(|_| leaves.first().copied());

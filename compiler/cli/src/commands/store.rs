@@ -314,8 +314,8 @@ impl<W: Write> Write for Pipe<W> {
                         statemark store import runs.jsonl\n  \
                         statemark store import runs.jsonl --store other.db\n  \
                         gunzip -c runs.jsonl.gz | statemark store import -\n\n\
-                        Each run is imported whole or not at all, and only if its hashes are right. A run that exists already\n\
-                        is skipped if it is the same; nothing is ever overwritten.")]
+                        Each run is imported whole or not at all, and only if its hashes are right. A run that exists\n\
+                        already is skipped if it is the same; nothing is ever overwritten.")]
 struct ImportArgs {
     /// The file to read, or `-` for standard input
     #[arg(value_name = "FILE")]

@@ -214,7 +214,6 @@ const PAIRS: &[Pair] = &[
             ("-checkpoint", "`checkpoint restore` takes it"),
             ("-dry_run", "a rewind without a token is the dry run"),
             ("-idempotency_key", "the token is good for one rewind"),
-            ("?to", "the tool may name a checkpoint instead"),
             ("=scope", "the tool's default is in its description"),
         ],
     },
@@ -309,6 +308,12 @@ fn every_help_has_an_example() {
         let help = help.unwrap_or_default();
         let has_example =
             help.starts_with("Example") && help.contains(&format!("statemark {path}"));
+        let is_long = |line: &&str| line.chars().count() > 100 && !line.contains("statemark emit");
+        let long = help.lines().find(is_long);
+        assert_eq!(
+            long, None,
+            "a line of the help of `statemark {path}` is too long"
+        );
         assert!(
             has_example,
             "the help of `statemark {path}` has no example: {help}"

@@ -105,7 +105,7 @@ fn describe_difference(difference: &Difference) -> String {
 /// Continue a run under another machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-                        statemark migrate build-7 --to build --dry-run          can it continue under the spec as it is now?\n  \
+                        statemark migrate build-7 --to build --dry-run          can it continue under the new spec?\n  \
                         statemark migrate build-7 --to build.md\n  \
                         statemark migrate build-7 --to build --map review=check\n\n\
                         Active states, recorded histories, timers and open approvals must be there under the same name, or\n\
