@@ -18,12 +18,30 @@ use serde_json::Value;
 use statemark_runtime::StateId;
 
 pub use pattern::Pattern;
-use words::required_capability;
-pub use words::{UNGATED, capability_tools, is_counted};
+pub use words::capability_tools;
 
 use crate::actor::{Actor, Role};
 use crate::phrase::list;
 use crate::runs::Loaded;
+
+/// The power that states have over a tool. Each tool declares its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gating {
+    /// No state restricts it, and no limit counts it.
+    ///
+    /// Otherwise `allowed_tools: []` would lock a run for ever. Answering, forcing and authoring need a role, not a state.
+    Free,
+    /// A state withholds it by `capabilities` that leave this word out. It drives a run, so that nothing else restricts it and
+    /// no limit counts it.
+    Needs(&'static str),
+    /// A state can restrict it, but no limit counts it.
+    ///
+    /// It reads or changes a run's history: its changes are in the journal anyway, and a record of each look at it would only
+    /// obscure the history.
+    Uncounted,
+    /// A state can restrict it, and limits count it.
+    Counted,
+}
 
 /// The policy's answer to a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -64,16 +82,32 @@ pub struct Grants {
 /// The policy of one state.
 struct Grant {
     allowed: Option<Vec<Pattern>>,
-    /// The tools of its `capabilities`, if it has any.
-    capabilities: Option<Vec<Pattern>>,
+    /// Its `capabilities`, if it has any.
+    capabilities: Option<Capabilities>,
     disallowed: Vec<Pattern>,
 }
 
+/// The capabilities of one state.
+#[derive(Default)]
+struct Capabilities {
+    /// The words with their built-in meaning: those that the definition doesn't redefine.
+    words: Vec<String>,
+    /// The tools of all words.
+    tools: Vec<Pattern>,
+}
+
 impl Grant {
-    /// Reports whether its `capabilities` withhold a tool that drives a run.
-    fn withholds(&self, tool: &str, arguments: &Value) -> bool {
+    /// Reports whether its `capabilities` withhold a tool that needs a word.
+    fn withholds(&self, tool: &str, word: &str, arguments: &Value) -> bool {
         let capabilities = self.capabilities.as_ref();
-        capabilities.is_some_and(|patterns| !patterns.iter().any(|it| it.allows(tool, arguments)))
+        capabilities.is_some_and(|it| {
+            let has_word = it.words.iter().any(|own| own == word);
+            !has_word
+                && !it
+                    .tools
+                    .iter()
+                    .any(|pattern| pattern.allows(tool, arguments))
+        })
     }
 
     /// Reports whether its `allowed_tools` and `capabilities` grant a call.
@@ -86,8 +120,8 @@ impl Grant {
 impl Loaded {
     /// Decides whether the active states let a tool be called with these arguments.
     #[must_use]
-    pub fn may_use(&self, tool: &str, arguments: &Value) -> Verdict {
-        if UNGATED.contains(&tool) {
+    pub fn may_use(&self, tool: &str, gating: Gating, arguments: &Value) -> Verdict {
+        if gating == Gating::Free {
             return Verdict::Allow;
         }
         let deny = |code, reason| Verdict::Deny(self.denial(code, reason));
@@ -95,8 +129,9 @@ impl Loaded {
             Ok(paths) => paths,
             Err(defect) => return deny("unreadable_policy", defect),
         };
-        if let Some(capability) = required_capability(tool) {
-            let withholds = |(_, grant): &&(String, Grant)| grant.withholds(tool, arguments);
+        if let Gating::Needs(capability) = gating {
+            let withholds =
+                |(_, grant): &&(String, Grant)| grant.withholds(tool, capability, arguments);
             let withholding = paths.iter().map(|path| path.iter().find(withholds));
             return match withholding.collect::<Option<Vec<_>>>() {
                 Some(states) if !states.is_empty() => {
@@ -158,12 +193,9 @@ impl Loaded {
 
     /// Reports whether the active states let a tool be called with any arguments at all.
     #[must_use]
-    pub fn may_offer(&self, tool: &str) -> bool {
-        if UNGATED.contains(&tool) {
-            return true;
-        }
-        if required_capability(tool).is_some() {
-            return self.may_use(tool, &Value::Null) == Verdict::Allow;
+    pub fn may_offer(&self, tool: &str, gating: Gating) -> bool {
+        if matches!(gating, Gating::Free | Gating::Needs(_)) {
+            return self.may_use(tool, gating, &Value::Null) == Verdict::Allow;
         }
         let Ok(paths) = self.grant_paths() else {
             return false;
@@ -285,16 +317,21 @@ impl Loaded {
             let Some(words) = words.as_array() else {
                 return Err("`capabilities` is no list".to_owned());
             };
-            let patterns: &mut Vec<Pattern> = capabilities.get_or_insert_default();
+            let all: &mut Capabilities = capabilities.get_or_insert_default();
             for word in words {
                 let word = word.as_str().unwrap_or_default();
-                let Some(tools) = self.capability(word)? else {
-                    return Err(format!("`{word}` is no capability"));
-                };
-                patterns.extend(tools);
+                match self.redefined_capability(word)? {
+                    Some(tools) => all.tools.extend(tools),
+                    None => {
+                        let tools = built_in_capability(word)?;
+                        all.tools
+                            .extend(tools.ok_or_else(|| format!("`{word}` is no capability"))?);
+                        all.words.push(word.to_owned());
+                    }
+                }
             }
             let allowed = allowed.get_or_insert_default();
-            allowed.extend(patterns.iter().cloned());
+            allowed.extend(all.tools.iter().cloned());
         }
         Ok(Grant {
             allowed,
@@ -303,20 +340,21 @@ impl Loaded {
         })
     }
 
-    /// Returns the tools of a capability: the definition's own first, then the built-in ones.
-    fn capability(&self, word: &str) -> Result<Option<Vec<Pattern>>, String> {
+    /// Returns the tools of a capability, if the definition says what it stands for.
+    fn redefined_capability(&self, word: &str) -> Result<Option<Vec<Pattern>>, String> {
         let declared = self.workflow.meta().get("capabilities");
         let declared = declared.and_then(|it| it.get(word)?.as_array());
-        if let Some(declared) = declared {
-            let patterns = declared
-                .iter()
-                .map(|it| Pattern::parse(it.as_str().unwrap_or_default()));
-            return patterns.collect::<Result<Vec<_>, _>>().map(Some);
-        }
-        let Some(tools) = capability_tools(word) else {
-            return Ok(None);
-        };
-        let patterns = tools.iter().map(|tool| Pattern::parse(tool));
-        patterns.collect::<Result<Vec<_>, _>>().map(Some)
+        let patterns = declared.map(|declared| {
+            let texts = declared.iter().map(|it| it.as_str().unwrap_or_default());
+            texts.map(Pattern::parse).collect()
+        });
+        patterns.transpose()
     }
+}
+
+/// Returns the tools of a built-in capability, if there is such a one.
+fn built_in_capability(word: &str) -> Result<Option<Vec<Pattern>>, String> {
+    let patterns =
+        capability_tools(word).map(|tools| tools.iter().map(|tool| Pattern::parse(tool)).collect());
+    patterns.transpose()
 }

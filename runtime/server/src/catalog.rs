@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use statemark_runs::check::Declaration;
@@ -110,11 +111,12 @@ pub(crate) fn definition_text(definition: &Map<String, Value>) -> String {
 }
 
 /// A spec that was written.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Created {
     /// The id of its first machine.
     pub id: String,
     /// The hash of that machine's table.
+    #[schemars(with = "String")]
     pub hash: Hash,
     /// The file.
     pub path: String,
@@ -125,6 +127,7 @@ pub struct Created {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unchanged: bool,
     /// The findings that are no errors, as [`Catalog::lint`] gives them.
+    #[schemars(with = "Map<String, Value>")]
     pub findings: Value,
 }
 

@@ -12,8 +12,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
+use statemark_runs::policy::Gating;
 use statemark_runs::runs::run_of_request;
-use statemark_runs::{Clock, Role, RunId, Runs, Store, Workflows};
+use statemark_runs::{Clock, Loaded, Role, RunId, Runs, Store, Workflows};
 
 use crate::arguments;
 use crate::caller::Caller;
@@ -27,7 +28,8 @@ use crate::options::Options;
 use crate::problem::{OTHER_RUN, Outcome, Problem};
 use crate::registry::{Registry, StartError};
 use crate::services::Services;
-use crate::tool::Tool;
+use crate::tool::{Tool, ToolCall as _};
+use crate::tools::StartRun;
 use authorize::{authorize, check_role, record_denial, record_use};
 
 /// The codes that tell a caller that its picture of a run is outdated.
@@ -112,10 +114,7 @@ impl Dispatcher {
         let loaded = bound.and_then(|run| self.runs().load(run).ok());
         let offered = self.tools().iter().filter(|tool| {
             (tool.annotations.read_only || !only_reads)
-                && loaded.as_ref().is_none_or(|loaded| {
-                    let own = tool.equivalent;
-                    loaded.may_offer(tool.name) || own.is_some_and(|own| loaded.may_offer(own))
-                })
+                && loaded.as_ref().is_none_or(|it| may_offer(it, tool))
         });
         offered.collect()
     }
@@ -174,6 +173,16 @@ impl Dispatcher {
     }
 }
 
+/// Returns whether the active states let a tool be called at all, by its name or by that of its equivalent.
+fn may_offer(loaded: &Loaded, tool: &Tool) -> bool {
+    match tool.equivalent {
+        None => loaded.may_offer(tool.name, tool.gating),
+        Some(own) => {
+            loaded.may_offer(own, tool.gating) || loaded.may_offer(tool.name, Gating::Counted)
+        }
+    }
+}
+
 /// The run and the request that the arguments of a call name.
 #[derive(Default)]
 struct Subject {
@@ -217,7 +226,7 @@ fn add_next(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, mut problem: Problem)
     let run = subject.run.as_deref();
     let run_of_request = subject.request.as_deref().and_then(run_of_request);
     // A call that starts a run and names none isn't about a run.
-    if run.is_none() && run_of_request.is_none() && tool.name == "start_run" {
+    if run.is_none() && run_of_request.is_none() && tool.name == StartRun::NAME {
         return problem;
     }
     let run = ctx.resolve_run(run.or(run_of_request.as_ref().map(RunId::as_str)));
@@ -227,7 +236,7 @@ fn add_next(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, mut problem: Problem)
         return problem;
     };
     match &mut problem.details {
-        Value::Object(map) => drop(map.insert("next".to_owned(), next)),
+        Value::Object(map) => drop(map.insert("next".to_owned(), json!(next))),
         Value::Null => problem.details = json!({"next": next}),
         _ => {}
     }

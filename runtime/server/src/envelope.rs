@@ -7,19 +7,18 @@ pub(crate) mod bounds;
 pub(crate) mod next;
 pub(crate) mod pages;
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::Refused;
 use statemark_runs::{Loaded, RunView, Written};
 
 use crate::problem::{Outcome, Problem};
-use next::{describe_next, describe_next_of_view};
-use pages::{PartCursor, Position, invalid_cursor, paginate};
-
-/// The fields of an answer of our own tools.
-pub type Fields = Result<Map<String, Value>, Problem>;
-
-/// The field that every answer about one run has, with its type.
-pub(crate) const NEXT: (&str, &str) = ("next", "object");
+use next::{Next, describe_next, describe_next_of_view};
+use pages::{PartCursor, Position, invalid_cursor};
 
 /// Bytes around an answer's fields: the envelope and a cursor.
 const AROUND: usize = 256;
@@ -51,28 +50,115 @@ pub(crate) fn set_field(object: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// Creates an answer about a run, with what is next. Leaves out fields that are null.
-pub(crate) fn answer_about(loaded: &Loaded, value: Value) -> Result<Map<String, Value>, Problem> {
-    Ok(answer_about_view(loaded, &loaded.view()?, value))
+/// An answer about a run: its own fields, and what is next. Fields that are null are left out.
+pub(crate) struct About<T> {
+    pub(crate) fields: T,
+    /// Where the run is and what it can do; none on a page after the first.
+    pub(crate) next: Option<Next>,
+    /// Whether the same order was carried out before.
+    pub(crate) replayed: bool,
+}
+
+impl<T> About<T> {
+    /// Creates an answer that continues one which says what is next.
+    pub(crate) const fn without_next(fields: T) -> Self {
+        Self {
+            fields,
+            next: None,
+            replayed: false,
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for About<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = serde_json::to_value(&self.fields).map_err(S::Error::custom)?;
+        let mut fields = into_fields(fields);
+        fields.retain(|_, field| !field.is_null());
+        if let Some(next) = &self.next {
+            let next = serde_json::to_value(next).map_err(S::Error::custom)?;
+            fields.insert("next".to_owned(), next);
+        }
+        if self.replayed {
+            fields.insert("replayed".to_owned(), Value::Bool(true));
+        }
+        fields.serialize(serializer)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for About<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("About{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = T::json_schema(generator);
+        let object = schema.ensure_object();
+        let properties = object.entry("properties").or_insert_with(|| json!({}));
+        if let Value::Object(properties) = properties {
+            for property in properties.values_mut() {
+                if let Some(Value::Array(kinds)) = property.get_mut("type") {
+                    kinds.retain(|kind| kind != "null");
+                    if let [only] = kinds.as_slice() {
+                        let only = only.clone();
+                        set_field(property, "type", only);
+                    }
+                }
+            }
+            let next = "Where the run is and what it can do.";
+            properties.insert(
+                "next".to_owned(),
+                json!({"type": "object", "description": next}),
+            );
+            let replayed =
+                "Whether the same order was carried out before: this is its first answer.";
+            properties.insert(
+                "replayed".to_owned(),
+                json!({"type": "boolean", "description": replayed}),
+            );
+        }
+        schema
+    }
+}
+
+/// An answer that is about a run if one is meant, and stands alone otherwise.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum AboutIfRun<T: Serialize> {
+    Run(About<T>),
+    Alone(T),
+}
+
+impl<T: JsonSchema + Serialize> JsonSchema for AboutIfRun<T> {
+    fn schema_name() -> Cow<'static, str> {
+        About::<T>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        About::<T>::json_schema(generator)
+    }
+}
+
+/// Fields of an answer that has none beside what is next.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct NoFields {}
+
+/// Creates an answer about a run, with what is next.
+pub(crate) fn answer_about<T>(loaded: &Loaded, fields: T) -> Result<About<T>, Problem> {
+    Ok(answer_about_view(loaded, &loaded.view()?, fields))
 }
 
 /// Creates an answer about a run from its view, which a caller of this has already.
-pub(crate) fn answer_about_view(
-    loaded: &Loaded,
-    view: &RunView,
-    value: Value,
-) -> Map<String, Value> {
-    let mut answer = into_fields(value);
-    answer.retain(|_, field| !field.is_null());
-    answer.insert("next".to_owned(), describe_next_of_view(loaded, view));
-    answer
+pub(crate) fn answer_about_view<T>(loaded: &Loaded, view: &RunView, fields: T) -> About<T> {
+    About {
+        fields,
+        next: Some(describe_next_of_view(loaded, view)),
+        replayed: false,
+    }
 }
 
 /// Creates the answer to an order, or the problem that the order was refused with. Both carry what is next.
-pub(crate) fn answer_order<T>(
-    written: &Written<T>,
-    value: Value,
-) -> Result<Map<String, Value>, Problem> {
+pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<About<T>, Problem> {
     if let Some(refused) = find_refusal(written) {
         let mut problem = Problem::refused(&refused);
         let next = describe_next(&written.loaded)?;
@@ -80,34 +166,29 @@ pub(crate) fn answer_order<T>(
         problem.details = json!({"legal": legal, "next": next});
         return Err(problem);
     }
-    let mut answer = answer_about(&written.loaded, value)?;
-    if written.replayed {
-        answer.insert("replayed".to_owned(), json!(true));
-    }
-    Ok(answer)
+    Ok(About {
+        replayed: written.replayed,
+        ..answer_about(&written.loaded, fields)?
+    })
 }
 
 /// Returns the bytes that an answer has room for beside its fields.
-pub(crate) fn remaining_room(answer: &Map<String, Value>) -> usize {
-    let size = json!(answer).to_string().len();
+pub(crate) fn remaining_room(answer: &impl Serialize) -> usize {
     bounds::MAX_REPLY
-        .saturating_sub(size)
+        .saturating_sub(bounds::size(answer))
         .saturating_sub(AROUND)
         .max(LEAST_ROOM)
 }
 
-/// Adds as much of a list or an object as there is room for, and a cursor if it continues.
-pub(crate) fn add_page(answer: &mut Map<String, Value>, name: &str, items: Value, start: Position) {
-    let (page, rest) = paginate(items, start, remaining_room(answer));
-    answer.insert(name.to_owned(), page);
-    if let Some(position) = rest {
-        let cursor = PartCursor {
-            part: name.to_owned(),
-            position,
-            name: None,
-        };
-        answer.insert("cursor".to_owned(), json!(cursor.to_string()));
-    }
+/// Creates the cursor at which a part of an answer continues.
+pub(crate) fn part_cursor(part: &str, rest: Option<Position>) -> Option<String> {
+    let position = rest?;
+    let cursor = PartCursor {
+        part: part.to_owned(),
+        position,
+        name: None,
+    };
+    Some(cursor.to_string())
 }
 
 /// Reads the position in a list from a cursor; the beginning if there is none.

@@ -109,7 +109,7 @@ pub async fn serve_http(
     let counted = Arc::clone(&dispatcher);
     let own = Router::new()
         .nest("/api", api::router(Arc::clone(&dispatcher), stop.clone()))
-        .route("/api/", get(api::index))
+        .route("/api/", api::index())
         .route("/metrics", get(move || told(Arc::clone(&counted))))
         .fallback(|| async {
             let message = "there is nothing here: the API is at `/api`, and MCP at `/mcp`";

@@ -35,6 +35,8 @@ mod problem;
 mod profiles;
 mod project;
 mod prompt;
+#[cfg(test)]
+mod reference;
 mod registry;
 mod remedy;
 mod requests;
@@ -49,7 +51,6 @@ pub use catalog::{Catalog, Created, NewSpec, Project, Simulated, Simulation, Spe
 pub use ctx::Ctx;
 pub use dispatch::Dispatcher;
 pub use docs::{Docs, Found, Hit, Page};
-pub use envelope::Fields;
 pub use http::{HttpOptions, Keys, Serving, serve_handler, serve_http};
 pub use mcp::{Server, serve_stdio};
 pub use options::{Asks, Options, Set};

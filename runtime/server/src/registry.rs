@@ -70,7 +70,7 @@ impl Registry {
     ///
     /// The options allow a tool that doesn't exist, or name sets that clash.
     pub(crate) fn new(options: &Options) -> Result<Self, StartError> {
-        let mut all: Vec<Tool> = tools::all().into_iter().chain(profiles::all()).collect();
+        let mut all = all_tools();
         all.sort_by_key(|tool| tool.name);
         check_allowed(options, &all)?;
         let (mut offered, mut unlisted): (Vec<_>, Vec<_>) =
@@ -89,6 +89,19 @@ impl Registry {
         let all = self.offered.iter().chain(&self.unlisted);
         all.filter(|tool| tool.set.is_own())
     }
+}
+
+/// Lists all tools that there are: our own, then those of profiles, each of which is gated as its equivalent is.
+pub(crate) fn all_tools() -> Vec<Tool> {
+    let own = tools::all();
+    let mut profiles = profiles::all();
+    for tool in &mut profiles {
+        let equivalent = own.iter().find(|it| Some(it.name) == tool.equivalent);
+        if let Some(equivalent) = equivalent {
+            tool.gating = equivalent.gating;
+        }
+    }
+    own.into_iter().chain(profiles).collect()
 }
 
 /// Checks that the options allow only tools that exist.

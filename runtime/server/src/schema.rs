@@ -14,19 +14,67 @@ pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
     let mut value = schema.to_value();
     slim(&mut value);
     match value {
-        Value::Object(map) => map,
+        Value::Object(mut map) => {
+            // Docs of a request are for readers of the code; the tool's description is for models.
+            map.remove("description");
+            map
+        }
         _ => Map::new(),
     }
 }
 
-/// Creates the schema of an answer whose `data` has these fields: names with JSON types, empty for any.
-pub(crate) fn output(fields: &[(&str, &str)]) -> Map<String, Value> {
-    let fields = fields.iter().map(|(name, kind)| {
-        let schema = match *kind {
-            "" => json!({}),
-            kind => json!({"type": kind}),
+/// A field of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Field {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its JSON type, or types; none for any.
+    pub(crate) kind: Option<Value>,
+    /// Its meaning, if that is said.
+    pub(crate) description: Option<String>,
+}
+
+impl Field {
+    /// Creates a field from its name and its JSON type, empty for any.
+    pub(crate) fn new(name: &str, kind: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: (!kind.is_empty()).then(|| Value::from(kind)),
+            description: None,
+        }
+    }
+}
+
+/// Derives the fields of an answer from its type.
+pub(crate) fn fields<T: JsonSchema>() -> Vec<Field> {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|it| {
+        it.inline_subschemas = true;
+        it.meta_schema = None;
+    });
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let fields = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| Field {
+            name: name.clone(),
+            kind: schema.get("type").cloned(),
+            description: schema
+                .get("description")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+        });
+    fields.collect()
+}
+
+/// Creates the schema of an answer whose `data` has these fields. Clients get no more of a field than its type.
+pub(crate) fn output(fields: &[Field]) -> Map<String, Value> {
+    let fields = fields.iter().map(|field| {
+        let schema = match &field.kind {
+            None => json!({}),
+            Some(kind) => json!({"type": kind}),
         };
-        ((*name).to_owned(), schema)
+        (field.name.clone(), schema)
     });
     let fields: Map<String, Value> = fields.collect();
     let schema = json!({

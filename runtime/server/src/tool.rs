@@ -1,15 +1,19 @@
-//! Tools: their names, schemas and annotations, and the function behind each.
+//! Tools: their names, schemas, annotations, gating and routes, and the function that each calls.
+//!
+//! A tool of our own is a type that implements [`ToolCall`]; a [`Tool`] is its entry in the registry.
 
-use rmcp::schemars::JsonSchema;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use statemark_runs::policy::Gating;
 
 use crate::arguments;
 use crate::ctx::Ctx;
-use crate::envelope::{self, Fields};
+use crate::envelope;
 use crate::options::Set;
 use crate::problem::{Outcome, Problem};
-use crate::schema;
+use crate::schema::{self, Field};
 
 /// The annotations of a tool: hints for clients about what it may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +53,85 @@ impl Annotations {
     };
 }
 
+/// A call of a tool of our own: its fields are the arguments, and the reply is its response as that is serialized.
+pub(crate) trait ToolCall: DeserializeOwned + JsonSchema + 'static {
+    /// The name that clients call it by.
+    const NAME: &'static str;
+    /// The name for people.
+    const TITLE: &'static str;
+    /// The description for models: what it does and when to use it.
+    const DESCRIPTION: &'static str;
+    /// The set that it belongs to.
+    const SET: Set;
+    /// The hints for clients.
+    const ANNOTATIONS: Annotations;
+    /// The power that states have over it.
+    const GATING: Gating;
+    /// The paths of the HTTP API that lead to it.
+    const ROUTES: &'static [Route] = &[];
+
+    /// The `data` of an answer. Its schema is derived, so that schema and reply can't differ.
+    type Response: Serialize + JsonSchema;
+
+    /// Carries the request out. Policy isn't asked here.
+    ///
+    /// # Errors
+    ///
+    /// The request can't be carried out, or was refused.
+    fn run(&self, ctx: &Ctx<'_>) -> Result<Self::Response, Problem>;
+}
+
+/// A path of the HTTP API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// The method.
+    pub(crate) method: Method,
+    /// The path below `/api`, with `{id}` for the argument that it names.
+    pub(crate) path: &'static str,
+    /// The argument that the path names.
+    pub(crate) argument: Option<&'static str>,
+    /// A few words for the API's index.
+    pub(crate) summary: &'static str,
+}
+
+/// A method of HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// Reads: arguments come from the query.
+    Get,
+    /// Changes something: arguments come from the body.
+    Post,
+    /// Creates something: as `Post`, answered by 201.
+    Create,
+}
+
+impl Method {
+    /// The method as HTTP spells it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post | Self::Create => "POST",
+        }
+    }
+}
+
+impl Route {
+    /// Creates a route with `{id}` in its path, which is the value of an argument.
+    pub(crate) const fn new(
+        method: Method,
+        path: &'static str,
+        argument: Option<&'static str>,
+        summary: &'static str,
+    ) -> Self {
+        Self {
+            method,
+            path,
+            argument,
+            summary,
+        }
+    }
+}
+
 /// A function that gives an outcome the shape that a client receives, and says whether it is an error.
 pub type Shape = fn(Outcome) -> (Value, bool);
 
@@ -70,32 +153,39 @@ pub struct Tool {
     pub input: Map<String, Value>,
     /// The JSON Schema of its answers, if they have one.
     pub output: Option<Map<String, Value>>,
+    /// The fields of its answers' `data`, as far as they are known.
+    pub(crate) fields: Vec<Field>,
+    /// The power that states have over it; that of its equivalent, if it has one.
+    pub gating: Gating,
     /// The tool of our own that does the same: what policy grants or restricts for that one holds for this one as well.
     pub equivalent: Option<&'static str>,
+    /// The paths of the HTTP API that lead to it.
+    pub(crate) routes: &'static [Route],
     shape: Shape,
     run: Run,
 }
 
 impl Tool {
-    /// Creates a tool of our own from a function; its answers come in the envelope.
-    pub fn own<I: DeserializeOwned + JsonSchema + 'static>(
-        (name, set, annotations): (&'static str, Set, Annotations),
-        (title, description): (&'static str, &'static str),
-        output: &[(&str, &str)],
-        run: fn(&Ctx<'_>, &I) -> Fields,
-    ) -> Self {
+    /// Creates a tool of our own from the type of its requests; its answers come in the envelope.
+    pub(crate) fn new<R: ToolCall>() -> Self {
+        let fields = schema::fields::<R::Response>();
         Self {
-            name,
-            set,
-            title,
-            description,
-            annotations,
-            input: schema::input::<I>(),
-            output: Some(schema::output(output)),
+            name: R::NAME,
+            set: R::SET,
+            title: R::TITLE,
+            description: R::DESCRIPTION,
+            annotations: R::ANNOTATIONS,
+            input: schema::input::<R>(),
+            output: Some(schema::output(&fields)),
+            fields,
+            gating: R::GATING,
             equivalent: None,
+            routes: R::ROUTES,
             shape: envelope::wrap,
-            run: Box::new(move |ctx, arguments| {
-                run(ctx, &arguments::parse(arguments)?).map(Value::Object)
+            run: Box::new(|ctx, arguments| {
+                let response = arguments::parse::<R>(arguments)?.run(ctx)?;
+                serde_json::to_value(response)
+                    .map_err(|error| Problem::new("failed", error.to_string()))
             }),
         }
     }
@@ -115,7 +205,10 @@ impl Tool {
             annotations,
             input: schema::input::<I>(),
             output: None,
+            fields: Vec::new(),
+            gating: Gating::Counted,
             equivalent: None,
+            routes: &[],
             shape,
             run: Box::new(move |ctx, arguments| run(ctx, &arguments::parse(arguments)?)),
         }
@@ -123,7 +216,11 @@ impl Tool {
 
     /// Adds a schema of the answers, where they come in an envelope like ours: the fields of `data`.
     pub fn with_output(mut self, fields: &[(&str, &str)]) -> Self {
-        self.output = Some(schema::output(fields));
+        self.fields = fields
+            .iter()
+            .map(|(name, kind)| Field::new(name, kind))
+            .collect();
+        self.output = Some(schema::output(&self.fields));
         self
     }
 
@@ -131,6 +228,13 @@ impl Tool {
     #[must_use]
     pub const fn equivalent_to(mut self, own: &'static str) -> Self {
         self.equivalent = Some(own);
+        self
+    }
+
+    /// Sets the power that states have over a tool that has no equivalent.
+    #[must_use]
+    pub(crate) const fn gated_by(mut self, gating: Gating) -> Self {
+        self.gating = gating;
         self
     }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use statemark_runs::body::{RequestKind, StepStatus};
 use statemark_runs::maintenance::{export, ignore_progress, import, verify};
+use statemark_runs::policy::Gating;
 use statemark_runs::runs::{Fork, Migrate, PutArtifact, Rewind};
 use statemark_runs::{
     Actor, Advance, Answer, Append, Ask, Body, Cancel, Continue, Expect, Force, ManualClock,
@@ -217,7 +218,7 @@ pub(crate) fn read(runs: &Runs, run: &RunId) {
                 .legality()
                 .transitions_of(None, Some(&json!({"n": 3}))),
         );
-        let _ = loaded.may_offer("Edit");
+        let _ = loaded.may_offer("Edit", Gating::Counted);
         for revision in loaded.state.artifacts.values().flatten() {
             drop(runs.read_artifact(&loaded, &revision.artifact.name, None));
         }

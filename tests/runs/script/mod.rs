@@ -39,7 +39,7 @@ pub(crate) mod travel;
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use statemark_runs::policy::Verdict;
+use statemark_runs::policy::{Gating, Verdict};
 use statemark_runs::{
     Actor, Answer, Ask, Body, Cancel, Continue, Force, Order, Pause, Query, Remedy, Reply, Reserve,
     Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, explain, state,
@@ -150,7 +150,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
             let (tool, arguments) = rest.split_once(' ').unwrap_or((rest, ""));
             let loaded = bench.runs.load(&order.run)?;
             let arguments = json(arguments).unwrap_or_default();
-            Ok(match loaded.may_use(tool, &arguments) {
+            Ok(match loaded.may_use(tool, gating_of(tool), &arguments) {
                 Verdict::Allow => "allowed\n".to_owned(),
                 Verdict::Deny(denial) => format!("denied ({}): {}\n", denial.code, denial.reason),
             })
@@ -188,6 +188,16 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "look" => bench.runs.caught_up(&order.run).map(|_| String::new()),
         "records" => records(bench, run),
         _ => travel::act(bench, &order, line),
+    }
+}
+
+/// The power that states have over a tool, as the server declares it.
+fn gating_of(tool: &str) -> Gating {
+    match tool {
+        "get_run" | "start_run" => Gating::Free,
+        "submit_artifact" => Gating::Needs("artifact.submit"),
+        "report_progress" => Gating::Needs("run.report_progress"),
+        _ => Gating::Counted,
     }
 }
 

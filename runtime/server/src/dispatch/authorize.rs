@@ -7,7 +7,7 @@
 //! All of this holds for agents. What people and observers may do depends on their role.
 
 use serde_json::{Map, Value, json};
-use statemark_runs::policy::{UNGATED, Verdict, is_counted};
+use statemark_runs::policy::{Gating, Verdict};
 use statemark_runs::{DenyTool, Hash, Loaded, Reserve, Reserved, Role, RunError, RunId, Used};
 
 use crate::arguments::{find, find_mut};
@@ -60,10 +60,10 @@ pub(super) fn authorize(
     if ctx.caller.actor.role != Role::Agent {
         return Ok(None);
     }
-    if tool.equivalent.is_none() && UNGATED.contains(&tool.name) {
+    if tool.gating == Gating::Free {
         return Ok(None);
     }
-    let counts = is_counted(tool.name) && tool.equivalent.is_none_or(is_counted);
+    let counts = tool.gating == Gating::Counted;
     let named = named_run(arguments);
     let run = match ctx.resolve_run(named.and_then(Value::as_str)) {
         Ok(run) => run,
@@ -97,17 +97,14 @@ pub(super) fn authorize(
 
 /// Decides whether the active states grant a tool.
 ///
-/// A tool with an equivalent may be granted by either name. What disallows either name wins, unless no state restricts the
-/// equivalent.
+/// A tool with an equivalent may be granted by either name. What disallows either name wins.
 fn decide(loaded: &Loaded, tool: &Tool, arguments: &Value) -> Verdict {
-    let by_name = loaded.may_use(tool.name, arguments);
     let Some(equivalent) = tool.equivalent else {
-        return by_name;
+        return loaded.may_use(tool.name, tool.gating, arguments);
     };
-    if UNGATED.contains(&equivalent) {
-        return Verdict::Allow;
-    }
-    match (by_name, loaded.may_use(equivalent, arguments)) {
+    // A definition that names the tool of a profile means that one, whatever power it has over the equivalent.
+    let by_name = loaded.may_use(tool.name, Gating::Counted, arguments);
+    match (by_name, loaded.may_use(equivalent, tool.gating, arguments)) {
         (Verdict::Deny(denial), _) | (_, Verdict::Deny(denial)) if denial.code != "not_granted" => {
             Verdict::Deny(denial)
         }

@@ -1,5 +1,6 @@
 //! Bounds of replies, and how values are cut to them.
 
+use serde::Serialize;
 use serde_json::Value;
 
 /// Most bytes of a reply. Why: it enters a model's context whole.
@@ -8,12 +9,17 @@ pub(crate) const MAX_REPLY: usize = 16 << 10;
 /// Bytes that a reply needs around and after the items of a list: the envelope and a cursor.
 pub(crate) const ENVELOPE: usize = 512;
 
+/// Returns the length of a value's JSON. Unit: bytes.
+pub(crate) fn size(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(usize::MAX, |text| text.len())
+}
+
 /// Takes as many items as fit beside the bytes that a reply has already; at least one.
-pub(crate) fn take_fitting(items: Vec<Value>, used: usize) -> Vec<Value> {
+pub(crate) fn take_fitting<T: Serialize>(items: Vec<T>, used: usize) -> Vec<T> {
     let mut room = MAX_REPLY.saturating_sub(used);
     let mut fitting = Vec::new();
     for item in items {
-        let size = item.to_string().len().saturating_add(1);
+        let size = size(&item).saturating_add(1);
         if size > room && !fitting.is_empty() {
             break;
         }

@@ -2,9 +2,14 @@
 //!
 //! With it, the parts of a run that an answer can have a page of.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
-use statemark_runs::body::Artifact;
-use statemark_runs::{Blocker, Legal, Loaded, RunView, Status};
+use statemark_runs::body::{Artifact, Stage};
+use statemark_runs::{Blocker, Hash, Legal, Loaded, RunId, RunView, Status};
 
 use super::bounds;
 use super::pages::{PartCursor, Position, paginate};
@@ -33,82 +38,197 @@ const MAX_FACT: usize = 200;
 /// Most bytes of the reason that a run has its status for.
 const MAX_REASON: usize = 500;
 
-/// The parts that may be large, with the most bytes of each, in the order in which they take their room.
-const PARTS: [(&str, usize); 7] = [
-    ("configuration", 1 << 10),
-    ("waiting_for", 1 << 10),
-    ("tools", 1 << 10),
-    ("iterations", 512),
-    ("legal", 3 << 10),
-    ("instructions", 6 << 10),
-    ("hints", 1 << 10),
+/// The parts of `next`, with the most bytes of each, in the order in which they take their room.
+const PARTS: [(RunPart, usize); 7] = [
+    (RunPart::Configuration, 1 << 10),
+    (RunPart::WaitingFor, 1 << 10),
+    (RunPart::Tools, 1 << 10),
+    (RunPart::Iterations, 512),
+    (RunPart::Legal, 3 << 10),
+    (RunPart::Instructions, 6 << 10),
+    (RunPart::Hints, 1 << 10),
 ];
 
+/// The field `next`.
+#[derive(Serialize)]
+pub(crate) struct Next {
+    run_id: RunId,
+    workflow: String,
+    status: Status,
+    is_final: bool,
+    transitions: u64,
+    seq: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(flatten)]
+    parts: Parts,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cursors: Vec<String>,
+}
+
+/// A part of a run that may be large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RunPart {
+    Configuration,
+    WaitingFor,
+    Legal,
+    Tools,
+    Instructions,
+    Iterations,
+    Hints,
+    Steps,
+    Visits,
+    Context,
+    Artifacts,
+    Requests,
+    Children,
+    Config,
+    /// The visits of one state.
+    Visit,
+}
+
+impl RunPart {
+    /// All parts.
+    const ALL: [Self; 15] = [
+        Self::Configuration,
+        Self::WaitingFor,
+        Self::Legal,
+        Self::Tools,
+        Self::Instructions,
+        Self::Iterations,
+        Self::Hints,
+        Self::Steps,
+        Self::Visits,
+        Self::Context,
+        Self::Artifacts,
+        Self::Requests,
+        Self::Children,
+        Self::Config,
+        Self::Visit,
+    ];
+
+    /// The name in answers and cursors.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::WaitingFor => "waiting_for",
+            Self::Legal => "legal",
+            Self::Tools => "tools",
+            Self::Instructions => "instructions",
+            Self::Iterations => "iterations",
+            Self::Hints => "hints",
+            Self::Steps => "steps",
+            Self::Visits => "visits",
+            Self::Context => "context",
+            Self::Artifacts => "artifacts",
+            Self::Requests => "requests",
+            Self::Children => "children",
+            Self::Config => "config",
+            Self::Visit => "visit",
+        }
+    }
+
+    /// The type of its JSON.
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Tools
+            | Self::Instructions
+            | Self::Hints
+            | Self::Visits
+            | Self::Context
+            | Self::Children
+            | Self::Config => "object",
+            _ => "array",
+        }
+    }
+
+    /// Finds a part by its name.
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+}
+
+/// Parts of a run, a page of each.
+#[derive(Default, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Parts(BTreeMap<&'static str, Value>);
+
+impl Parts {
+    pub(crate) fn insert(&mut self, part: RunPart, page: Value) {
+        self.0.insert(part.name(), page);
+    }
+}
+
+impl JsonSchema for Parts {
+    fn schema_name() -> Cow<'static, str> {
+        "Parts".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let parts = RunPart::ALL.map(|part| (part.name().to_owned(), json!({"type": part.kind()})));
+        json_schema!({"type": "object", "properties": Map::from_iter(parts)})
+    }
+}
+
 /// Describes where a run is and what is next. What doesn't fit is reached by `get_run` with one of `cursors`.
-pub(crate) fn describe_next(loaded: &Loaded) -> Result<Value, Problem> {
+pub(crate) fn describe_next(loaded: &Loaded) -> Result<Next, Problem> {
     Ok(describe_next_of_view(loaded, &loaded.view()?))
 }
 
 /// Describes what is next from a run's view. Why: to make a view evaluates every guard.
-pub(crate) fn describe_next_of_view(loaded: &Loaded, view: &RunView) -> Value {
+pub(crate) fn describe_next_of_view(loaded: &Loaded, view: &RunView) -> Next {
     let state = &loaded.state;
-    let head = json!({
-        "run_id": loaded.run,
-        "workflow": state.workflow,
-        "status": view.status,
-        "is_final": view.status.is_over(),
-        "transitions": state.transitions,
-        "seq": loaded.head.seq,
-    });
-    let Value::Object(mut next) = head else {
-        return Value::Null;
+    let reason = view.reason.as_ref();
+    let mut next = Next {
+        run_id: loaded.run.clone(),
+        workflow: state.workflow.clone(),
+        status: view.status,
+        is_final: view.status.is_over(),
+        transitions: state.transitions,
+        seq: loaded.head.seq,
+        reason: reason.map(|it| bounds::truncate(it, MAX_REASON).0.to_owned()),
+        parts: Parts::default(),
+        cursors: Vec::new(),
     };
-    if let Some(reason) = &view.reason {
-        let (reason, _) = bounds::truncate(reason, MAX_REASON);
-        next.insert("reason".to_owned(), json!(reason));
-    }
     let mut room = MAX_NEXT;
-    let mut cursors = Vec::new();
     for (name, max) in PARTS {
-        let part = run_part(loaded, view, name).unwrap_or_default();
+        let part = run_part(loaded, view, name);
         let is_empty = part.as_array().is_some_and(Vec::is_empty)
             || part.as_object().is_some_and(Map::is_empty);
-        if is_empty && !["configuration", "legal"].contains(&name) {
+        if is_empty && !matches!(name, RunPart::Configuration | RunPart::Legal) {
             continue;
         }
         let (page, rest) = paginate(part.clone(), Position::default(), max.min(room));
-        room = room.saturating_sub(page.to_string().len());
+        room = room.saturating_sub(bounds::size(&page));
         if let Some(position) = rest {
-            cursors.push(PartCursor::new(name, &part, position).to_string());
+            let cursor = PartCursor::new(name.name(), &part, position);
+            next.cursors.push(cursor.to_string());
         }
-        next.insert(name.to_owned(), page);
+        next.parts.insert(name, page);
     }
-    if !cursors.is_empty() {
-        next.insert("cursors".to_owned(), json!(cursors));
-    }
-    Value::Object(next)
+    next
 }
 
-/// Returns a part of a run, whole; none if there is no such part.
-pub(crate) fn run_part(loaded: &Loaded, view: &RunView, name: &str) -> Option<Value> {
+/// Returns a part of a run, whole; nothing for the visits of a state, which aren't part of what is loaded.
+pub(crate) fn run_part(loaded: &Loaded, view: &RunView, part: RunPart) -> Value {
     let state = &loaded.state;
-    Some(match name {
-        "configuration" => json!(state.leaves),
-        "waiting_for" => rename_request_ids(json!(view.waiting_for)),
-        "legal" => enabled_events(loaded, view),
-        "tools" => granted_tools(loaded),
-        "instructions" => instructions(view),
-        "iterations" => iterations(loaded),
-        "hints" => hints(loaded),
-        "steps" => json!(view.steps),
-        "visits" => json!(state.visits),
-        "context" => json!(view.context),
-        "artifacts" => list_artifacts(loaded),
-        "requests" => rename_request_ids(json!(view.requests)),
-        "children" => json!(state.children),
-        "config" => loaded.workflow.meta().clone(),
-        _ => return None,
-    })
+    match part {
+        RunPart::Configuration => json!(state.leaves),
+        RunPart::WaitingFor => rename_request_ids(json!(view.waiting_for)),
+        RunPart::Legal => enabled_events(loaded, view),
+        RunPart::Tools => granted_tools(loaded),
+        RunPart::Instructions => instructions(view),
+        RunPart::Iterations => iterations(loaded),
+        RunPart::Hints => hints(loaded),
+        RunPart::Steps => json!(view.steps),
+        RunPart::Visits => json!(state.visits),
+        RunPart::Context => json!(view.context),
+        RunPart::Artifacts => json!(list_artifacts(loaded)),
+        RunPart::Requests => rename_request_ids(json!(view.requests)),
+        RunPart::Children => json!(state.children),
+        RunPart::Config => loaded.workflow.meta().clone(),
+        RunPart::Visit => Value::Null,
+    }
 }
 
 /// Returns the events with their guards, enabled ones first. Long values are cut.
@@ -232,34 +352,77 @@ fn hints(loaded: &Loaded) -> Value {
     Value::Object(hints)
 }
 
+/// A revision of an artifact without its content.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ArtifactSummary {
+    /// The artifact.
+    name: String,
+    /// The revision.
+    revision: u64,
+    /// Its stage: draft, final or discarded.
+    #[schemars(with = "String")]
+    stage: Stage,
+    /// Whether its contract holds.
+    valid: bool,
+    /// Its length. Unit: bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    /// The hash of its content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    hash: Option<Hash>,
+    /// Its media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    media: Option<String>,
+    /// The file that it is, if the store doesn't have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// The folder that the path starts from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    storage_root: Option<String>,
+    /// The state that it was made in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<String>,
+    /// The unit of work that made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    /// The reason for which it was discarded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The number of revisions, in a list of artifacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revisions: Option<usize>,
+}
+
+impl From<&Artifact> for ArtifactSummary {
+    fn from(artifact: &Artifact) -> Self {
+        Self {
+            name: artifact.name.clone(),
+            revision: artifact.revision,
+            stage: artifact.stage,
+            valid: artifact.holds(),
+            size: artifact.size,
+            hash: artifact.content,
+            media: artifact.media.clone(),
+            path: artifact.path.clone(),
+            storage_root: artifact.storage_root.clone(),
+            step: artifact.step.clone(),
+            unit: artifact.unit.clone(),
+            reason: artifact.reason.clone(),
+            revisions: None,
+        }
+    }
+}
+
 /// Lists the current revision of each artifact; the last one if none is current.
-pub(crate) fn list_artifacts(loaded: &Loaded) -> Value {
+pub(crate) fn list_artifacts(loaded: &Loaded) -> Vec<ArtifactSummary> {
     let state = &loaded.state;
     let artifacts = state.artifacts.iter().filter_map(|(name, revisions)| {
         let current = state.current(name).or(revisions.last())?;
-        let mut artifact = describe_artifact(&current.artifact);
-        artifact.insert("revisions".to_owned(), json!(revisions.len()));
-        Some(Value::Object(artifact))
+        Some(ArtifactSummary {
+            revisions: Some(revisions.len()),
+            ..ArtifactSummary::from(&current.artifact)
+        })
     });
     artifacts.collect()
-}
-
-/// Describes a revision of an artifact without its content.
-pub(crate) fn describe_artifact(artifact: &Artifact) -> Map<String, Value> {
-    let fields = [
-        ("name", json!(artifact.name)),
-        ("revision", json!(artifact.revision)),
-        ("stage", json!(artifact.stage)),
-        ("valid", json!(artifact.holds())),
-        ("size", json!(artifact.size)),
-        ("hash", json!(artifact.content)),
-        ("media", json!(artifact.media)),
-        ("path", json!(artifact.path)),
-        ("storage_root", json!(artifact.storage_root)),
-        ("step", json!(artifact.step)),
-        ("unit", json!(artifact.unit)),
-        ("reason", json!(artifact.reason)),
-    ];
-    let known = fields.into_iter().filter(|(_, value)| !value.is_null());
-    known.map(|(key, value)| (key.to_owned(), value)).collect()
 }

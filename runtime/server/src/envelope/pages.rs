@@ -4,17 +4,21 @@
 //! everything can be read, even an item that is larger than a reply. If items have names, the cursor has the item's as well
 //! (`context:12=words`): items that come and go between two pages shift the numbers, not the next item.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::{Map, Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::bounds;
 use crate::problem::Problem;
 
-/// Bytes that an item takes beside its JSON: punctuation, and the fields around a piece.
+/// Bytes that an item takes in addition to its JSON.
 const PUNCTUATION: usize = 4;
-const PIECE: usize = 80;
+/// Bytes that the fields of a piece take.
+const PIECE_FIELDS: usize = 80;
 
 /// The position at which a page begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,6 +132,70 @@ pub(crate) fn invalid_cursor() -> Problem {
     Problem::argument("cursor", "take the one that the answer before has given")
 }
 
+/// A page of a list: as many items as an answer has room for. None of them yet: `Page::default()`.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct Page<T>(Option<Vec<Fragment<T>>>);
+
+/// An item of a page, or a piece of one that is larger than a page.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Fragment<T> {
+    Whole(T),
+    Piece(Piece),
+}
+
+/// A piece of an item's JSON.
+#[derive(Serialize)]
+struct Piece {
+    json: String,
+    /// The byte at which it begins.
+    from: usize,
+    /// The length of the whole. Unit: bytes.
+    bytes: usize,
+}
+
+impl<T> Default for Page<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> Page<T> {
+    /// Returns whether it is still to be filled.
+    pub(crate) const fn is_pending(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl<T> JsonSchema for Page<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Page".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "array"})
+    }
+}
+
+impl<T: Serialize> Page<T> {
+    /// Takes the items that fit from a position on. Returns the position of the next page as well.
+    pub(crate) fn fill(
+        items: impl IntoIterator<Item = T>,
+        start: Position,
+        room: usize,
+    ) -> (Self, Option<Position>) {
+        let items = items.into_iter().map(|it| (String::new(), it));
+        let (kept, rest) = fill(items, start, room);
+        let kept = kept.into_iter().map(|(_, it)| it).collect();
+        (Self(Some(kept)), rest)
+    }
+}
+
 /// Cuts a page out of a list or an object. Returns the position of the next page as well.
 ///
 /// A page has at least one item, or a piece of it. Other values come whole.
@@ -136,35 +204,45 @@ pub(crate) fn paginate(items: Value, start: Position, room: usize) -> (Value, Op
         Value::Array(all) => {
             let all = all.into_iter().map(|it| (String::new(), it));
             let (kept, rest) = fill(all, start, room);
-            let kept = kept.into_iter().map(|(_, it)| it).collect();
+            let kept = kept.into_iter().map(|(_, it)| it.into_value()).collect();
             (Value::Array(kept), rest)
         }
         Value::Object(all) => {
             let (kept, rest) = fill(all.into_iter(), start, room);
-            (Value::Object(Map::from_iter(kept)), rest)
+            let kept = kept.into_iter().map(|(key, it)| (key, it.into_value()));
+            (Value::Object(kept.collect()), rest)
         }
         other => (other, None),
     }
 }
 
-type Items = Vec<(String, Value)>;
+impl Fragment<Value> {
+    fn into_value(self) -> Value {
+        match self {
+            Self::Whole(item) => item,
+            Self::Piece(piece) => json!(piece),
+        }
+    }
+}
 
-fn fill(
-    items: impl Iterator<Item = (String, Value)>,
+type Fragments<T> = Vec<(String, Fragment<T>)>;
+
+fn fill<T: Serialize>(
+    items: impl Iterator<Item = (String, T)>,
     start: Position,
     mut room: usize,
-) -> (Items, Option<Position>) {
-    let mut kept = Items::new();
+) -> (Fragments<T>, Option<Position>) {
+    let mut kept = Fragments::new();
     for (number, (key, item)) in items.enumerate().skip(start.item) {
         let byte = if number == start.item { start.byte } else { 0 };
-        let text = item.to_string();
+        let text = serde_json::to_string(&item).unwrap_or_default();
         let size = text
             .len()
             .saturating_add(key.len())
             .saturating_add(PUNCTUATION);
         if size <= room && byte == 0 {
             room = room.saturating_sub(size);
-            kept.push((key, item));
+            kept.push((key, Fragment::Whole(item)));
             continue;
         }
         let at = |item, byte| Some(Position { item, byte });
@@ -172,7 +250,7 @@ fn fill(
             return (kept, at(number, 0));
         }
         let (piece, end) = piece(&text, byte, room.saturating_sub(key.len()));
-        kept.push((key, piece));
+        kept.push((key, Fragment::Piece(piece)));
         return if end < text.len() {
             (kept, at(number, end))
         } else {
@@ -183,16 +261,21 @@ fn fill(
 }
 
 /// Cuts a piece out of an item's JSON. Returns the byte at which it ends as well.
-fn piece(text: &str, from: usize, room: usize) -> (Value, usize) {
+fn piece(text: &str, from: usize, room: usize) -> (Piece, usize) {
     // Escaped in a JSON string, a piece may be twice as long.
-    let max = room.saturating_sub(PIECE) / 2;
+    let max = room.saturating_sub(PIECE_FIELDS) / 2;
     let from = (0..=from.min(text.len()))
         .rev()
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or_default();
     let (cut, _) = bounds::truncate(text.get(from..).unwrap_or_default(), max.max(64));
-    let piece = json!({"json": cut, "from": from, "bytes": text.len()});
-    (piece, from.saturating_add(cut.len()))
+    let piece = Piece {
+        json: cut.to_owned(),
+        from,
+        bytes: text.len(),
+    };
+    let end = from.saturating_add(cut.len());
+    (piece, end)
 }
 
 #[cfg(test)]

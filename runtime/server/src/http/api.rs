@@ -1,14 +1,7 @@
-//! The API: the tools of ours by paths and verbs, for programs that don't speak MCP.
+//! The API: the tools of ours by paths and methods, for programs that don't speak MCP.
 //!
-//! | request | tool |
-//! |---|---|
-//! | `GET /` | none: an index of these paths |
-//! | `GET /workflows`, `GET /workflows/ID` | `list_workflows`, `describe_workflow` |
-//! | `GET /runs`, `POST /runs` | `list_runs`, `start_run` |
-//! | `GET /runs/ID`, `…/events`, `…/timeline`, `…/artifacts`, `…/requests` | `get_run`, `get_events`, `get_timeline`, `get_artifact`, `list_requests` |
-//! | `POST /runs/ID/events` | `send_event` |
-//! | `POST /requests/ID` | `resolve_request` |
-//! | `GET /stream` | server-sent events: `http/stream.rs` |
+//! Paths, methods and the index at `/` are made from the [`Route`]s that tools declare; only `/stream` (`http/stream.rs`) and
+//! `/mcp` have none.
 //!
 //! Arguments come from the query or from the body, which is a JSON object; what the path names can't be said otherwise there.
 //! The answer is the envelope that a tool gives, with a status by its code. The same policy holds as for tools.
@@ -16,11 +9,12 @@
 use std::sync::Arc;
 
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, RawPathParams, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Json, Router};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -29,33 +23,8 @@ use super::stream;
 use crate::caller::Caller;
 use crate::dispatch::Dispatcher;
 use crate::problem::Problem;
-
-/// The paths, as the index tells them: verbs, path, and what it is in a few words.
-const PATHS: [(&str, &str, &str); 11] = [
-    ("GET", "/workflows", "the workflows"),
-    (
-        "GET",
-        "/workflows/{id}",
-        "one of them; `format` may be json, mermaid or markdown",
-    ),
-    ("GET, POST", "/runs", "the runs; begins one"),
-    ("GET", "/runs/{id}", "a run, and what is next"),
-    (
-        "GET, POST",
-        "/runs/{id}/events",
-        "its records; sends it an event",
-    ),
-    (
-        "GET",
-        "/runs/{id}/timeline",
-        "its branches, visits and checkpoints",
-    ),
-    ("GET", "/runs/{id}/artifacts", "what was handed in"),
-    ("GET", "/runs/{id}/requests", "what people are asked"),
-    ("POST", "/requests/{id}", "a person decides"),
-    ("GET", "/stream", "what changes, as server-sent events"),
-    ("POST", "/mcp", "the Model Context Protocol, beside the API"),
-];
+use crate::tool::{Method, Route};
+use crate::tools;
 
 /// What every request is answered from.
 #[derive(Clone)]
@@ -68,32 +37,13 @@ pub(super) struct Api {
 type Pairs = Query<Vec<(String, String)>>;
 type Given = Result<Json<Map<String, Value>>, JsonRejection>;
 
-/// The paths below `/api`.
+/// Creates the router of the paths below `/api`.
 pub(super) fn router(dispatcher: Arc<Dispatcher>, stop: CancellationToken) -> Router {
-    let read = |tool, named| {
-        get(move |api, caller, path, query| read(tool, named, (api, caller, path, query)))
-    };
-    let write = |tool, named| {
-        post(move |api, caller, path, given| write(tool, named, (api, caller, path, given)))
-    };
-    let runs = get(|api, caller, query| list("list_runs", (api, caller, query))).post(start);
-    Router::new()
-        .route("/", get(index))
-        .route(
-            "/workflows",
-            get(|api, caller, query| list("list_workflows", (api, caller, query))),
-        )
-        .route("/workflows/{id}", read("describe_workflow", "workflow"))
-        .route("/runs", runs)
-        .route("/runs/{id}", read("get_run", "run_id"))
-        .route("/runs/{id}/artifacts", read("get_artifact", "run_id"))
-        .route(
-            "/runs/{id}/events",
-            read("get_events", "run_id").merge(write("send_event", "run_id")),
-        )
-        .route("/runs/{id}/requests", read("list_requests", "run_id"))
-        .route("/runs/{id}/timeline", read("get_timeline", "run_id"))
-        .route("/requests/{id}", write("resolve_request", "request_id"))
+    let mut router = Router::new().route("/", index());
+    for (tool, route) in routes() {
+        router = router.route(route.path, handler(tool, route));
+    }
+    router
         .route("/stream", get(stream::stream))
         .fallback(|| async {
             let message = "the API has no such path; `GET /api` lists those that it has";
@@ -107,83 +57,96 @@ pub(super) fn router(dispatcher: Arc<Dispatcher>, stop: CancellationToken) -> Ro
         .with_state(Api { dispatcher, stop })
 }
 
-/// What there is.
-pub(super) async fn index() -> Response {
-    let paths = PATHS.iter().map(|(verbs, path, what)| {
-        let at = if *path == "/mcp" { "" } else { "/api" };
-        json!({"methods": verbs.split(", ").collect::<Vec<_>>(), "path": format!("{at}{path}"), "what": what})
+/// Lists the routes of our own tools, each with its tool.
+fn routes() -> impl Iterator<Item = (&'static str, Route)> {
+    let tools = tools::all().into_iter();
+    tools.flat_map(|tool| tool.routes.iter().map(move |route| (tool.name, *route)))
+}
+
+/// A path in the index of the API.
+#[derive(Serialize)]
+struct IndexedPath {
+    methods: Vec<&'static str>,
+    path: String,
+    what: String,
+}
+
+/// Creates the handler that lists the paths.
+pub(super) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
+    let mut paths: Vec<IndexedPath> = Vec::new();
+    let fixed = [
+        ("GET", "/api/stream", "what changes, as server-sent events"),
+        ("POST", "/mcp", "the Model Context Protocol, beside the API"),
+    ];
+    let routes = routes().map(|(_, route)| {
+        let path = format!("/api{}", route.path);
+        (route.method.name(), path, route.summary)
     });
-    let paths: Vec<Value> = paths.collect();
-    Json(json!({"ok": true, "data": {"paths": paths}})).into_response()
-}
-
-async fn list(
-    tool: &'static str,
-    (State(api), Extension(caller), Query(pairs)): (State<Api>, Extension<Caller>, Pairs),
-) -> Response {
-    asked(api, caller, tool, pairs, None).await
-}
-
-async fn read(
-    tool: &'static str,
-    named: &'static str,
-    (State(api), Extension(caller), Path(id), Query(pairs)): (
-        State<Api>,
-        Extension<Caller>,
-        Path<String>,
-        Pairs,
-    ),
-) -> Response {
-    asked(api, caller, tool, pairs, Some((named, id))).await
-}
-
-async fn asked(
-    api: Api,
-    caller: Caller,
-    tool: &'static str,
-    pairs: Vec<(String, String)>,
-    named: Option<(&'static str, String)>,
-) -> Response {
-    let mut arguments = match api.dispatcher.own_tool(tool) {
-        Some(known) => typed(pairs, &known.input),
-        None => Map::new(),
-    };
-    if let Some((name, id)) = named {
-        arguments.insert(name.to_owned(), json!(id));
-    }
-    called(api, caller, tool, arguments, StatusCode::OK).await
-}
-
-async fn start(
-    State(api): State<Api>,
-    Extension(caller): Extension<Caller>,
-    given: Given,
-) -> Response {
-    match given {
-        Ok(Json(arguments)) => {
-            called(api, caller, "start_run", arguments, StatusCode::CREATED).await
+    let fixed = fixed.map(|(method, path, what)| (method, path.to_owned(), what));
+    for (method, path, what) in routes.chain(fixed) {
+        match paths.iter_mut().find(|known| known.path == path) {
+            Some(known) => {
+                known.methods.push(method);
+                known.what = format!("{}; {what}", known.what);
+            }
+            None => paths.push(IndexedPath {
+                methods: vec![method],
+                path,
+                what: what.to_owned(),
+            }),
         }
-        Err(rejection) => malformed(&rejection),
+    }
+    let index = json!({"ok": true, "data": {"paths": paths}});
+    get(|| async move { Json(index) })
+}
+
+/// Creates the handler of a tool's route.
+fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
+    match route.method {
+        Method::Get => get(
+            move |State(api): State<Api>,
+                  Extension(caller),
+                  params: RawPathParams,
+                  Query(pairs): Pairs| async move {
+                let arguments = match api.dispatcher.own_tool(tool) {
+                    Some(known) => typed(pairs, &known.input),
+                    None => Map::new(),
+                };
+                let arguments = add_path_argument(route, &params, arguments);
+                called(api, caller, tool, arguments, StatusCode::OK).await
+            },
+        ),
+        Method::Post | Method::Create => post(
+            move |State(api): State<Api>,
+                  Extension(caller),
+                  params: RawPathParams,
+                  given: Given| async move {
+                let arguments = match given {
+                    Ok(Json(arguments)) => add_path_argument(route, &params, arguments),
+                    Err(rejection) => return malformed(&rejection),
+                };
+                let done = match route.method {
+                    Method::Create => StatusCode::CREATED,
+                    _ => StatusCode::OK,
+                };
+                called(api, caller, tool, arguments, done).await
+            },
+        ),
     }
 }
 
-async fn write(
-    tool: &'static str,
-    named: &'static str,
-    (State(api), Extension(caller), Path(id), given): (
-        State<Api>,
-        Extension<Caller>,
-        Path<String>,
-        Given,
-    ),
-) -> Response {
-    match given {
-        Ok(Json(mut arguments)) => {
-            arguments.insert(named.to_owned(), json!(id));
-            called(api, caller, tool, arguments, StatusCode::OK).await
-        }
-        Err(rejection) => malformed(&rejection),
+/// Adds the argument that the path names.
+fn add_path_argument(
+    route: Route,
+    params: &RawPathParams,
+    mut arguments: Map<String, Value>,
+) -> Map<String, Value> {
+    if let Some(name) = route.argument
+        && let Some((_, value)) = params.iter().next()
+    {
+        arguments.insert(name.to_owned(), Value::from(value));
     }
+    arguments
 }
 
 fn malformed(rejection: &JsonRejection) -> Response {

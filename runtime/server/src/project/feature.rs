@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Files;
@@ -25,10 +26,13 @@ const FOLDER: &str = "specs";
 const MOST: u64 = 4 << 10;
 
 /// What is known of the feature at hand; nothing of what isn't so.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Feature {
+    /// The number that the branch begins with.
     pub(crate) feature_number: Option<String>,
+    /// The rest of the branch's name.
     pub(crate) feature_name: Option<String>,
+    /// The branch that is checked out.
     pub(crate) branch: Option<String>,
     /// What is to be done next: `specify`, `plan`, `tasks`, or `implement`.
     pub(crate) phase: Option<&'static str>,

@@ -1,9 +1,111 @@
-//! Letting another agent do a task.
+//! Delegating work to an agent. This server has no executor: a call is checked, and its answer says how the caller drives
+//! the run itself.
 
-pub(crate) mod run_agent;
+use std::path::{Component, Path};
 
-use crate::tool::Tool;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use statemark_runs::policy::Gating;
+use statemark_runs::{Role, RunError};
 
-pub(super) fn all() -> Vec<Tool> {
-    vec![run_agent::tool()]
+use crate::ctx::Ctx;
+use crate::envelope::NoFields;
+use crate::envelope::next::describe_next;
+use crate::lookup::{check_state, unknown_workflow};
+use crate::options::Set;
+use crate::problem::Problem;
+use crate::tool::{Annotations, ToolCall};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunAgent {
+    /// What is to be done.
+    task: String,
+    /// The only state to work in; else the whole run.
+    state: Option<String>,
+    /// The workflow to start, if there is no run yet.
+    workflow: Option<String>,
+    /// The run to go on with; may be left out where only one is meant.
+    run_id: Option<String>,
+    /// The model's name.
+    model: Option<String>,
+    /// Where the model is: an OpenAI-compatible API.
+    url: Option<String>,
+    /// The folder to work in, below the project's root.
+    workdir: Option<String>,
+}
+
+impl ToolCall for RunAgent {
+    const NAME: &'static str = "run_agent";
+    const TITLE: &'static str = "Run an agent";
+    const DESCRIPTION: &'static str = "Lets a model drive a run, or one state of it. Answers `executor_unavailable` where the server has no executor: \
+             then drive the run yourself.";
+    const SET: Set = Set::Agent;
+    const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
+    const GATING: Gating = Gating::Counted;
+    type Response = NoFields;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<NoFields, Problem> {
+        let actor = ctx.actor();
+        if actor.role < Role::Agent {
+            return Err(RunError::ReadOnly { actor }.into());
+        }
+        self.check()?;
+        let unavailable = |message: String| Problem::new("executor_unavailable", message);
+        if let Some(id) = &self.workflow {
+            let catalog = ctx.catalog();
+            let workflow = catalog.find(id);
+            let workflow = workflow.ok_or_else(|| unknown_workflow(catalog, id))?;
+            check_state(&workflow, self.state.as_deref())?;
+            let message = format!(
+                "this server has no executor, and nothing was started. Start a run of `{id}` yourself: do what the state's \
+                 `instructions` say, then `send_event`"
+            );
+            return Err(unavailable(message).mended_by("start_run", json!({"workflow": id})));
+        }
+        let loaded = ctx.load_run(self.run_id.as_deref())?;
+        check_state(&loaded.workflow, self.state.as_deref())?;
+        let run = &loaded.run;
+        let message = format!(
+            "this server has no executor, and nothing was done. Drive `{run}` yourself: do what the state's `instructions` say, \
+             then `send_event`"
+        );
+        let next = describe_next(&loaded)?;
+        Err(unavailable(message)
+            .with(json!({"next": next}))
+            .mended_by("get_run", json!({"run_id": run})))
+    }
+}
+
+impl RunAgent {
+    /// Checks the arguments themselves.
+    fn check(&self) -> Result<(), Problem> {
+        let is_blank = |text: &String| text.trim().is_empty();
+        let is_web = |url: &String| url.starts_with("http://") || url.starts_with("https://");
+        let leads_out = |path: &String| {
+            let mut parts = Path::new(path).components();
+            parts.any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
+        };
+        let (path, what) = if is_blank(&self.task) {
+            ("task", "it is empty; say what is to be done")
+        } else if self.workflow.is_some() && self.run_id.is_some() {
+            (
+                "workflow",
+                "a run has its workflow already; give either `workflow` or `run_id`",
+            )
+        } else if self.url.as_ref().is_some_and(|url| !is_web(url)) {
+            (
+                "url",
+                "it begins neither with `http://` nor with `https://`",
+            )
+        } else if self.model.as_ref().is_some_and(is_blank) {
+            ("model", "it is empty; leave it out to take the state's")
+        } else if self.workdir.as_ref().is_some_and(leads_out) {
+            ("workdir", "it leads out of the project")
+        } else {
+            return Ok(());
+        };
+        Err(Problem::argument(path, what))
+    }
 }

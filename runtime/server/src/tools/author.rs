@@ -1,40 +1,305 @@
 //! Writing workflows, and reading how. What these need is a role, not a state.
 
-mod create_workflow;
-mod lint_workflow;
-mod search_docs;
-mod simulate_workflow;
+use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use statemark_runs::policy::Gating;
+use statemark_runs::{Role, RunError};
 
+use crate::catalog::{Created, NewSpec, Simulation, definition_text};
+use crate::ctx::Ctx;
+use crate::docs::Hit;
 use crate::envelope::bounds;
-use crate::envelope::set_field;
-use crate::tool::Tool;
+use crate::lookup::unknown_workflow;
+use crate::options::Set;
+use crate::problem::Problem;
+use crate::tool::{Annotations, ToolCall};
 
-pub(super) fn all() -> Vec<Tool> {
-    vec![
-        lint_workflow::tool(),
-        create_workflow::tool(),
-        simulate_workflow::tool(),
-        search_docs::tool(),
-    ]
+/// The findings in a spec, in the shape of `lint --output-format json`.
+#[derive(Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct Findings {
+    /// The version of this format.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
+    /// As many of the findings as fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<Vec<Value>>,
+    /// The numbers of all findings, by severity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<Map<String, Value>>,
+    /// A remark on a text that has no machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    /// A small spec, for a text that has no machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<String>,
+    /// The `cursor` of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<usize>,
 }
 
-/// Findings in the shape of `lint --output-format json`, those behind the first `from`, as many as fit; the summary is
-/// always that of all.
-fn findings(mut found: Value, from: usize) -> Value {
-    let all = match found.get_mut("diagnostics").map(Value::take) {
-        Some(Value::Array(all)) => all,
-        _ => Vec::new(),
-    };
-    let count = all.len();
-    let rest: Vec<Value> = all.into_iter().skip(from).collect();
-    let beside = found.to_string().len().saturating_add(bounds::ENVELOPE);
-    let shown = bounds::take_fitting(rest, beside);
-    let behind = from.saturating_add(shown.len());
-    set_field(&mut found, "diagnostics", json!(shown));
-    if behind < count {
-        set_field(&mut found, "cursor", json!(behind));
+impl Findings {
+    /// Takes as many findings as fit, after the first ones that are skipped.
+    fn new(findings: Value, skipped: usize) -> Self {
+        let mut findings: Self = serde_json::from_value(findings).unwrap_or_default();
+        let all = findings.diagnostics.take().unwrap_or_default();
+        let count = all.len();
+        let rest = all.into_iter().skip(skipped).collect();
+        let used = bounds::size(&findings).saturating_add(bounds::ENVELOPE);
+        let fitting = bounds::take_fitting(rest, used);
+        let end = skipped.saturating_add(fitting.len());
+        findings.cursor = (end < count).then_some(end);
+        findings.diagnostics = Some(fitting);
+        findings
     }
-    found
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LintWorkflow {
+    /// The id of a workflow that is served, or the name or path of a served file, which may have errors; else give `text`.
+    workflow: Option<String>,
+    /// A spec that need not be in a file.
+    text: Option<String>,
+    /// The name of its file, which tells the format: `x.md` (if it isn't given), `x.workflow.json`, `x.mmd` or `x.scxml`.
+    name: Option<String>,
+    /// Leave out so many findings.
+    #[serde(default)]
+    cursor: usize,
+}
+
+impl ToolCall for LintWorkflow {
+    const NAME: &'static str = "lint_workflow";
+    const TITLE: &'static str = "Lint a workflow";
+    const DESCRIPTION: &'static str = "Every finding in a spec, each with its place, why, and how to mend it. `search_docs` with a code such as SM304 \
+         gives its page.";
+    const SET: Set = Set::Author;
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const GATING: Gating = Gating::Free;
+    type Response = Findings;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<Findings, Problem> {
+        let catalog = ctx.catalog();
+        let findings = match (&self.workflow, &self.text) {
+            (Some(word), None) => catalog
+                .lint_file(word)
+                .ok_or_else(|| unknown_workflow(catalog, word))?,
+            (None, Some(text)) => catalog.lint(self.name.as_deref().unwrap_or("workflow.md"), text),
+            _ => {
+                return Err(Problem::new(
+                    "invalid_arguments",
+                    "give either `workflow`, one that is served, or `text`, with a `name` that tells its format",
+                ));
+            }
+        };
+        Ok(Findings::new(findings, self.cursor))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CreateWorkflow {
+    /// The file's name without its ending: letters, digits, `-` and `_`.
+    name: String,
+    /// A definition as JSON, for `<name>.workflow.json`; or give `markdown`.
+    definition: Option<Map<String, Value>>,
+    /// A document with a section `## STATE-MACHINE`, for `<name>.md`.
+    markdown: Option<String>,
+    /// Replace a file of that name.
+    #[serde(default)]
+    overwrite: bool,
+}
+
+impl ToolCall for CreateWorkflow {
+    const NAME: &'static str = "create_workflow";
+    const TITLE: &'static str = "Create a workflow";
+    const DESCRIPTION: &'static str = "Writes a spec into the folder of specs, if it has no errors; runs can be started of it at once. Runs that go on \
+             keep the machine that they began with.";
+    const SET: Set = Set::Author;
+    const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
+    const GATING: Gating = Gating::Free;
+    type Response = Created;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<Created, Problem> {
+        let actor = ctx.actor();
+        if actor.role < Role::Agent {
+            return Err(RunError::ReadOnly { actor }.into());
+        }
+        let definition = self.definition.as_ref().map(definition_text);
+        let (text, is_definition) = match (&definition, &self.markdown) {
+            (Some(text), None) => (text, true),
+            (None, Some(text)) => (text, false),
+            _ => {
+                return Err(Problem::new(
+                    "invalid_arguments",
+                    "give either `definition`, an object, or `markdown`, a document",
+                ));
+            }
+        };
+        let new = NewSpec {
+            name: &self.name,
+            text,
+            is_definition,
+            overwrite: self.overwrite,
+        };
+        let created = ctx.catalog().create(&new).map_err(|mut problem| {
+            if let Some(findings) = problem.details.get_mut("findings") {
+                *findings = bound(findings.take());
+            }
+            problem
+        })?;
+        Ok(Created {
+            findings: bound(created.findings),
+            ..created
+        })
+    }
+}
+
+/// Takes as many findings as fit.
+fn bound(findings: Value) -> Value {
+    json!(Findings::new(findings, 0))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SimulateWorkflow {
+    /// The workflow's id.
+    workflow: String,
+    /// In order: `"ready"`, `{"event": "ready", "data": {…}}`, `{"wait": "30s"}`, `":guard tests_pass=true"`, `":set steps=3"`.
+    events: Vec<Value>,
+    /// Merged into the data that the machine begins with.
+    #[serde(default)]
+    context: Map<String, Value>,
+    /// Leave out so many records, of the same events.
+    #[serde(default)]
+    cursor: usize,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+pub(super) struct SimulationPage {
+    /// What each event did; the first is the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<Vec<Value>>,
+    /// The active states at the end.
+    configuration: Vec<String>,
+    /// The data at the end, unless it is too large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    context: Option<Value>,
+    /// The length of data that is too large. Unit: bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_left_out: Option<usize>,
+    /// The events that could be sent next.
+    legal: Vec<String>,
+    /// Whether the machine has ended.
+    is_final: bool,
+    /// The `cursor` of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<usize>,
+}
+
+/// Most events. Why: a story that people tell has fewer.
+const MAX_EVENTS: usize = 1_000;
+
+impl ToolCall for SimulateWorkflow {
+    const NAME: &'static str = "simulate_workflow";
+    const TITLE: &'static str = "Simulate a workflow";
+    const DESCRIPTION: &'static str = "Steps through a machine without a run and says what each event did. The clock moves by `wait` alone; guards of \
+             the host are false until `:guard` answers; approvals count as granted.";
+    const SET: Set = Set::Author;
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const GATING: Gating = Gating::Free;
+    type Response = SimulationPage;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<SimulationPage, Problem> {
+        let count = self.events.len();
+        if count > MAX_EVENTS {
+            let what = format!("there are {count}; most are {MAX_EVENTS}");
+            return Err(Problem::argument("events", what));
+        }
+        let simulated = ctx.catalog().simulate(&Simulation {
+            workflow: &self.workflow,
+            events: &self.events,
+            context: &self.context,
+        })?;
+        let size = bounds::size(&simulated.context);
+        let is_small = size <= bounds::MAX_REPLY / 4;
+        let mut page = SimulationPage {
+            configuration: simulated.configuration,
+            context: is_small.then_some(simulated.context),
+            context_left_out: (!is_small).then_some(size),
+            legal: simulated.legal,
+            is_final: simulated.is_final,
+            ..SimulationPage::default()
+        };
+        let count = simulated.records.len();
+        let rest = simulated.records.into_iter().skip(self.cursor).collect();
+        let used = bounds::size(&page).saturating_add(bounds::ENVELOPE);
+        let records = bounds::take_fitting(rest, used);
+        let end = self.cursor.saturating_add(records.len());
+        page.cursor = (end < count).then_some(end);
+        page.records = Some(records);
+        Ok(page)
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchDocs {
+    /// A question, words, a code such as `SM304`, or a key such as `max_iterations`.
+    query: String,
+    /// Most sections; 5 if it isn't given, 25 at most.
+    limit: Option<usize>,
+    /// Leave out so many sections.
+    #[serde(default)]
+    cursor: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Hits {
+    /// The sections, the best first: title, page, address, and the words around what was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<Value>>")]
+    hits: Option<Vec<Hit>>,
+    /// The number of all sections that were found.
+    total: usize,
+    /// The words that were searched instead of unknown ones.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    meant: BTreeMap<String, String>,
+    /// The `cursor` of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<usize>,
+}
+
+/// Sections that a call gives unless it says how many.
+const DEFAULT_LIMIT: usize = 5;
+
+impl ToolCall for SearchDocs {
+    const NAME: &'static str = "search_docs";
+    const TITLE: &'static str = "Search the documentation";
+    const DESCRIPTION: &'static str = "How specs are written, what findings mean, what commands and tools do, and what the served workflows say. The \
+             best sections first; the resource `uri` has the whole of one.";
+    const SET: Set = Set::Author;
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const GATING: Gating = Gating::Free;
+    type Response = Hits;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<Hits, Problem> {
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
+        let found = ctx.docs().query(&self.query, self.cursor, limit)?;
+        let mut answer = Hits {
+            hits: None,
+            total: found.total,
+            meant: found.meant,
+            cursor: None,
+        };
+        let hits = bounds::take_fitting(found.hits, bounds::size(&answer));
+        let end = self.cursor.saturating_add(hits.len());
+        answer.cursor = (end < found.total && !hits.is_empty()).then_some(end);
+        answer.hits = Some(hits);
+        Ok(answer)
+    }
 }

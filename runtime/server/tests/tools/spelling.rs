@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use statemark_runs::body::Body;
-use statemark_runs::policy::UNGATED;
+use statemark_runs::policy::Gating;
 use statemark_runs::{Actor, MAX_PAGE, Order, Role, RunId, Start};
 use statemark_server::{Caller, Options, Set};
 
@@ -85,9 +85,7 @@ fn whatever_the_spelling_policy_and_the_tool_see_the_same_run() {
         let tools = bench.dispatcher.tools().iter().filter(|tool| {
             let names = tool.input.get("properties").and_then(Value::as_object);
             let has = |name| names.is_some_and(|it| it.contains_key(name));
-            let is_free = UNGATED.contains(&tool.name)
-                || tool.equivalent.is_some_and(|kin| UNGATED.contains(&kin));
-            !is_free && !has("parentRunId") && (has("run_id") || has("runId"))
+            tool.gating != Gating::Free && !has("parentRunId") && (has("run_id") || has("runId"))
         });
         let tools: Vec<&str> = tools.map(|tool| tool.name).collect();
         for tool in tools {

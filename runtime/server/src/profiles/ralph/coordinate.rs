@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{Note, StepStatus};
+use statemark_runs::policy::Gating;
 use statemark_runs::runs::ReportProgress;
 use statemark_runs::state::StepState;
 use statemark_runs::{Advance, Advanced, Loaded, Order, Report, RunError, StoreError};
@@ -63,7 +64,8 @@ pub(super) fn all() -> Vec<Tool> {
             ("Report progress", "Says how the work is getting on, for whoever watches."),
             shape,
             progress,
-        ),
+        )
+        .gated_by(Gating::Needs("run.report_progress")),
         Tool::profile(
             ("declare_complete", Set::Ralph, Annotations::IDEMPOTENT),
             (

@@ -5,7 +5,7 @@ use statemark_runs::{Legal, Loaded, Question};
 
 use super::{OfSession, active, driven, status};
 use crate::ctx::Ctx;
-use crate::envelope::next::{rename_request_ids, run_part};
+use crate::envelope::next::{RunPart, rename_request_ids, run_part};
 use crate::options::Set;
 use crate::problem::{Outcome, Problem};
 use crate::profiles::words;
@@ -32,8 +32,8 @@ fn run(ctx: &Ctx<'_>, input: &OfSession) -> Outcome {
 /// What is told of a run's state.
 pub(super) fn told(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Map<String, Value>, Problem> {
     let view = loaded.view()?;
-    let hints = run_part(loaded, &view, "hints").unwrap_or_default();
-    let iterations = run_part(loaded, &view, "iterations").unwrap_or_default();
+    let hints = run_part(loaded, &view, RunPart::Hints);
+    let iterations = run_part(loaded, &view, RunPart::Iterations);
     let innermost = iterations.get(0);
     let counted = |key: &str| innermost.and_then(|it| it.get(key)).cloned();
     let granted = loaded.grants();

@@ -1,0 +1,447 @@
+//! Looking at runs: the list of them, where one is, and why it is there.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use statemark_runs::policy::Gating;
+use statemark_runs::{Cursor, Head, Legal, Loaded, Query, Reason, Remedy, RunId, Status, explain};
+
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::next::{Parts, RunPart, run_part};
+use crate::envelope::pages::{Page, PartCursor, Position, invalid_cursor, paginate};
+use crate::envelope::{
+    About, NoFields, answer_about, answer_about_view, page_start, part_cursor, remaining_room,
+};
+use crate::lookup::check_state_of_run;
+use crate::options::Set;
+use crate::problem::Problem;
+use crate::remedy::as_tool_call;
+use crate::tool::{Annotations, Method, Route, ToolCall};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListRuns {
+    /// Only with these statuses: running, waiting, paused, completed, failed, cancelled.
+    #[serde(default)]
+    status: Vec<String>,
+    /// Only of this workflow.
+    workflow: Option<String>,
+    /// Only of this project.
+    project: Option<String>,
+    /// Only those that ask a person something.
+    #[serde(default)]
+    waiting_for_person: bool,
+    /// Most of them; 20 if it isn't given.
+    limit: Option<u32>,
+    /// Where the page before ended.
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RunList {
+    /// The runs: id, workflow, title, status, active states, open requests.
+    #[schemars(with = "Vec<Value>")]
+    runs: Vec<RunSummary>,
+    /// The `cursor` of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+/// Most runs of a page.
+const MAX_RUNS: usize = 100;
+
+/// Most requests that are named of a run.
+const MAX_REQUESTS: usize = 10;
+
+impl ToolCall for ListRuns {
+    const NAME: &'static str = "list_runs";
+    const TITLE: &'static str = "List runs";
+    const DESCRIPTION: &'static str =
+        "Runs, the latest first: where each is and whether it waits for a person.";
+    const SET: Set = Set::Runs;
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const GATING: Gating = Gating::Free;
+    const ROUTES: &'static [Route] = &[Route::new(Method::Get, "/runs", None, "the runs")];
+    type Response = RunList;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<RunList, Problem> {
+        let known = Status::ALL.map(Status::name);
+        if let Some(word) = self.status.iter().find(|it| !known.contains(&it.as_str())) {
+            let what = format!("`{word}` is none of {}", known.join(", "));
+            return Err(Problem::argument("status", what));
+        }
+        let after = self.cursor.as_deref().map(parse_cursor).transpose()?;
+        // A caller that may touch one run only sees no other.
+        if let Some(bound) = ctx.bound_run() {
+            let head = ctx.load_run(Some(bound.as_str()))?.head;
+            let runs = self.matches(&head).then(|| RunSummary::from(&head));
+            return Ok(RunList {
+                runs: Vec::from_iter(runs),
+                cursor: None,
+            });
+        }
+        // Overdue timers would make a status stale; a further page agrees with the one before.
+        if self.cursor.is_none() {
+            ctx.runs().take_due()?;
+        }
+        let limit = self.limit.map(|it| usize::try_from(it).unwrap_or(MAX_RUNS));
+        let limit = limit.unwrap_or(20).clamp(1, MAX_RUNS);
+        let heads = self.heads(ctx, after, limit)?;
+        let runs = heads.iter().take(limit).map(RunSummary::from).collect();
+        let used = bounds::MAX_REPLY.saturating_sub(remaining_room(&NoFields {}));
+        let runs = bounds::take_fitting(runs, used);
+        let last = runs.len().checked_sub(1).and_then(|at| heads.get(at));
+        let last = last.filter(|_| runs.len() < heads.len());
+        Ok(RunList {
+            cursor: last.map(|last| format!("{}:{}", last.updated, last.run)),
+            runs,
+        })
+    }
+}
+
+impl ListRuns {
+    /// Returns more runs than the limit if there are more.
+    fn heads(
+        &self,
+        ctx: &Ctx<'_>,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Head>, Problem> {
+        let mut query = Query {
+            statuses: self.status.clone(),
+            workflow: self.workflow.clone(),
+            project: self.project.clone(),
+            after,
+            limit: MAX_RUNS,
+            ..Query::default()
+        };
+        let mut heads: Vec<Head> = Vec::new();
+        loop {
+            let page = ctx.runs().store().list(&query)?;
+            heads.extend(page.heads.into_iter().filter(|it| self.matches(it)));
+            query.after = page.next;
+            if heads.len() > limit || query.after.is_none() {
+                return Ok(heads);
+            }
+        }
+    }
+
+    /// Returns whether a run is asked for: by what a store's list can't be asked for, and by all the rest.
+    fn matches(&self, head: &Head) -> bool {
+        let summary = &head.summary;
+        let is_same = |wanted: &Option<String>, value: Option<&String>| {
+            wanted.as_ref().is_none_or(|wanted| Some(wanted) == value)
+        };
+        (!self.waiting_for_person || !summary.requests.is_empty())
+            && (self.status.is_empty() || self.status.contains(&summary.status))
+            && is_same(&self.workflow, Some(&summary.workflow))
+            && is_same(&self.project, summary.project.as_ref())
+    }
+}
+
+/// A run in the list.
+#[derive(Serialize)]
+struct RunSummary {
+    run_id: RunId,
+    workflow: String,
+    status: String,
+    states: Vec<String>,
+    updated_at: u64,
+    counts: Counts,
+    /// Some of its open requests.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    records: u64,
+    requests: usize,
+}
+
+impl From<&Head> for RunSummary {
+    fn from(head: &Head) -> Self {
+        let summary = &head.summary;
+        let waiting = summary.requests.iter().take(MAX_REQUESTS);
+        Self {
+            run_id: head.run.clone(),
+            workflow: summary.workflow.clone(),
+            status: summary.status.clone(),
+            states: summary.leaves.clone(),
+            updated_at: head.updated,
+            counts: Counts {
+                records: head.seq,
+                requests: summary.requests.len(),
+            },
+            waiting: waiting.cloned().collect(),
+            title: summary.title.clone(),
+        }
+    }
+}
+
+/// Parses the position in the list that an earlier answer has given.
+fn parse_cursor(text: &str) -> Result<Cursor, Problem> {
+    let parts = text.split_once(':');
+    let cursor = parts.and_then(|(updated, run)| {
+        Some(Cursor {
+            updated: updated.parse().ok()?,
+            run: run.parse().ok()?,
+        })
+    });
+    cursor.ok_or_else(invalid_cursor)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetRun {
+    /// The run; may be left out where only one is meant.
+    run_id: Option<String>,
+    /// What to tell beside where it is.
+    #[serde(default)]
+    include: Vec<Included>,
+    /// Also each visit of this state.
+    visit: Option<String>,
+    /// One of the `cursors` of an answer or of `next`: only that part, from there on.
+    cursor: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum Included {
+    Visits,
+    Context,
+    Artifacts,
+    Requests,
+    Children,
+    Config,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct RunParts {
+    /// The title for people.
+    title: Option<String>,
+    /// The time at which it began. Unit: milliseconds since 1970.
+    created_at: Option<u64>,
+    /// The time of the last record. Unit: milliseconds since 1970.
+    updated_at: Option<u64>,
+    #[serde(flatten)]
+    parts: Parts,
+    /// Where the parts that were cut continue.
+    cursors: Option<Vec<String>>,
+}
+
+impl ToolCall for GetRun {
+    const NAME: &'static str = "get_run";
+    const TITLE: &'static str = "Look at a run";
+    const DESCRIPTION: &'static str = "Where a run is, what its state wants, which events are legal, which tools are granted, what it waits for. Where `cursors` stand, something was cut: ask again with one of them.";
+    const SET: Set = Set::Runs;
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const GATING: Gating = Gating::Free;
+    const ROUTES: &'static [Route] = &[Route::new(
+        Method::Get,
+        "/runs/{id}",
+        Some("run_id"),
+        "a run, and what is next",
+    )];
+    type Response = About<RunParts>;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<About<RunParts>, Problem> {
+        let loaded = ctx.load_run(self.run_id.as_deref())?;
+        let view = loaded.view()?;
+        if let Some(state) = &self.visit {
+            check_state_of_run(&loaded, "visit", state)?;
+        }
+        let items = |part| match part {
+            RunPart::Visit => visits(ctx, &loaded.run, self.visit.as_deref()),
+            part => Ok(run_part(&loaded, &view, part)),
+        };
+        if let Some(cursor) = &self.cursor {
+            let cursor: PartCursor = cursor.parse()?;
+            let part = RunPart::find(&cursor.part).ok_or_else(invalid_cursor)?;
+            let items = items(part)?;
+            let mut answer = About::without_next(RunParts::default());
+            let start = cursor.position_in(&items);
+            let rest = add_part(&mut answer, part, &items, start);
+            answer.fields.cursors = Some(Vec::from_iter(rest));
+            return Ok(answer);
+        }
+        let fields = RunParts {
+            title: view.title.clone(),
+            created_at: Some(view.created),
+            updated_at: Some(view.updated),
+            ..RunParts::default()
+        };
+        let mut answer = answer_about_view(&loaded, &view, fields);
+        let mut parts = vec![RunPart::Steps];
+        parts.extend(self.include.iter().map(|it| it.part()));
+        parts.dedup();
+        parts.extend(self.visit.as_ref().map(|_| RunPart::Visit));
+        let mut cursors = Vec::new();
+        for part in parts {
+            let items = items(part)?;
+            cursors.extend(add_part(&mut answer, part, &items, Position::default()));
+        }
+        answer.fields.cursors = (!cursors.is_empty()).then_some(cursors);
+        Ok(answer)
+    }
+}
+
+impl Included {
+    const fn part(self) -> RunPart {
+        match self {
+            Self::Visits => RunPart::Visits,
+            Self::Context => RunPart::Context,
+            Self::Artifacts => RunPart::Artifacts,
+            Self::Requests => RunPart::Requests,
+            Self::Children => RunPart::Children,
+            Self::Config => RunPart::Config,
+        }
+    }
+}
+
+/// Adds as much of a part as there is room for. Returns the cursor at which it continues.
+fn add_part(
+    answer: &mut About<RunParts>,
+    part: RunPart,
+    items: &Value,
+    start: Position,
+) -> Option<String> {
+    let (page, rest) = paginate(items.clone(), start, remaining_room(answer));
+    answer.fields.parts.insert(part, page);
+    rest.map(|position| PartCursor::new(part.name(), items, position).to_string())
+}
+
+/// Returns the visits of a state, in the order of entering it.
+fn visits(ctx: &Ctx<'_>, run: &RunId, state: Option<&str>) -> Result<Value, Problem> {
+    let visits = ctx.runs().timeline(run)?.visits.into_iter();
+    let visits = visits.filter(|it| Some(it.state.as_str()) == state);
+    let visits: Vec<_> = visits.collect();
+    serde_json::to_value(visits).map_err(|error| Problem::new("failed", error.to_string()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExplainRun {
+    /// The run; may be left out where only one is meant.
+    run_id: Option<String>,
+    /// Explain one event: why it would be taken or not.
+    event: Option<String>,
+    /// Where the previous answer ended.
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explained {
+    /// The status, with its first reason.
+    summary: String,
+    /// The reasons, each with the call that would move the run.
+    blockers: Page<Blocking>,
+    /// The `cursor` of the next page, if there is one.
+    cursor: Option<String>,
+}
+
+/// Most bytes of the summary.
+const MAX_SUMMARY: usize = 1 << 10;
+
+impl ToolCall for ExplainRun {
+    const NAME: &'static str = "explain_run";
+    const TITLE: &'static str = "Explain a run";
+    const DESCRIPTION: &'static str =
+        "Why a run is where it is, and for each reason the call that would move it.";
+    const SET: Set = Set::Runs;
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const GATING: Gating = Gating::Free;
+    type Response = About<Explained>;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<About<Explained>, Problem> {
+        let loaded = ctx.load_run(self.run_id.as_deref())?;
+        let explanation = explain(&loaded, self.event.as_deref())?;
+        let legal = loaded.legality().transitions()?;
+        let reasons = explanation.reasons.iter();
+        let blockers = reasons.map(|it| Blocking::new(it, &legal, &loaded));
+        let start = page_start("blockers", self.cursor.as_deref())?;
+        let status = explanation.status.name();
+        let summary = match explanation.reasons.first() {
+            Some(first) => format!("it is {status}: {}", first.text()),
+            None => format!("it is {status}"),
+        };
+        let fields = Explained {
+            summary: bounds::truncate(&summary, MAX_SUMMARY).0.to_owned(),
+            blockers: Page::default(),
+            cursor: None,
+        };
+        let mut answer = answer_about(&loaded, fields)?;
+        let (page, rest) = Page::fill(blockers, start, remaining_room(&answer));
+        answer.fields.blockers = page;
+        answer.fields.cursor = part_cursor("blockers", rest);
+        Ok(answer)
+    }
+}
+
+/// A reason for which a run is where it is.
+#[derive(Serialize)]
+struct Blocking {
+    kind: String,
+    reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<u64>,
+    /// The call that would move the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unblock: Option<Value>,
+}
+
+impl Blocking {
+    fn new(reason: &Reason, legal: &[Legal], loaded: &Loaded) -> Self {
+        let remedy = reason.remedy.as_ref();
+        let (state, since) = subject(remedy, legal, loaded);
+        Self {
+            kind: reason.code().to_owned(),
+            reason: reason.text(),
+            state,
+            since,
+            unblock: remedy.map(|remedy| as_tool_call(remedy, loaded)),
+        }
+    }
+}
+
+/// Returns the state that is blocked, and since when: that of the remedy's request, event or step, else the only active one.
+fn subject(
+    remedy: Option<&Remedy>,
+    legal: &[Legal],
+    loaded: &Loaded,
+) -> (Option<String>, Option<u64>) {
+    let run = &loaded.state;
+    let only = match run.leaves.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    };
+    let state = match remedy {
+        Some(
+            Remedy::Approve { request }
+            | Remedy::Deny { request }
+            | Remedy::SendBack { request }
+            | Remedy::Answer { request },
+        ) => {
+            if let Some(request) = run.requests.get(request) {
+                let state = request.opened.states.first().cloned();
+                return (state.or(only), Some(request.time));
+            }
+            None
+        }
+        Some(Remedy::Send { event, .. }) => {
+            let legal = legal.iter().find(|it| it.event == *event);
+            legal.map(|it| it.from.clone())
+        }
+        Some(Remedy::Report { step }) => Some(step.clone()),
+        _ => None,
+    };
+    let state = state.or(only);
+    let visit = state.as_ref().and_then(|state| run.visits.get(state));
+    let since = visit.map(|visit| visit.since);
+    (state, since)
+}

@@ -1,0 +1,263 @@
+//! Moving a run: by an event, or by a report on one of its steps.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use statemark_runs::body::{EffectKey, StepStatus};
+use statemark_runs::policy::Gating;
+use statemark_runs::runs::Sent;
+use statemark_runs::{
+    Advance, Advanced, Loaded, Reason, Remedy, Report, RunId, Send, Written, explain, raised_when,
+    state,
+};
+
+use crate::ctx::Ctx;
+use crate::envelope::pages::{Page, Position, paginate};
+use crate::envelope::{About, NoFields, answer_about, answer_order, remaining_room};
+use crate::options::Set;
+use crate::problem::{Fix, Problem};
+use crate::tool::{Annotations, Method, Route, ToolCall};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SendEvent {
+    /// The run; may be left out where only one is meant.
+    run_id: Option<String>,
+    /// The event. Instead of it: a `step` with its `status`.
+    event: Option<String>,
+    /// A step to report on, which enters it if a transition leads there.
+    step: Option<String>,
+    /// How the step is getting on: running, waiting, completed, failed, skipped.
+    status: Option<String>,
+    /// The unit of work that is reported on.
+    unit: Option<String>,
+    /// In words, how the step is getting on.
+    message: Option<String>,
+    /// What comes with the event, an object: guards and actions read its fields.
+    data: Option<Value>,
+    /// The record that the run must end with; else the call is refused.
+    expected_seq: Option<u64>,
+    /// The same key with the same call gives the first answer again.
+    idempotency_key: Option<String>,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct Moved {
+    /// The run whose journal has the report, if nothing was written.
+    #[schemars(with = "Option<String>")]
+    run_id: Option<RunId>,
+    /// Whether the run has moved.
+    taken: bool,
+    /// The active states before.
+    from: Option<Vec<String>>,
+    /// The active states after.
+    to: Option<Vec<String>>,
+    /// The record of it.
+    seq: Option<u64>,
+    /// The status of the step that was reported on.
+    #[schemars(with = "Option<String>")]
+    status: Option<StepStatus>,
+    /// The request that has to be decided first.
+    asked: Option<String>,
+    /// The question of that request.
+    prompt: Option<String>,
+    /// The fields of the context that have another value now.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    changed: Option<Value>,
+    /// The effects that are to be carried out.
+    effects: Page<EffectKey>,
+    /// The call that reads what was cut.
+    #[schemars(with = "Option<Map<String, Value>>")]
+    cut: Option<Fix>,
+}
+
+impl ToolCall for SendEvent {
+    const NAME: &'static str = "send_event";
+    const TITLE: &'static str = "Send an event";
+    const DESCRIPTION: &'static str = "Moves a run: one event, taken whole or refused with the legal ones and the facts that their guards read.";
+    const SET: Set = Set::Runs;
+    const ANNOTATIONS: Annotations = Annotations::IDEMPOTENT;
+    const GATING: Gating = Gating::Free;
+    const ROUTES: &'static [Route] = &[Route::new(
+        Method::Post,
+        "/runs/{id}/events",
+        Some("run_id"),
+        "sends it an event",
+    )];
+    type Response = About<Moved>;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<About<Moved>, Problem> {
+        let before = ctx.load_run(self.run_id.as_deref())?;
+        let key = self.idempotency_key.as_deref();
+        let order = ctx.order(before.run.clone(), key, self.expected_seq)?;
+        match (&self.event, &self.step) {
+            (Some(event), None) => {
+                let of_steps = [
+                    ("status", &self.status),
+                    ("unit", &self.unit),
+                    ("message", &self.message),
+                ];
+                if let Some((name, _)) = of_steps.into_iter().find(|(_, value)| value.is_some()) {
+                    let what = "it says something of a `step`; leave it out with an `event`";
+                    return Err(Problem::argument(name, what));
+                }
+                let send = Send {
+                    event: event.clone(),
+                    data: self.data.clone(),
+                };
+                let written = ctx.runs().execute(&order, &send)?;
+                answer_sent(ctx, &before, &written, event)
+            }
+            (None, Some(step)) => {
+                let advanced = ctx.runs().execute(&order, &self.advance(step)?)?;
+                answer_report(ctx, &before, &advanced)
+            }
+            _ => Err(Problem::argument(
+                "event",
+                "give either it, or `step` with its `status`",
+            )),
+        }
+    }
+}
+
+impl SendEvent {
+    fn advance(&self, step: &str) -> Result<Advance, Problem> {
+        let word = self.status.as_deref().unwrap_or("running");
+        let all = StepStatus::ALL;
+        let Some(status) = all.into_iter().find(|it| it.name() == word) else {
+            let names: Vec<&str> = all.iter().map(|it| it.name()).collect();
+            let what = format!("`{word}` is none of {}", names.join(", "));
+            return Err(Problem::argument("status", what));
+        };
+        Ok(Advance {
+            step: Some(step.to_owned()),
+            unit: self.unit.clone(),
+            report: Report::Status {
+                status,
+                message: self.message.clone(),
+                data: self.data.clone().unwrap_or_default(),
+            },
+            start: None,
+            close: false,
+        })
+    }
+}
+
+/// Creates the answer to an event.
+fn answer_sent(
+    ctx: &Ctx<'_>,
+    before: &Loaded,
+    written: &Written<Sent>,
+    event: &str,
+) -> Result<About<Moved>, Problem> {
+    let from = Some(leaves_before(ctx, before, written)?);
+    let event = match &written.outcome {
+        Sent::Taken(event) => event,
+        Sent::Asked(opened) => {
+            let asked = Moved {
+                from,
+                asked: Some(opened.request.clone()),
+                prompt: Some(opened.prompt.clone()),
+                ..Moved::default()
+            };
+            return answer_order(written, asked);
+        }
+        Sent::Refused(_) => return Err(explain_refusal(written, event)?),
+    };
+    let moved = Moved {
+        taken: true,
+        from,
+        to: Some(event.step.leaves.clone()),
+        seq: written.records.last().map(|it| it.seq),
+        ..Moved::default()
+    };
+    let mut answer = answer_order(written, moved)?;
+    // The journal has both whole, and `get_run` the context.
+    let changed = Value::Object(event.step.changed.clone());
+    let room = remaining_room(&answer) / 2;
+    let (changed, cut) = paginate(changed, Position::default(), room);
+    answer.fields.changed = Some(changed);
+    let effects = event.step.effects.iter().cloned();
+    let room = remaining_room(&answer);
+    let (effects, cut_effects) = Page::fill(effects, Position::default(), room);
+    answer.fields.effects = effects;
+    if cut.or(cut_effects).is_some() {
+        answer.fields.cut = Some(Fix {
+            tool: "get_run",
+            arguments: json!({"run_id": written.loaded.run, "include": ["context"]}),
+        });
+    }
+    Ok(answer)
+}
+
+/// Creates the problem of a refused event; of an internal one, with what would make the run raise it.
+fn explain_refusal(written: &Written<Sent>, event: &str) -> Result<Problem, Problem> {
+    let problem = match answer_order(written, NoFields {}) {
+        Err(problem) => problem,
+        // The outcome says that it was refused, so that there is a refusal among the records.
+        Ok(_) => Problem::new("refused", format!("`{event}` was refused")),
+    };
+    if raised_when(event).is_none() {
+        return Ok(problem);
+    }
+    let loaded = &written.loaded;
+    let reasons = explain(loaded, Some(event))?.reasons;
+    let asks = |it: &Reason| it.remedy == Some(Remedy::AskReview);
+    if !reasons.iter().any(asks) {
+        return Ok(problem);
+    }
+    let arguments = json!({"run_id": loaded.run, "kind": "review", "prompt": "Is it good?"});
+    Ok(problem.mended_by("request_human", arguments))
+}
+
+/// Creates the answer to a report.
+fn answer_report(
+    ctx: &Ctx<'_>,
+    before: &Loaded,
+    advanced: &Advanced,
+) -> Result<About<Moved>, Problem> {
+    let Some(written) = &advanced.written else {
+        if let Some(refused) = &advanced.refused {
+            return Err(Problem::refused(refused));
+        }
+        let moved = Moved {
+            run_id: Some(advanced.run.clone()),
+            ..Moved::default()
+        };
+        return answer_about(&ctx.runs().load(&before.run)?, moved);
+    };
+    let from = leaves_before(ctx, before, written)?;
+    let event = advanced.left.as_ref().or(advanced.entered.as_ref());
+    let to = event.map_or(&from, |event| &event.step.leaves).clone();
+    let moved = Moved {
+        taken: event.is_some(),
+        from: Some(from),
+        to: Some(to),
+        seq: written.records.last().map(|it| it.seq),
+        status: advanced.step.as_ref().map(|it| it.status),
+        asked: advanced.request.clone(),
+        ..Moved::default()
+    };
+    answer_order(written, moved)
+}
+
+/// Returns the active leaves before these records: a repeated call gets the answer of the first time.
+fn leaves_before<T>(
+    ctx: &Ctx<'_>,
+    before: &Loaded,
+    written: &Written<T>,
+) -> Result<Vec<String>, Problem> {
+    let run = &written.loaded.run;
+    let Some(first) = written.records.first() else {
+        return Ok(written.loaded.state.leaves.clone());
+    };
+    let last = first.seq.saturating_sub(1);
+    if before.run == *run && before.head.seq == last {
+        return Ok(before.state.leaves.clone());
+    }
+    if last == 0 {
+        return Ok(Vec::new());
+    }
+    let state = state::load(ctx.runs().store(), run, Some(last))?;
+    Ok(state.leaves)
+}

@@ -1,0 +1,399 @@
+//! The workflows that runs can be started of, and one of them: as data, as a diagram, or as its author wrote it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use statemark_runs::policy::Gating;
+use statemark_runs::{Hash, Workflow, expression, raised_when};
+use statemark_runtime::{
+    ActionKind, EventId, EventKind, StateId, Table, TransitionId, TransitionRow,
+};
+
+use crate::catalog::Spec;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::pages::{Page, PartCursor, Position, invalid_cursor, paginate};
+use crate::envelope::{NoFields, page_start, part_cursor, remaining_room};
+use crate::lookup::unknown_workflow;
+use crate::options::Set;
+use crate::problem::Problem;
+use crate::tool::{Annotations, Method, Route, ToolCall};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListWorkflows {
+    /// Only those whose id, title or description has this.
+    query: Option<String>,
+    /// Continue after this id.
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Workflows {
+    /// The workflows, by id: id, title, description, file, hash, number of states and of findings.
+    #[schemars(with = "Vec<Value>")]
+    workflows: Vec<Spec>,
+    /// The `cursor` of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+impl ToolCall for ListWorkflows {
+    const NAME: &'static str = "list_workflows";
+    const TITLE: &'static str = "List workflows";
+    const DESCRIPTION: &'static str =
+        "The workflows that runs can be started of, with what each is for.";
+    const SET: Set = Set::Runs;
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const GATING: Gating = Gating::Free;
+    const ROUTES: &'static [Route] =
+        &[Route::new(Method::Get, "/workflows", None, "the workflows")];
+    type Response = Workflows;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<Workflows, Problem> {
+        let query = self.query.clone().unwrap_or_default().to_lowercase();
+        let mut specs = ctx.catalog().specs();
+        specs.sort_by(|a, b| a.id.cmp(&b.id));
+        let cursor = self.cursor.clone().unwrap_or_default();
+        specs.retain(|spec| {
+            let texts = [
+                Some(&spec.id),
+                spec.title.as_ref(),
+                spec.description.as_ref(),
+            ];
+            let mut texts = texts.into_iter().flatten();
+            spec.id > cursor && texts.any(|text| text.to_lowercase().contains(&query))
+        });
+        let count = specs.len();
+        let workflows = bounds::take_fitting(specs, bounds::size(&NoFields {}));
+        let last = workflows.last().map(|spec| spec.id.clone());
+        Ok(Workflows {
+            cursor: last.filter(|_| workflows.len() < count),
+            workflows,
+        })
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DescribeWorkflow {
+    /// The workflow's id.
+    workflow: String,
+    /// The machine as JSON, as a Mermaid diagram, or the spec as it was written.
+    #[serde(default)]
+    format: Format,
+    /// Where the answer before ended.
+    cursor: Option<String>,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Format {
+    #[default]
+    Json,
+    Mermaid,
+    Markdown,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+pub(super) struct Described {
+    /// The workflow's id.
+    workflow: String,
+    /// The hash of its table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    hash: Option<Hash>,
+    /// The number of findings in its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostics: Option<usize>,
+    /// The title for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    title: Option<Value>,
+    /// Its purpose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    description: Option<Value>,
+    /// The states, with what the definition says of each.
+    #[serde(skip_serializing_if = "Page::is_pending")]
+    states: Page<State>,
+    /// The transitions: source, targets, events, guard, actions.
+    #[serde(skip_serializing_if = "Page::is_pending")]
+    transitions: Page<Transition>,
+    /// The contracts of artifacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    artifacts: Option<Value>,
+    /// The initial context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    context: Option<Value>,
+    /// The claims that hold in every configuration.
+    #[serde(skip_serializing_if = "Page::is_pending")]
+    proofs: Page<Value>,
+    /// The diagram or the spec, for the formats `mermaid` and `markdown`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// The `cursor` of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+}
+
+/// The parts of a machine, page by page, in this order.
+const PARTS: [&str; 5] = ["states", "transitions", "artifacts", "context", "proofs"];
+
+impl ToolCall for DescribeWorkflow {
+    const NAME: &'static str = "describe_workflow";
+    const TITLE: &'static str = "Describe a workflow";
+    const DESCRIPTION: &'static str =
+        "States, transitions, guards, artifacts, tools and proofs of a workflow; or its text.";
+    const SET: Set = Set::Runs;
+    const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
+    const GATING: Gating = Gating::Free;
+    const ROUTES: &'static [Route] = &[Route::new(
+        Method::Get,
+        "/workflows/{id}",
+        Some("workflow"),
+        "one of them; `format` may be json, mermaid or markdown",
+    )];
+    type Response = Described;
+
+    fn run(&self, ctx: &Ctx<'_>) -> Result<Described, Problem> {
+        let catalog = ctx.catalog();
+        let id = &self.workflow;
+        let found = catalog.find(id);
+        let workflow = found.ok_or_else(|| unknown_workflow(catalog, id))?;
+        let cursor = self.cursor.as_deref();
+        let text = match self.format {
+            Format::Json => return describe(ctx, &workflow, cursor),
+            Format::Mermaid => catalog.diagram(id),
+            Format::Markdown => catalog.source(id),
+        };
+        page_of_lines(id, &text.unwrap_or_default(), cursor)
+    }
+}
+
+/// Describes a workflow by a text, as many of its lines as fit.
+fn page_of_lines(id: &str, text: &str, cursor: Option<&str>) -> Result<Described, Problem> {
+    let mut answer = Described {
+        workflow: id.to_owned(),
+        ..Described::default()
+    };
+    let start = page_start("text", cursor)?;
+    let lines = text.split_inclusive('\n').map(Value::from).collect();
+    let (page, rest) = paginate(Value::Array(lines), start, remaining_room(&answer));
+    let lines = page.as_array().into_iter().flatten();
+    answer.text = Some(lines.filter_map(Value::as_str).collect());
+    answer.cursor = part_cursor("text", rest);
+    Ok(answer)
+}
+
+/// Describes a machine by names.
+fn describe(
+    ctx: &Ctx<'_>,
+    workflow: &Workflow,
+    cursor: Option<&str>,
+) -> Result<Described, Problem> {
+    let cursor: Option<PartCursor> = cursor.map(str::parse).transpose()?;
+    let mut answer = Described {
+        workflow: workflow.id().to_owned(),
+        hash: Some(workflow.hash()),
+        ..Described::default()
+    };
+    let meta = workflow.meta();
+    if cursor.is_none() {
+        let specs = ctx.catalog().specs();
+        let spec = specs.into_iter().find(|it| it.id == workflow.id());
+        answer.diagnostics = spec.map(|spec| spec.diagnostics);
+        answer.title = meta.get("title").cloned();
+        answer.description = meta.get("description").cloned();
+    }
+    let (first, mut start) = match &cursor {
+        Some(cursor) => (cursor.part.as_str(), cursor.position),
+        None => ("states", Position::default()),
+    };
+    let begin = PARTS.iter().position(|it| *it == first);
+    for part in PARTS.iter().skip(begin.ok_or_else(invalid_cursor)?) {
+        let rest = add_part(ctx, workflow, &mut answer, part, start);
+        answer.cursor = part_cursor(part, rest);
+        if answer.cursor.is_some() {
+            break;
+        }
+        start = Position::default();
+    }
+    Ok(answer)
+}
+
+/// Adds as much of a part as there is room for. Returns the position at which it continues.
+fn add_part(
+    ctx: &Ctx<'_>,
+    workflow: &Workflow,
+    answer: &mut Described,
+    part: &str,
+    start: Position,
+) -> Option<Position> {
+    let room = remaining_room(answer);
+    let rest;
+    match part {
+        "states" => (answer.states, rest) = Page::fill(states(workflow), start, room),
+        "transitions" => {
+            let rows = workflow.table().transitions();
+            let rows = rows.map(|(id, row)| transition(workflow, id, row));
+            (answer.transitions, rest) = Page::fill(rows, start, room);
+        }
+        "proofs" => match ctx.catalog().proofs(workflow.id()) {
+            Some(Value::Array(mut proofs)) => {
+                proofs.iter_mut().for_each(remove_nulls);
+                (answer.proofs, rest) = Page::fill(proofs, start, room);
+            }
+            _ => rest = None,
+        },
+        key => {
+            let items = workflow.meta().get(key).cloned();
+            let paged = items.map(|items| paginate(items, start, room));
+            let (page, position) = paged.unzip();
+            rest = position.flatten();
+            match key {
+                "artifacts" => answer.artifacts = page,
+                _ => answer.context = page,
+            }
+        }
+    }
+    rest
+}
+
+/// Removes the keys of a proof that say nothing.
+fn remove_nulls(proof: &mut Value) {
+    if let Some(proof) = proof.as_object_mut() {
+        proof.retain(|_, value| !value.is_null());
+    }
+}
+
+/// A state by names.
+#[derive(Serialize)]
+struct State {
+    state: String,
+    #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_final: bool,
+    /// The definition's own words.
+    #[serde(flatten)]
+    meta: Map<String, Value>,
+}
+
+/// The keys of a state's definition that its description has.
+const STATE_KEYS: [&str; 7] = [
+    "title",
+    "instructions",
+    "allowed_tools",
+    "disallowed_tools",
+    "capabilities",
+    "requires",
+    "max_iterations",
+];
+
+fn states(workflow: &Workflow) -> impl Iterator<Item = State> {
+    let table = workflow.table();
+    workflow.visible_states().map(move |(id, name)| {
+        let parent = table
+            .parent(id)
+            .filter(|it| table.parent(*it).is_some())
+            .map(|parent| table.state_name(parent).to_owned());
+        State {
+            state: name.to_owned(),
+            parent,
+            is_final: table.is_end(id),
+            meta: select(workflow.state_meta(id), &STATE_KEYS),
+        }
+    })
+}
+
+/// Returns those of an object's fields that have one of these names.
+fn select(object: &Value, keys: &[&str]) -> Map<String, Value> {
+    let fields = keys
+        .iter()
+        .filter_map(|key| Some(((*key).to_owned(), object.get(*key)?.clone())));
+    fields.collect()
+}
+
+/// A transition by names.
+#[derive(Serialize)]
+struct Transition {
+    /// None for the machine itself, which is no state that anybody sees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    to: Vec<String>,
+    /// The condition under which the run itself raises its event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    after_ms: Vec<u64>,
+    /// The events that can be sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    events: Vec<String>,
+    /// The internal events.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    on: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guard: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    actions: Vec<String>,
+    /// The definition's own words.
+    #[serde(flatten)]
+    meta: Map<String, Value>,
+}
+
+fn transition(workflow: &Workflow, id: TransitionId, row: &TransitionRow) -> Transition {
+    let table = workflow.table();
+    let name_of = |event: &EventId| table.event_name(*event).to_owned();
+    let triggers = table.triggers(id).iter();
+    let (sent, internal): (Vec<&EventId>, Vec<&EventId>) = triggers.partition(|event| {
+        let row = table.event(**event);
+        row.is_some_and(|row| row.kind == EventKind::Named)
+            && raised_when(table.event_name(**event)).is_none()
+    });
+    let mut raised = internal
+        .iter()
+        .filter_map(|event| raised_when(table.event_name(**event)));
+    let untimed = internal
+        .iter()
+        .filter(|event| delay(table, ***event).is_none());
+    let code = table.guard(id);
+    let calls = table.calls(&row.calls).iter().filter(|action| {
+        // What starts and stops timers is the compiler's, not the author's.
+        let row = table.action(**action);
+        !row.is_some_and(|row| {
+            matches!(row.kind, ActionKind::Schedule(..) | ActionKind::Cancel(..))
+        })
+    });
+    let targets = table.targets(id).iter();
+    Transition {
+        from: (row.source != StateId::new(0)).then(|| table.state_name(row.source).to_owned()),
+        to: targets.map(|it| table.state_name(*it).to_owned()).collect(),
+        when: raised.next(),
+        after_ms: internal
+            .iter()
+            .filter_map(|it| delay(table, **it))
+            .collect(),
+        events: sent.into_iter().map(name_of).collect(),
+        on: untimed.map(|event| name_of(event)).collect(),
+        guard: (!code.is_empty()).then(|| expression::text(table, code)),
+        actions: calls.map(|it| table.action_name(*it).to_owned()).collect(),
+        meta: select(
+            workflow.transition_meta(id),
+            &["requires_approval", "description"],
+        ),
+    }
+}
+
+/// Returns the delay of the timer that raises an event. Unit: milliseconds.
+fn delay(table: &Table, event: EventId) -> Option<u64> {
+    table.actions().find_map(|(_, row)| match &row.kind {
+        ActionKind::Schedule(timer, delay) => {
+            let row = table.timer(*timer)?;
+            (row.event == event).then_some(*delay)
+        }
+        _ => None,
+    })
+}
