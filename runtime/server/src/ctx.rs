@@ -71,30 +71,30 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// The runs.
+    /// Returns the runs.
     #[must_use]
     pub const fn runs(&self) -> &'c Runs {
         self.services.runs()
     }
 
-    /// The workflows.
+    /// Returns the workflows.
     #[must_use]
     pub fn catalog(&self) -> &'c dyn Catalog {
         self.services.catalog()
     }
 
-    /// The documentation.
+    /// Returns the documentation.
     #[must_use]
     pub fn docs(&self) -> Arc<Docs> {
         self.services.docs()
     }
 
-    /// The ids and titles of the listed pages of the documentation.
+    /// Returns the ids and titles of the listed pages of the documentation.
     pub(crate) fn listed_pages(&self) -> &'c [(String, String)] {
         self.services.listed_pages()
     }
 
-    /// The options that the server was started with.
+    /// Returns the options that the server was started with.
     pub(crate) const fn options(&self) -> &'c Options {
         self.services.options()
     }
@@ -104,7 +104,7 @@ impl<'c> Ctx<'c> {
         self.services.offers(tool)
     }
 
-    /// The function that says whether the caller has given up waiting, for an operation of `Runs`.
+    /// Returns the function that says whether the caller has given up, for an operation of `Runs`.
     pub(crate) const fn cancelled(&self) -> &'c (dyn Fn() -> bool + Sync) {
         self.cancelled
     }
@@ -119,7 +119,7 @@ impl<'c> Ctx<'c> {
         (self.progress)(share, message);
     }
 
-    /// The function that tells the caller of progress, for another thread.
+    /// Returns the function that reports progress, for another thread.
     pub(crate) const fn progress(&self) -> &'c (dyn Fn(f64, &str) + Sync) {
         self.progress
     }
@@ -132,13 +132,13 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// The caller's identity.
+    /// Returns the caller's identity.
     #[must_use]
     pub fn actor(&self) -> Actor {
         self.caller.actor.clone()
     }
 
-    /// The only run that the caller may touch, if there is one: the token's, else the server's.
+    /// Returns the only run that the caller may touch, if there is one: the token's, else the server's.
     #[must_use]
     pub fn bound_run(&self) -> Option<&'c RunId> {
         self.caller.run.as_ref().or(self.options().run.as_ref())

@@ -58,7 +58,7 @@ impl Dispatcher {
         let registry = Registry::new(&options)?;
         let workflows = Arc::clone(&catalog) as Arc<dyn Workflows>;
         let runs = Runs::new(store, workflows, clock);
-        let own = registry.own().map(|tool| tool.name).collect();
+        let own = registry.own_tools().map(|tool| tool.name).collect();
         let services = Arc::new(Services::new(runs, catalog, options, own));
         Ok(Self {
             publisher: Publisher::new(Arc::clone(&services)),
@@ -74,31 +74,31 @@ impl Dispatcher {
         Ctx::new(&self.services, caller)
     }
 
-    /// The runs.
+    /// Returns the runs.
     #[must_use]
     pub fn runs(&self) -> &Runs {
         self.services.runs()
     }
 
-    /// The tools that clients are offered, by name.
+    /// Returns the tools that clients are offered, by name.
     #[must_use]
     pub fn tools(&self) -> &[Tool] {
         &self.registry.offered
     }
 
-    /// The publisher of notifications.
+    /// Returns the publisher of notifications.
     pub(crate) const fn publisher(&self) -> &Publisher {
         &self.publisher
     }
 
-    /// The counters.
+    /// Returns the counters.
     pub(crate) const fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
     /// Returns one of our own tools, offered to clients or not.
     pub(crate) fn own_tool(&self, name: &str) -> Option<&Tool> {
-        self.registry.own().find(|tool| tool.name == name)
+        self.registry.own_tools().find(|tool| tool.name == name)
     }
 
     /// Lists the tools that a caller is offered.
@@ -119,7 +119,7 @@ impl Dispatcher {
         offered.collect()
     }
 
-    /// Calls a tool that clients are offered. Returns its answer and whether that is an error; none if there is no such tool.
+    /// Calls a tool that clients are offered. Returns its answer, and whether that is an error.
     #[must_use]
     pub fn call(
         &self,
@@ -147,7 +147,7 @@ impl Dispatcher {
         let changes = Changes::default();
         let ctx = &ctx.with_changes(&changes);
         let arguments = check_size(&arguments).and_then(|()| tool.normalize(arguments));
-        let subject = Subject::of(arguments.as_ref().ok());
+        let subject = Subject::find(arguments.as_ref().ok());
         let admitted = arguments.and_then(|mut arguments| {
             check_role(ctx, tool, &arguments)?;
             let reservation = authorize(ctx, tool, &mut arguments)?;
@@ -173,7 +173,7 @@ impl Dispatcher {
     }
 }
 
-/// Returns whether the active states let a tool be called at all, by its name or by that of its equivalent.
+/// Returns whether the active states let a tool be called, by its name or its equivalent's.
 fn may_offer(loaded: &Loaded, tool: &Tool) -> bool {
     match tool.equivalent {
         None => loaded.may_offer(tool.name, tool.gating),
@@ -191,7 +191,7 @@ struct Subject {
 }
 
 impl Subject {
-    fn of(arguments: Option<&Map<String, Value>>) -> Self {
+    fn find(arguments: Option<&Map<String, Value>>) -> Self {
         let text = |name: &str| {
             let value = arguments.and_then(|arguments| arguments::find(arguments, name));
             value.and_then(Value::as_str).map(str::to_owned)
@@ -208,7 +208,7 @@ fn check_size(arguments: &Map<String, Value>) -> Result<(), Problem> {
     arguments::check_size(size)
 }
 
-/// Gives an outcome the tool's shape; one of our own is bounded, and tells an outdated caller what is next.
+/// Gives an outcome the tool's shape; one of our own is bounded, and says what is next.
 fn shape(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, outcome: Outcome) -> (Value, bool) {
     if !tool.set.is_own() {
         return tool.shape(outcome);
@@ -218,7 +218,7 @@ fn shape(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, outcome: Outcome) -> (Va
     (bounds::enforce(answer), is_error)
 }
 
-/// Adds what is next to a problem of an outdated caller, if the call is about a run that can be resolved.
+/// Adds what is next to the problem of an outdated caller, if its call is about a run.
 fn add_next(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, mut problem: Problem) -> Problem {
     if !OUTDATED.contains(&problem.code.as_str()) || !tool.is_about_a_run() {
         return problem;

@@ -17,11 +17,12 @@ use statemark_runs::body::Refused;
 use statemark_runs::{Loaded, RunView, Written};
 
 use crate::problem::{Outcome, Problem};
+use crate::schema;
 use next::{Next, describe_next, describe_next_of_view};
 use pages::{PartCursor, Position, invalid_cursor};
 
-/// Bytes around an answer's fields: the envelope and a cursor.
-const AROUND: usize = 256;
+/// Bytes that an answer needs in addition to its fields: the envelope and a cursor.
+const OVERHEAD: usize = 256;
 
 /// Fewest bytes that a list gets in an answer, however much the answer has already.
 const LEAST_ROOM: usize = 512;
@@ -53,9 +54,9 @@ pub(crate) fn set_field(object: &mut Value, key: &str, value: Value) {
 /// An answer about a run: its own fields, and what is next. Fields that are null are left out.
 pub(crate) struct About<T> {
     pub(crate) fields: T,
-    /// Where the run is and what it can do; none on a page after the first.
+    /// The place of the run and what it can do; none on a page after the first.
     pub(crate) next: Option<Next>,
-    /// Whether the same order was carried out before.
+    /// True if the same order was carried out before.
     pub(crate) replayed: bool,
 }
 
@@ -92,32 +93,28 @@ impl<T: JsonSchema> JsonSchema for About<T> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = T::json_schema(generator);
-        let object = schema.ensure_object();
+        let mut own = T::json_schema(generator);
+        let object = own.ensure_object();
         let properties = object.entry("properties").or_insert_with(|| json!({}));
         if let Value::Object(properties) = properties {
             for property in properties.values_mut() {
-                if let Some(Value::Array(kinds)) = property.get_mut("type") {
-                    kinds.retain(|kind| kind != "null");
-                    if let [only] = kinds.as_slice() {
-                        let only = only.clone();
-                        set_field(property, "type", only);
-                    }
+                if let Some(kind) = property.get_mut("type") {
+                    *kind = schema::without_null(kind);
                 }
             }
-            let next = "Where the run is and what it can do.";
+            let next = "The place of the run and what it can do.";
             properties.insert(
                 "next".to_owned(),
                 json!({"type": "object", "description": next}),
             );
             let replayed =
-                "Whether the same order was carried out before: this is its first answer.";
+                "True if the same order was carried out before: this is its first answer.";
             properties.insert(
                 "replayed".to_owned(),
                 json!({"type": "boolean", "description": replayed}),
             );
         }
-        schema
+        own
     }
 }
 
@@ -157,7 +154,7 @@ pub(crate) fn answer_about_view<T>(loaded: &Loaded, view: &RunView, fields: T) -
     }
 }
 
-/// Creates the answer to an order, or the problem that the order was refused with. Both carry what is next.
+/// Creates the answer to an order, or the problem of its refusal. Both carry what is next.
 pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<About<T>, Problem> {
     if let Some(refused) = find_refusal(written) {
         let mut problem = Problem::refused(&refused);
@@ -176,7 +173,7 @@ pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<Abou
 pub(crate) fn remaining_room(answer: &impl Serialize) -> usize {
     bounds::MAX_REPLY
         .saturating_sub(bounds::size(answer))
-        .saturating_sub(AROUND)
+        .saturating_sub(OVERHEAD)
         .max(LEAST_ROOM)
 }
 

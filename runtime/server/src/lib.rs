@@ -35,8 +35,6 @@ mod problem;
 mod profiles;
 mod project;
 mod prompt;
-#[cfg(test)]
-mod reference;
 mod registry;
 mod remedy;
 mod requests;
@@ -56,5 +54,6 @@ pub use mcp::{Server, serve_stdio};
 pub use options::{Asks, Options, Set};
 pub use problem::{Fix, Outcome, Problem};
 pub use registry::StartError;
+pub use schema::Field;
 pub use services::Services;
-pub use tool::{Annotations, Shape, Tool};
+pub use tool::{Annotations, Method, Route, Shape, Tool};

@@ -7,7 +7,7 @@ use statemark_text::suggest::nearest;
 use crate::catalog::Catalog;
 use crate::problem::Problem;
 
-/// Creates the problem of an unknown workflow. It names the known ones, or says that the file has errors.
+/// Creates the problem of an unknown workflow: it names the known ones, or the file's errors.
 pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
     let known = catalog.ids();
     let findings = catalog.lint_file(id);

@@ -84,15 +84,15 @@ impl Registry {
         Ok(Self { offered, unlisted })
     }
 
-    /// Our own tools, offered or not.
-    pub(crate) fn own(&self) -> impl Iterator<Item = &Tool> {
+    /// Returns our own tools, offered or not.
+    pub(crate) fn own_tools(&self) -> impl Iterator<Item = &Tool> {
         let all = self.offered.iter().chain(&self.unlisted);
         all.filter(|tool| tool.set.is_own())
     }
 }
 
-/// Lists all tools that there are: our own, then those of profiles, each of which is gated as its equivalent is.
-pub(crate) fn all_tools() -> Vec<Tool> {
+/// Lists all tools that there are: our own, then those of profiles, gated as their equivalents are.
+fn all_tools() -> Vec<Tool> {
     let own = tools::all();
     let mut profiles = profiles::all();
     for tool in &mut profiles {

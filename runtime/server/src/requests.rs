@@ -58,7 +58,7 @@ pub(crate) struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// The position among all requests.
+    /// Returns the position among all requests.
     pub(crate) fn position(&self) -> (RunId, u64) {
         let position = parse_position(&self.request.opened.request);
         let number = position.map_or(u64::MAX, |(_, number)| number);
@@ -104,7 +104,9 @@ pub(crate) fn list_open(
     Ok(found)
 }
 
-/// Lists the runs that have open requests, by id. The store's order may change between two of its pages.
+/// Lists the runs that have open requests, by id.
+///
+/// The store's order may change between two of its pages.
 fn runs_with_requests(ctx: &Ctx<'_>, filter: &Filter<'_>) -> Result<Vec<RunId>, Problem> {
     let statuses = [Status::Waiting, Status::Running, Status::Paused];
     let mut query = Query {

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 /// Derives the schema of a tool's arguments.
 pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
-    let settings = SchemaSettings::draft2020_12().with(|it| {
-        it.inline_subschemas = true;
-        it.meta_schema = None;
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
     });
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut value = schema.to_value();
@@ -25,13 +25,13 @@ pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
 
 /// A field of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Field {
+pub struct Field {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its JSON type, or types; none for any.
-    pub(crate) kind: Option<Value>,
+    pub kind: Option<Value>,
     /// Its meaning, if that is said.
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
 }
 
 impl Field {
@@ -47,10 +47,12 @@ impl Field {
 
 /// Derives the fields of an answer from its type.
 pub(crate) fn fields<T: JsonSchema>() -> Vec<Field> {
-    let settings = SchemaSettings::draft2020_12().for_serialize().with(|it| {
-        it.inline_subschemas = true;
-        it.meta_schema = None;
-    });
+    let settings = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        });
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let properties = schema.get("properties").and_then(Value::as_object);
     let fields = properties
@@ -67,7 +69,19 @@ pub(crate) fn fields<T: JsonSchema>() -> Vec<Field> {
     fields.collect()
 }
 
-/// Creates the schema of an answer whose `data` has these fields. Clients get no more of a field than its type.
+/// Returns a type, or several, without that of null.
+pub(crate) fn without_null(kind: &Value) -> Value {
+    let Value::Array(kinds) = kind else {
+        return kind.clone();
+    };
+    let mut kinds: Vec<&Value> = kinds.iter().filter(|kind| *kind != "null").collect();
+    match kinds.pop() {
+        Some(only) if kinds.is_empty() => only.clone(),
+        _ => kind.clone(),
+    }
+}
+
+/// Creates the schema of an answer from the fields of its `data`: clients get their types alone.
 pub(crate) fn output(fields: &[Field]) -> Map<String, Value> {
     let fields = fields.iter().map(|field| {
         let schema = match &field.kind {
@@ -113,12 +127,8 @@ fn slim(value: &mut Value) {
             if map.get("default") == Some(&Value::Null) {
                 map.remove("default");
             }
-            if let Some(Value::Array(kinds)) = map.get("type")
-                && let [kind, Value::String(null)] = kinds.as_slice()
-                && null == "null"
-            {
-                let kind = kind.clone();
-                map.insert("type".to_owned(), kind);
+            if let Some(kind) = map.get_mut("type") {
+                *kind = without_null(kind);
             }
             map.values_mut().for_each(slim);
             if let Some(Value::Object(mut properties)) = properties {

@@ -18,13 +18,13 @@ use crate::schema::{self, Field};
 /// The annotations of a tool: hints for clients about what it may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Annotations {
-    /// It changes nothing.
+    /// True if it changes nothing.
     pub read_only: bool,
-    /// It may undo or end something.
+    /// True if it may undo or end something.
     pub destructive: bool,
-    /// Two calls with one key have one effect.
+    /// True if two calls with one key have one effect.
     pub idempotent: bool,
-    /// It may reach people or programs outside.
+    /// True if it may reach people or programs outside.
     pub open_world: bool,
 }
 
@@ -53,7 +53,7 @@ impl Annotations {
     };
 }
 
-/// A call of a tool of our own: its fields are the arguments, and the reply is its response as that is serialized.
+/// A call of a tool of our own: its fields are the arguments, its response is the reply.
 pub(crate) trait ToolCall: DeserializeOwned + JsonSchema + 'static {
     /// The name that clients call it by.
     const NAME: &'static str;
@@ -83,20 +83,20 @@ pub(crate) trait ToolCall: DeserializeOwned + JsonSchema + 'static {
 
 /// A path of the HTTP API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Route {
+pub struct Route {
     /// The method.
-    pub(crate) method: Method,
+    pub method: Method,
     /// The path below `/api`, with `{id}` for the argument that it names.
-    pub(crate) path: &'static str,
+    pub path: &'static str,
     /// The argument that the path names.
-    pub(crate) argument: Option<&'static str>,
+    pub argument: Option<&'static str>,
     /// A few words for the API's index.
-    pub(crate) summary: &'static str,
+    pub summary: &'static str,
 }
 
 /// A method of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
+pub enum Method {
     /// Reads: arguments come from the query.
     Get,
     /// Changes something: arguments come from the body.
@@ -106,8 +106,9 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// The method as HTTP spells it.
-    pub(crate) const fn name(self) -> &'static str {
+    /// Returns the method as HTTP spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
             Self::Post | Self::Create => "POST",
@@ -154,13 +155,13 @@ pub struct Tool {
     /// The JSON Schema of its answers, if they have one.
     pub output: Option<Map<String, Value>>,
     /// The fields of its answers' `data`, as far as they are known.
-    pub(crate) fields: Vec<Field>,
+    pub fields: Vec<Field>,
     /// The power that states have over it; that of its equivalent, if it has one.
     pub gating: Gating,
-    /// The tool of our own that does the same: what policy grants or restricts for that one holds for this one as well.
+    /// The tool of our own that does the same: policy holds for both alike.
     pub equivalent: Option<&'static str>,
     /// The paths of the HTTP API that lead to it.
-    pub(crate) routes: &'static [Route],
+    pub routes: &'static [Route],
     shape: Shape,
     run: Run,
 }
@@ -190,7 +191,7 @@ impl Tool {
         }
     }
 
-    /// Creates a tool of a profile; its answers have the shape of another system's document, errors included.
+    /// Creates a tool of a profile; its answers, errors included, are as another system's document says.
     pub fn profile<I: DeserializeOwned + JsonSchema + 'static>(
         (name, set, annotations): (&'static str, Set, Annotations),
         (title, description): (&'static str, &'static str),
@@ -224,7 +225,9 @@ impl Tool {
         self
     }
 
-    /// Names the tool of our own that does the same. A state that grants or restricts one of the two names means both.
+    /// Names the tool of our own that does the same.
+    ///
+    /// A state that grants or restricts one of the two names means both.
     #[must_use]
     pub const fn equivalent_to(mut self, own: &'static str) -> Self {
         self.equivalent = Some(own);

@@ -1,7 +1,7 @@
 //! The run that a call means.
 //!
 //! Nothing is remembered here. A run is named; else it is the one that the server or the caller's token is bound to; else
-//! the only live run of the caller's project.
+//! the only live run of the caller's project that no other run has invoked.
 //!
 //! Tools that name no run can name a session. A session means the run that was started for it; a caller without a session
 //! means such a run only if no run without a session is live. If no run is live, the last one that ended still answers
@@ -62,7 +62,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Returns the id of a run to start: the named one, the one that the caller is bound to, or one that can't be guessed.
+    /// Returns the id of a run to start: the named one, the caller's own, or a new one that can't be guessed.
     ///
     /// # Errors
     ///
@@ -74,7 +74,9 @@ impl Ctx<'_> {
         Ok(RunId::random())
     }
 
-    /// Returns the run that is meant: the named one, the one that the caller is bound to, or the only live one of its project.
+    /// Returns the run that is meant: the named one, the caller's own, or the only live one of its project.
+    ///
+    /// Runs that other runs have invoked aren't meant.
     ///
     /// # Errors
     ///
@@ -91,33 +93,41 @@ impl Ctx<'_> {
             self.check_may_touch(bound)?;
             return Ok(bound.clone());
         }
-        let query = Query {
-            statuses: LIVE.map(|status| status.name().to_owned()).to_vec(),
-            project: self.caller.project.clone(),
-            limit: MAX_NAMED,
-            ..Query::default()
-        };
-        let page = self.runs().store().list(&query)?;
-        match page.heads.as_slice() {
+        match live_runs(self)?.as_slice() {
             [only] => Ok(only.run.clone()),
             [] => Err(Problem::new(
                 "no_run",
                 "no run is active: name one with `run_id`, or start one",
             )
             .mended_by("list_workflows", json!({}))),
-            several => {
-                let runs: Vec<Value> = several
-                    .iter()
-                    .map(|head| json!({"run_id": head.run, "workflow": head.summary.workflow, "status": head.summary.status}))
-                    .collect();
-                Err(Problem::new(
-                    "several_runs",
-                    "several runs are active: name one with `run_id`",
-                )
-                .with(json!({"runs": runs})))
-            }
+            several => Err(several_runs(several)),
         }
     }
+
+    /// Checks that no other run than the one that is meant is live, not even one that it has invoked.
+    ///
+    /// A tool that counts isn't called where its use could belong to several runs.
+    ///
+    /// # Errors
+    ///
+    /// A child run is live.
+    pub(crate) fn check_no_live_child(&self) -> Result<(), Problem> {
+        let live = list_runs(self, &LIVE)?;
+        if live.iter().any(|head| head.summary.parent.is_some()) {
+            return Err(several_runs(&live));
+        }
+        Ok(())
+    }
+}
+
+/// Creates the problem that several runs could be meant.
+fn several_runs(live: &[Head]) -> Problem {
+    let runs = live.iter().take(MAX_NAMED).map(|head| {
+        json!({"run_id": head.run, "workflow": head.summary.workflow, "status": head.summary.status})
+    });
+    let runs: Vec<Value> = runs.collect();
+    let message = "several runs are active: name one with `run_id`";
+    Problem::new("several_runs", message).with(json!({"runs": runs}))
 }
 
 /// Loads the run that a session means: a live one, else the last one if it has ended.
@@ -265,18 +275,21 @@ fn find_session_run(ctx: &Ctx<'_>, session: Session<'_>) -> Result<Option<RunId>
 
 /// Lists the runs with these statuses that no run has invoked, the last changed first.
 fn outer_runs(ctx: &Ctx<'_>, statuses: &[Status]) -> Result<Vec<Head>, Problem> {
+    let mut heads = list_runs(ctx, statuses)?;
+    heads.retain(|head| head.summary.parent.is_none());
+    Ok(heads)
+}
+
+/// Lists the runs of the caller's project with these statuses, the last changed first.
+fn list_runs(ctx: &Ctx<'_>, statuses: &[Status]) -> Result<Vec<Head>, Problem> {
+    let statuses = statuses.iter().map(|status| status.name().to_owned());
     let query = Query {
-        statuses: statuses
-            .iter()
-            .map(|status| status.name().to_owned())
-            .collect(),
+        statuses: statuses.collect(),
         project: ctx.caller.project.clone(),
         limit: MAX_CANDIDATES,
         ..Query::default()
     };
-    let page = ctx.runs().store().list(&query)?;
-    let is_outer = |head: &Head| head.summary.parent.is_none();
-    Ok(page.heads.into_iter().filter(is_outer).collect())
+    Ok(ctx.runs().store().list(&query)?.heads)
 }
 
 /// Returns the run that a run waits for, if it waits for nothing else.

@@ -66,7 +66,12 @@ pub(super) fn authorize(
     let counts = tool.gating == Gating::Counted;
     let named = named_run(arguments);
     let run = match ctx.resolve_run(named.and_then(Value::as_str)) {
-        Ok(run) => run,
+        Ok(run) => {
+            if counts && named.is_none() && ctx.bound_run().is_none() {
+                ctx.check_no_live_child()?;
+            }
+            run
+        }
         Err(problem) if counts && problem.code != "no_run" => return Err(problem),
         Err(_) if counts && named.is_none() => {
             check_released(ctx, tool)?;
@@ -113,7 +118,7 @@ fn decide(loaded: &Loaded, tool: &Tool, arguments: &Value) -> Verdict {
     }
 }
 
-/// Checks that the last run doesn't hold its agent: one that an agent gave up does, unless its workflow releases tools.
+/// Checks that no run that an agent gave up restricts it still, unless its workflow releases tools.
 ///
 /// Else giving a run up would switch policy off. Another live run ends that.
 fn check_released(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
@@ -173,7 +178,9 @@ fn reserve(
     })
 }
 
-/// Returns the id of a call. Calls with one key are one call, if the tool takes keys; else any call could claim to be repeated.
+/// Returns the id of a call. Calls with one key are one call, if the tool takes keys.
+///
+/// Else any call could claim to be repeated.
 fn call_id(tool: &Tool, arguments: &Map<String, Value>) -> String {
     let properties = tool.input.get("properties").and_then(Value::as_object);
     let takes_keys = properties.is_some_and(|it| find(it, "idempotency_key").is_some());

@@ -41,7 +41,7 @@ pub(crate) fn truncate(text: &str, max: usize) -> (&str, bool) {
     (text.get(..end).unwrap_or_default(), true)
 }
 
-/// The longest string, longest list and most fields that an oversize reply keeps, from one attempt to the next.
+/// The longest string and the most items that an oversize reply keeps, from one attempt to the next.
 const ATTEMPTS: [(usize, usize); 5] = [(4096, 128), (1024, 64), (256, 32), (128, 8), (64, 2)];
 
 /// Cuts long strings, lists and objects of a reply until it fits; each says what it has lost.

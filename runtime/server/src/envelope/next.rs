@@ -107,7 +107,7 @@ impl RunPart {
         Self::Visit,
     ];
 
-    /// The name in answers and cursors.
+    /// Returns the name in answers and cursors.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Configuration => "configuration",
@@ -128,7 +128,7 @@ impl RunPart {
         }
     }
 
-    /// The type of its JSON.
+    /// Returns the type of its JSON.
     const fn kind(self) -> &'static str {
         match self {
             Self::Tools
@@ -170,7 +170,9 @@ impl JsonSchema for Parts {
     }
 }
 
-/// Describes where a run is and what is next. What doesn't fit is reached by `get_run` with one of `cursors`.
+/// Describes where a run is and what is next.
+///
+/// The rest of what doesn't fit is read by `get_run` with one of `cursors`.
 pub(crate) fn describe_next(loaded: &Loaded) -> Result<Next, Problem> {
     Ok(describe_next_of_view(loaded, &loaded.view()?))
 }
@@ -209,7 +211,7 @@ pub(crate) fn describe_next_of_view(loaded: &Loaded, view: &RunView) -> Next {
     next
 }
 
-/// Returns a part of a run, whole; nothing for the visits of a state, which aren't part of what is loaded.
+/// Returns a part of a run, whole; null for the visits of a state, which aren't loaded.
 pub(crate) fn run_part(loaded: &Loaded, view: &RunView, part: RunPart) -> Value {
     let state = &loaded.state;
     match part {
@@ -282,7 +284,7 @@ fn cut_facts(value: &mut Value) {
     }
 }
 
-/// Returns the tools that the active states grant: `all` if they don't restrict any, none if no call is taken.
+/// Returns the tools that the active states grant: `all` if they restrict none.
 fn granted_tools(loaded: &Loaded) -> Value {
     let status = loaded.state.status();
     if status.is_over() || status == Status::Paused {
@@ -334,7 +336,7 @@ fn iterations(loaded: &Loaded) -> Value {
     Value::Array(counts)
 }
 
-/// Returns the guidance of the active states to their executor; the innermost state that has a key wins.
+/// Returns the guidance of the active states to their executor; the innermost state wins.
 fn hints(loaded: &Loaded) -> Value {
     let table = loaded.workflow.table();
     let mut hints = Map::new();
@@ -362,7 +364,7 @@ pub(crate) struct ArtifactSummary {
     /// Its stage: draft, final or discarded.
     #[schemars(with = "String")]
     stage: Stage,
-    /// Whether its contract holds.
+    /// True if its contract holds.
     valid: bool,
     /// Its length. Unit: bytes.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -68,7 +68,9 @@ impl PartCursor {
     }
 }
 
-/// Returns the names of the items, each after its sort key: the number of a request. Empty if items have no names.
+/// Returns the names of the items, each after its sort key: the number of a request.
+///
+/// Empty if items have no names.
 fn item_names(items: &Value) -> Vec<(u64, String)> {
     match items {
         Value::Object(all) => all.keys().map(|key| (0, key.clone())).collect(),

@@ -26,7 +26,7 @@ use crate::problem::Problem;
 use crate::tool::{Method, Route};
 use crate::tools;
 
-/// What every request is answered from.
+/// The state of the API's handlers.
 #[derive(Clone)]
 pub(super) struct Api {
     pub(super) dispatcher: Arc<Dispatcher>,
@@ -113,7 +113,7 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                     None => Map::new(),
                 };
                 let arguments = add_path_argument(route, &params, arguments);
-                called(api, caller, tool, arguments, StatusCode::OK).await
+                call(api, caller, tool, arguments, StatusCode::OK).await
             },
         ),
         Method::Post | Method::Create => post(
@@ -129,7 +129,7 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                     Method::Create => StatusCode::CREATED,
                     _ => StatusCode::OK,
                 };
-                called(api, caller, tool, arguments, done).await
+                call(api, caller, tool, arguments, done).await
             },
         ),
     }
@@ -165,7 +165,7 @@ fn malformed(rejection: &JsonRejection) -> Response {
 }
 
 /// Calls a tool where that may take its time.
-async fn called(
+async fn call(
     api: Api,
     caller: Caller,
     tool: &'static str,
@@ -193,13 +193,13 @@ async fn called(
     }
 }
 
-/// A path leads to a tool that the server's options leave out.
+/// Creates the problem of a path to a tool that the server's options leave out.
 pub(super) fn not_offered(tool: &str) -> Problem {
     let message = format!("this server doesn't offer `{tool}`");
     Problem::new("not_offered", message)
 }
 
-/// The status of a problem; what a run refuses is a conflict with where it is.
+/// Returns the status of a problem; what a run refuses is a conflict with its state.
 pub(super) fn status_of(code: &str) -> StatusCode {
     match code {
         "invalid_arguments" | "invalid_request" | "bad_data" => StatusCode::BAD_REQUEST,
@@ -216,7 +216,7 @@ pub(super) fn status_of(code: &str) -> StatusCode {
     }
 }
 
-/// What a query says, as the tool's schema wants it: numbers, truths, and lists with commas.
+/// Converts a query to arguments of the types of the tool's schema; lists have commas.
 fn typed(pairs: Vec<(String, String)>, schema: &Map<String, Value>) -> Map<String, Value> {
     let properties = schema.get("properties");
     let kind = |name: &str| {

@@ -1,5 +1,6 @@
-//! Delegating work to an agent. This server has no executor: a call is checked, and its answer says how the caller drives
-//! the run itself.
+//! Delegating work to an agent.
+//!
+//! This server has no executor: a call is checked, and its answer says how the caller drives the run itself.
 
 use std::path::{Component, Path};
 
@@ -20,7 +21,7 @@ use crate::tool::{Annotations, ToolCall};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunAgent {
-    /// What is to be done.
+    /// The task.
     task: String,
     /// The only state to work in; else the whole run.
     state: Option<String>,
@@ -30,7 +31,7 @@ pub(super) struct RunAgent {
     run_id: Option<String>,
     /// The model's name.
     model: Option<String>,
-    /// Where the model is: an OpenAI-compatible API.
+    /// The model's address: an OpenAI-compatible API.
     url: Option<String>,
     /// The folder to work in, below the project's root.
     workdir: Option<String>,

@@ -56,8 +56,9 @@ pub(super) struct SubmitArtifact {
     run_id: Option<String>,
     /// The artifact.
     name: String,
-    /// Only check it; keep it as a draft; hand it in as final; throw a revision away. `final` without content makes the
-    /// current draft final.
+    /// Only check it; keep it as a draft; hand it in as final; throw a revision away.
+    ///
+    /// `final` without content makes the current draft final.
     mode: Mode,
     /// All of it: a text, or JSON.
     content: Option<Value>,
@@ -70,11 +71,11 @@ pub(super) struct SubmitArtifact {
     media: Option<String>,
     /// The unit of work that made it.
     unit: Option<String>,
-    /// Why, for `discard`.
+    /// The reason, for `discard`.
     reason: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -90,9 +91,9 @@ enum Mode {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Change {
-    /// What stands there exactly once.
+    /// The text to replace; it has to occur exactly once.
     old: String,
-    /// What shall stand there.
+    /// The text to put in its place.
     new: String,
 }
 
@@ -110,7 +111,7 @@ pub(super) struct Submission {
     /// The hash of its content.
     #[schemars(with = "Option<String>")]
     hash: Option<Hash>,
-    /// Whether its contract holds.
+    /// True if its contract holds.
     valid: Option<bool>,
     /// The findings of its contract, by line.
     #[schemars(with = "Option<Vec<Value>>")]
@@ -358,7 +359,7 @@ pub(super) struct GetArtifact {
     /// From this byte of the content on.
     #[serde(default)]
     offset: usize,
-    /// Where the list before ended.
+    /// The `cursor` of the page before.
     cursor: Option<String>,
 }
 
@@ -545,15 +546,15 @@ fn add_piece(answer: &mut About<Artifacts>, text: &str, start: usize) -> Result<
 pub(super) struct ReportProgress {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
-    /// How far it is, in words.
+    /// The state of the work, in words.
     message: String,
-    /// How much is done, from 0 to 1.
+    /// The share that is done, from 0 to 1.
     fraction: Option<f64>,
     /// The unit of work.
     unit: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 

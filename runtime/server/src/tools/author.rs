@@ -60,11 +60,11 @@ impl Findings {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LintWorkflow {
-    /// The id of a workflow that is served, or the name or path of a served file, which may have errors; else give `text`.
+    /// The id of a served workflow, or the name or path of a served file; else give `text`.
     workflow: Option<String>,
     /// A spec that need not be in a file.
     text: Option<String>,
-    /// The name of its file, which tells the format: `x.md` (if it isn't given), `x.workflow.json`, `x.mmd` or `x.scxml`.
+    /// The name of its file, for the format: `x.md` (the default), `x.workflow.json`, `x.mmd`, `x.scxml`.
     name: Option<String>,
     /// Leave out so many findings.
     #[serde(default)]
@@ -180,7 +180,7 @@ pub(super) struct SimulateWorkflow {
 
 #[derive(Default, Serialize, JsonSchema)]
 pub(super) struct SimulationPage {
-    /// What each event did; the first is the start.
+    /// The outcome of each event; the first is the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     records: Option<Vec<Value>>,
     /// The active states at the end.
@@ -194,7 +194,7 @@ pub(super) struct SimulationPage {
     context_left_out: Option<usize>,
     /// The events that could be sent next.
     legal: Vec<String>,
-    /// Whether the machine has ended.
+    /// True if the machine has ended.
     is_final: bool,
     /// The `cursor` of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -22,14 +22,14 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 pub(super) struct RequestHuman {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
-    /// What kind of answer is wanted.
+    /// The kind of answer that is wanted.
     kind: Kind,
     /// The question.
     prompt: String,
-    /// Whatever else the person should look at.
+    /// Anything else that the person should look at.
     #[serde(default)]
     context: Value,
-    /// What can be chosen, for `select`.
+    /// The choices, for `select`.
     #[serde(default)]
     choices: Vec<String>,
     /// JSON Schema of the answer, for `json`.
@@ -43,7 +43,7 @@ pub(super) struct RequestHuman {
     expires_in: Option<u64>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -100,7 +100,7 @@ pub(super) struct ListRequests {
     kind: Option<Kind>,
     /// Only about this state.
     state: Option<String>,
-    /// Where the answer before ended.
+    /// The `cursor` of the page before.
     cursor: Option<String>,
 }
 
@@ -186,7 +186,7 @@ impl From<&OpenRequest> for Asked {
     }
 }
 
-/// Where a list continues: at a request or the next one after it, and at a byte of that request if it comes in pieces.
+/// The position at which a list continues: a request, and a byte of it if it comes in pieces.
 ///
 /// It names the request, so that it stays good when others are resolved or opened meanwhile.
 struct Cursor {
@@ -220,15 +220,15 @@ pub(super) struct ResolveRequest {
     kind: Option<Kind>,
     /// About this state.
     state: Option<String>,
-    /// What is said.
+    /// The decision.
     action: Action,
     /// The answer, for `answer`.
     answer: Option<Value>,
-    /// What is said about it; a review goes back with it.
+    /// A remark; a review goes back with it.
     comment: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -251,12 +251,12 @@ pub(super) struct Resolved {
     kind: Option<RequestKind>,
     /// The question.
     prompt: Option<String>,
-    /// How it was resolved.
+    /// The decision.
     #[schemars(with = "Option<String>")]
     resolution: Option<Resolution>,
     /// The person or program that resolved it.
     by: Option<String>,
-    /// What was said about it.
+    /// The remark on it.
     comment: Option<String>,
     /// The answer.
     value: Option<Value>,
@@ -382,7 +382,7 @@ impl ResolveRequest {
         }
     }
 
-    /// Checks that a named request agrees with the other arguments: a caller that means another one decides nothing.
+    /// Checks that a named request agrees with the other arguments, so that no other is decided.
     fn check(&self, ctx: &Ctx<'_>, run: &RunId, request: &str) -> Result<(), Problem> {
         if let Some(named) = &self.run_id
             && named != run.as_str()

@@ -86,7 +86,7 @@ impl ToolCall for GetProjectContext {
 pub(super) struct ReadDocument {
     /// `spec`, `plan`, `tasks`, `checklist` or `analysis` of the feature; or a path below the project's root.
     name: String,
-    /// Go on behind so many bytes.
+    /// Continue after so many bytes.
     #[serde(default)]
     cursor: usize,
     /// The run that it is for; may be left out where only one is meant.
@@ -110,7 +110,7 @@ pub(super) struct Document {
     cursor: Option<usize>,
 }
 
-/// Most bytes of a text in one answer. Why: quotes and line ends take two bytes each in JSON, and the reply has its bound.
+/// Most bytes of a text in one answer. Why: quotes and line ends take two bytes each in JSON.
 const MAX_TEXT: usize = bounds::MAX_REPLY / 2;
 
 impl ToolCall for ReadDocument {
@@ -203,7 +203,7 @@ pub(super) struct TaskCompleted {
     done: usize,
     /// The number of all tasks.
     total: usize,
-    /// Whether it was done before.
+    /// True if it was done before.
     already: bool,
     /// The files that were written.
     changed: Vec<String>,
@@ -237,14 +237,14 @@ impl ToolCall for CompleteTask {
 pub(super) struct RunCheck {
     /// The check's name.
     name: String,
-    /// Arguments behind its own; no shell reads them.
+    /// Arguments after its own; no shell reads them.
     #[serde(default)]
     args: Vec<String>,
     /// The run that remembers it; may be left out where only one is meant, or none.
     run_id: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -258,7 +258,7 @@ pub(super) struct Checked {
 
 #[derive(Serialize, JsonSchema)]
 struct CheckOutcome {
-    /// Whether it passed.
+    /// True if it passed.
     passed: bool,
     /// The exit code, if it has one.
     #[schemars(with = "Value")]
@@ -269,7 +269,7 @@ struct CheckOutcome {
     stderr: String,
     /// Its running time. Unit: seconds.
     seconds: f64,
-    /// Whether it was cancelled.
+    /// True if it was cancelled.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cancelled: bool,
     /// The reason for which it has no exit code.

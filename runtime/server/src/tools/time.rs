@@ -1,4 +1,4 @@
-//! A run's history: looking back, branching off, going back, migrating, verifying, and saving files with it.
+//! A run's history: looking back, forking, rewinding, migrating, verifying, and saving files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,9 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 /// Most items of each list of a plan.
 const MAX_ITEMS: usize = 20;
 
-/// Shortens a plan: at most so many items of each list, with the number of items of longer ones in `counts`. What is empty
-/// is left out.
+/// Shortens a plan to so many items of each list.
+///
+/// The numbers of items of longer lists are in `counts`. What is empty is left out.
 fn shorten(plan: &impl Serialize) -> Map<String, Value> {
     let mut plan = into_fields(serde_json::to_value(plan).unwrap_or_default());
     let mut counts = Map::new();
@@ -69,7 +70,7 @@ fn shorten(plan: &impl Serialize) -> Map<String, Value> {
 pub(super) struct GetTimeline {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
-    /// Where the answer before ended.
+    /// The `cursor` of the page before.
     cursor: Option<String>,
 }
 
@@ -84,7 +85,7 @@ pub(super) struct History {
     origins: Page<Value>,
     /// The stretches of the journal between jumps.
     branches: Page<Value>,
-    /// What was done to the run: rewinds, migrations, checkpoints.
+    /// The rewinds, migrations and checkpoints.
     marks: Page<Value>,
     /// The runs that begin with this one's journal.
     forks: Page<Value>,
@@ -172,10 +173,10 @@ pub(super) struct ForkRun {
     run_id: Option<String>,
     /// The last record that counts in both.
     at_seq: u64,
-    /// States that shall not have been entered yet: the new run begins before the first of them was, or with the first records.
+    /// States that shall not have been entered yet: the new run begins before the first of them was.
     #[serde(default)]
     reset_states: Vec<String>,
-    /// What to call the new run; else it gets an id.
+    /// The new run's id; else it gets one.
     new_run_id: Option<String>,
     /// Fields of the context that are different from there on.
     #[serde(default)]
@@ -185,14 +186,15 @@ pub(super) struct ForkRun {
     drop_artifacts: bool,
     /// A name for people.
     branch_label: Option<String>,
-    /// Put the files back to the checkpoint that has them as they were then. What is overwritten is saved before.
+    /// Put the files back to the checkpoint of that time. What is overwritten is saved before.
     #[serde(default)]
     restore_workspace: bool,
     /// Only say what the new run would begin with.
     #[serde(default)]
     dry_run: bool,
-    /// The same key with the same call gives the first answer again. A key is one run's: with another `new_run_id` it forks
-    /// another.
+    /// A key of yours: a repeated call with it gives the first answer again.
+    ///
+    /// A key is one run's: with another `new_run_id` it forks another.
     idempotency_key: Option<String>,
 }
 
@@ -261,7 +263,7 @@ impl ToolCall for ForkRun {
     }
 }
 
-/// Converts the error of an unknown record into that of a wrong argument, as it is where a run goes back.
+/// Converts the error of an unknown record into that of a wrong argument, as a rewind has it.
 fn unknown_record(error: RunError) -> Problem {
     match &error {
         RunError::Store(StoreError::NotFound { what }) if what.starts_with("record ") => {
@@ -272,7 +274,7 @@ fn unknown_record(error: RunError) -> Problem {
 }
 
 impl ForkRun {
-    /// Returns the new run's id. With a key it is always the same, so that a repeated call finds the fork that it has made.
+    /// Returns the new run's id: with a key always the same, so that a repeated call finds its fork.
     fn new_id(&self, ctx: &Ctx<'_>, from: &RunId) -> Result<RunId, Problem> {
         ctx.check_may_start()?;
         Ok(match (&self.new_run_id, &self.idempotency_key) {
@@ -295,12 +297,12 @@ pub(super) struct RewindRun {
     run_id: Option<String>,
     /// The last record that still counts.
     to: u64,
-    /// What is taken back.
+    /// The part that is taken back.
     #[serde(default)]
     scope: RewindScope,
     /// Put the files back to this checkpoint; else to the one that they had then.
     checkpoint: Option<String>,
-    /// Only say what would be undone, with the token that the real call needs. So it is without a token, too.
+    /// Only say what would be undone, and give the token that the real call needs.
     #[serde(default)]
     dry_run: bool,
     /// The dry run's token: do it.
@@ -308,18 +310,18 @@ pub(super) struct RewindRun {
     /// Leave effects behind that nothing takes back. It stays recorded.
     #[serde(default)]
     force: bool,
-    /// Why.
+    /// The reason.
     reason: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum RewindScope {
-    /// What the journal says.
+    /// The run's state.
     #[default]
     State,
     /// The files.
@@ -413,7 +415,7 @@ pub(super) struct MigrateRun {
     dry_run: bool,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -486,7 +488,7 @@ fn obstacles(plan: &MigrationPlan) -> Vec<Value> {
     obstacles.map(|it| json!(it)).collect()
 }
 
-/// Most names of what is gone, new or changed of a kind. Why: there are eight kinds, and a reply has 16 KiB.
+/// Most names of each list of a kind. Why: there are eight kinds, and a reply has 16 KiB.
 const MAX_NAMES: usize = 8;
 
 /// Most bytes of such a name.
@@ -526,7 +528,7 @@ pub(super) struct Verified {
     /// The run.
     #[schemars(with = "String")]
     run_id: RunId,
-    /// Whether the journal is as it was written, and its steps come out the same.
+    /// True if the journal is as it was written, and its steps come out the same.
     whole: bool,
     /// The number of records that were checked.
     records: u64,
@@ -606,11 +608,11 @@ pub(super) struct SaveFiles {
     name: Option<String>,
     /// A folder of the repository, under the one that the server works in.
     folder: Option<PathBuf>,
-    /// Why.
+    /// The reason.
     reason: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -739,8 +741,9 @@ fn list_checkpoints(loaded: &Loaded) -> Result<About<Checkpoints>, Problem> {
     Ok(answer)
 }
 
-/// Resolves a folder, which has to lie under the one that the server works in: a caller doesn't choose among all that the
-/// server can read.
+/// Resolves a folder, which has to lie under the one that the server works in.
+///
+/// A caller doesn't choose among all that the server can read.
 fn resolve_folder(named: Option<&Path>) -> Result<PathBuf, Problem> {
     let unreadable = |error| Problem::argument("folder", format!("it can't be read: {error}"));
     let root = std::env::current_dir().and_then(|it| it.canonicalize());

@@ -1,4 +1,4 @@
-//! The workflows that runs can be started of, and one of them: as data, as a diagram, or as its author wrote it.
+//! The workflows that runs can be started of: the list, and one of them as data, as a diagram or as a text.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ pub(super) struct DescribeWorkflow {
     /// The machine as JSON, as a Mermaid diagram, or the spec as it was written.
     #[serde(default)]
     format: Format,
-    /// Where the answer before ended.
+    /// The `cursor` of the page before.
     cursor: Option<String>,
 }
 

@@ -10,6 +10,7 @@ mod files;
 mod gating;
 mod hostile;
 mod profiles;
+mod reference;
 mod requests;
 mod smithers;
 mod spelling;

@@ -23,7 +23,7 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 pub(crate) struct GetEvents {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
-    /// Only behind this record.
+    /// Only after this record.
     #[serde(default)]
     after_seq: u64,
     /// Most of them; 50 if it isn't given.
@@ -245,7 +245,7 @@ pub(crate) struct WaitRun {
     until: Until,
     /// The state, for `until: state`.
     state: Option<String>,
-    /// Changes behind this record count; else from now on.
+    /// Changes after this record count; else from now on.
     after_seq: Option<u64>,
     /// Longest time to wait in this call; 25000 at most.
     timeout_ms: Option<u64>,
@@ -263,9 +263,9 @@ enum Until {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Waited {
-    /// Whether the wait was met in time.
+    /// True if the wait was met in time.
     reached: bool,
-    /// Whether the run has ended: nothing more comes.
+    /// True if the run has ended: nothing more comes.
     ended: Option<bool>,
     /// The records meanwhile.
     #[schemars(with = "Option<Vec<Value>>")]

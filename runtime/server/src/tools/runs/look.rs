@@ -34,7 +34,7 @@ pub(crate) struct ListRuns {
     waiting_for_person: bool,
     /// Most of them; 20 if it isn't given.
     limit: Option<u32>,
-    /// Where the page before ended.
+    /// The `cursor` of the page before.
     cursor: Option<String>,
 }
 
@@ -199,7 +199,7 @@ fn parse_cursor(text: &str) -> Result<Cursor, Problem> {
 pub(crate) struct GetRun {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
-    /// What to tell beside where it is.
+    /// Further parts of the run.
     #[serde(default)]
     include: Vec<Included>,
     /// Also each visit of this state.
@@ -229,7 +229,7 @@ pub(crate) struct RunParts {
     updated_at: Option<u64>,
     #[serde(flatten)]
     parts: Parts,
-    /// Where the parts that were cut continue.
+    /// The cursors of the parts that were cut.
     cursors: Option<Vec<String>>,
 }
 
@@ -329,7 +329,7 @@ pub(crate) struct ExplainRun {
     run_id: Option<String>,
     /// Explain one event: why it would be taken or not.
     event: Option<String>,
-    /// Where the previous answer ended.
+    /// The `cursor` of the page before.
     cursor: Option<String>,
 }
 
@@ -409,7 +409,7 @@ impl Blocking {
     }
 }
 
-/// Returns the state that is blocked, and since when: that of the remedy's request, event or step, else the only active one.
+/// Returns the state that is blocked and since when: the remedy's, else the only active one.
 fn subject(
     remedy: Option<&Remedy>,
     legal: &[Legal],

@@ -3,17 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use statemark_runs::body::{EffectKey, StepStatus};
+use statemark_runs::body::{EffectKey, Refused, StepStatus};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::Sent;
-use statemark_runs::{
-    Advance, Advanced, Loaded, Reason, Remedy, Report, RunId, Send, Written, explain, raised_when,
-    state,
-};
+use statemark_runs::{Advance, Advanced, Loaded, Remedy, Report, RunId, Send, Written, state};
 
 use crate::ctx::Ctx;
 use crate::envelope::pages::{Page, Position, paginate};
-use crate::envelope::{About, NoFields, answer_about, answer_order, remaining_room};
+use crate::envelope::{About, answer_about, answer_order, remaining_room};
 use crate::options::Set;
 use crate::problem::{Fix, Problem};
 use crate::tool::{Annotations, Method, Route, ToolCall};
@@ -27,17 +24,17 @@ pub(crate) struct SendEvent {
     event: Option<String>,
     /// A step to report on, which enters it if a transition leads there.
     step: Option<String>,
-    /// How the step is getting on: running, waiting, completed, failed, skipped.
+    /// The status of the step: running, waiting, completed, failed, skipped.
     status: Option<String>,
     /// The unit of work that is reported on.
     unit: Option<String>,
-    /// In words, how the step is getting on.
+    /// The progress of the step, in words.
     message: Option<String>,
-    /// What comes with the event, an object: guards and actions read its fields.
+    /// The event's data, an object: guards and actions read its fields.
     data: Option<Value>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -46,7 +43,7 @@ pub(crate) struct Moved {
     /// The run whose journal has the report, if nothing was written.
     #[schemars(with = "Option<String>")]
     run_id: Option<RunId>,
-    /// Whether the run has moved.
+    /// True if the run has moved.
     taken: bool,
     /// The active states before.
     from: Option<Vec<String>>,
@@ -106,7 +103,7 @@ impl ToolCall for SendEvent {
                     data: self.data.clone(),
                 };
                 let written = ctx.runs().execute(&order, &send)?;
-                answer_sent(ctx, &before, &written, event)
+                answer_sent(ctx, &before, &written)
             }
             (None, Some(step)) => {
                 let advanced = ctx.runs().execute(&order, &self.advance(step)?)?;
@@ -148,7 +145,6 @@ fn answer_sent(
     ctx: &Ctx<'_>,
     before: &Loaded,
     written: &Written<Sent>,
-    event: &str,
 ) -> Result<About<Moved>, Problem> {
     let from = Some(leaves_before(ctx, before, written)?);
     let event = match &written.outcome {
@@ -162,7 +158,7 @@ fn answer_sent(
             };
             return answer_order(written, asked);
         }
-        Sent::Refused(_) => return Err(explain_refusal(written, event)?),
+        Sent::Refused(refused) => return answer_refused(written, refused),
     };
     let moved = Moved {
         taken: true,
@@ -190,24 +186,16 @@ fn answer_sent(
     Ok(answer)
 }
 
-/// Creates the problem of a refused event; of an internal one, with what would make the run raise it.
-fn explain_refusal(written: &Written<Sent>, event: &str) -> Result<Problem, Problem> {
-    let problem = match answer_order(written, NoFields {}) {
-        Err(problem) => problem,
-        // The outcome says that it was refused, so that there is a refusal among the records.
-        Ok(_) => Problem::new("refused", format!("`{event}` was refused")),
-    };
-    if raised_when(event).is_none() {
-        return Ok(problem);
-    }
+/// Creates the answer to a refused event, with the question to a person that would let the run raise it.
+fn answer_refused(written: &Written<Sent>, refused: &Refused) -> Result<About<Moved>, Problem> {
     let loaded = &written.loaded;
-    let reasons = explain(loaded, Some(event))?.reasons;
-    let asks = |it: &Reason| it.remedy == Some(Remedy::AskReview);
-    if !reasons.iter().any(asks) {
-        return Ok(problem);
-    }
-    let arguments = json!({"run_id": loaded.run, "kind": "review", "prompt": "Is it good?"});
-    Ok(problem.mended_by("request_human", arguments))
+    answer_order(written, Moved::default()).map_err(|problem| {
+        if refused.remedy(loaded) != Some(Remedy::AskReview) {
+            return problem;
+        }
+        let arguments = json!({"run_id": loaded.run, "kind": "review", "prompt": "Is it good?"});
+        problem.mended_by("request_human", arguments)
+    })
 }
 
 /// Creates the answer to a report.

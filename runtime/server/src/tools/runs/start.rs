@@ -22,7 +22,7 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 pub(crate) struct StartRun {
     /// The workflow's id.
     workflow: String,
-    /// What to call the run; else it gets an id that nobody can guess.
+    /// The run's id; else it gets one that nobody can guess.
     run_id: Option<String>,
     /// Merged into the data that the run begins with.
     #[serde(default)]
@@ -33,12 +33,14 @@ pub(crate) struct StartRun {
     project: Option<String>,
     /// The client's session.
     session: Option<String>,
-    /// Go on with the run if there is one and it is paused; without `run_id`, with the latest paused one of the workflow. A
-    /// run that goes on takes neither `input` nor `title` nor `session`.
+    /// Continue a paused run: the named one, else the latest of the workflow.
+    ///
+    /// Such a run takes neither `input` nor `title` nor `session`.
     #[serde(default)]
     resume: bool,
-    /// The same key with the same call gives the first answer again. A key is one run's: with another `workflow`, `project`
-    /// or `run_id` it starts another.
+    /// A key of yours: a repeated call with it gives the first answer again.
+    ///
+    /// A key is one run's: with another `workflow`, `project` or `run_id` it starts another.
     idempotency_key: Option<String>,
 }
 
@@ -47,7 +49,7 @@ pub(crate) struct Started {
     /// The run.
     #[schemars(with = "String")]
     run_id: RunId,
-    /// Whether a paused run was continued.
+    /// True if a paused run was continued.
     resumed: bool,
 }
 
@@ -103,7 +105,7 @@ impl ToolCall for StartRun {
 type Continued = Written<Result<(), Refused>>;
 
 impl StartRun {
-    /// Continues a run, if one is meant: that of the same call made before, the named one, else the latest paused one.
+    /// Continues the run of a repeated call, the named one, or the latest paused one, if there is one.
     fn resume(
         &self,
         ctx: &Ctx<'_>,
@@ -178,7 +180,7 @@ impl StartRun {
         }
     }
 
-    /// Returns the id of the run to start: the given one, or the only one that the caller may touch; else a new one.
+    /// Returns the id of the run to start: the given one, the caller's own, or a new one.
     ///
     /// With a key it is always the same, so that a call that is made again finds the run that it has started.
     fn new_id(&self, ctx: &Ctx<'_>, project: Option<&str>) -> Result<RunId, Problem> {
@@ -219,18 +221,18 @@ fn run_exists(run: &RunId) -> Problem {
 pub(crate) struct ControlRun {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
-    /// What to do.
+    /// The change.
     action: Action,
     /// The state, for `force`.
     state: Option<String>,
     /// Fields of the context that are set with it, for `force`.
     #[serde(default)]
     context: Map<String, Value>,
-    /// Why.
+    /// The reason.
     reason: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
+    /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
 }
 

@@ -7,15 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use statemark_runs::policy::Gating;
+use statemark_server::{Options, Set, Tool};
 
-use crate::options::Set;
-use crate::registry::all_tools;
-use crate::tool::Tool;
+use crate::bench::Bench;
 
 const HEAD: &str = "\
 # Tools
 
-All tools of the server, by set. This page is made from them: `UPDATE=1 cargo test --workspace --lib reference` writes it.
+All tools of the server, by set. This page is made from them: `UPDATE=1 cargo test --workspace --test tools reference` writes it.
 
 A tool of our own answers `{ok: true, data}` or `{ok: false, error}`; *result* lists the fields of `data`, some of which an answer may leave out. A profile's tool answers as its system's document says.
 
@@ -40,7 +39,7 @@ fn the_reference_has_every_tool() {
     let difference = pairs.enumerate().find(|(_, (old, new))| old != new);
     assert!(
         written == reference,
-        "{}: {difference:?}\nUPDATE=1 cargo test --workspace --lib reference",
+        "{}: {difference:?}\nUPDATE=1 cargo test --workspace --test tools reference",
         path.display()
     );
 }
@@ -67,38 +66,49 @@ fn every_tool_is_in_the_list() {
 
 #[test]
 fn every_tool_has_a_case() {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let texts: String = files(&cases)
+    let server = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let cases = server.join("tests/cases");
+    let wire = server.join("../../compiler/cli/tests/wire");
+    let files = [files(&cases), files(&wire)].concat();
+    let texts: String = files
         .iter()
         .map(|path| fs::read_to_string(path).unwrap())
         .collect();
-    for tool in all_tools() {
+    for tool in every_tool(|tool| tool.name) {
         let is_called = texts.lines().any(|line| {
             let call = line.strip_prefix("> ").unwrap_or_default();
-            call.split(' ').next() == Some(tool.name)
+            call.split(' ').next() == Some(tool)
         });
-        assert!(
-            is_called,
-            "no case in {} calls `{}`",
-            cases.display(),
-            tool.name
-        );
+        assert!(is_called, "no case in {} calls `{tool}`", cases.display());
     }
 }
 
 #[test]
 fn every_equivalent_is_a_tool_of_our_own() {
-    let all = all_tools();
-    for tool in &all {
-        if let Some(equivalent) = tool.equivalent {
-            let mut own = all.iter().filter(|it| it.set.is_own());
-            assert!(
-                own.any(|it| it.name == equivalent),
-                "the equivalent `{equivalent}` of `{}`",
-                tool.name
-            );
-        }
+    let all = every_tool(|tool| (tool.name, tool.set.is_own(), tool.equivalent));
+    for (name, _, equivalent) in &all {
+        let is_known = equivalent.is_none_or(|equivalent| {
+            let mut own = all.iter().filter(|(_, is_own, _)| *is_own);
+            own.any(|(own, ..)| *own == equivalent)
+        });
+        assert!(is_known, "`{name}` has the equivalent {equivalent:?}");
     }
+}
+
+/// Returns something of each tool that there is, set by set.
+fn every_tool<T>(read: impl Fn(&Tool) -> T) -> Vec<T> {
+    let mut bench = Bench::new(&[]);
+    let mut all = Vec::new();
+    for set in Set::OWN.into_iter().chain(Set::PROFILES) {
+        bench
+            .serve(Options {
+                sets: vec![set],
+                ..Options::default()
+            })
+            .unwrap();
+        all.extend(bench.dispatcher.tools().iter().map(&read));
+    }
+    all
 }
 
 /// Lists the files in a folder and the folders in it.
@@ -116,18 +126,19 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 fn reference() -> String {
     let mut page = HEAD.to_owned();
-    let all = all_tools();
-    for set in Set::OWN.into_iter().chain(Set::PROFILES) {
-        let _ = write!(page, "\n## Set `{}`\n", set.name());
-        for tool in all.iter().filter(|tool| tool.set == set) {
-            describe(&mut page, tool);
+    let mut last = None;
+    for (set, text) in every_tool(|tool| (tool.set, describe(tool))) {
+        if last != Some(set) {
+            let _ = write!(page, "\n## Set `{}`\n", set.name());
+            last = Some(set);
         }
+        page += &text;
     }
     page
 }
 
-fn describe(page: &mut String, tool: &Tool) {
-    let _ = write!(page, "\n### `{}`\n\n{}\n\n", tool.name, tool.description);
+fn describe(tool: &Tool) -> String {
+    let mut page = format!("\n### `{}`\n\n{}\n\n", tool.name, tool.description);
     page.push_str(&facts(tool).join(" · "));
     page.push('\n');
     let properties = tool.input.get("properties").and_then(Value::as_object);
@@ -139,13 +150,14 @@ fn describe(page: &mut String, tool: &Tool) {
         let description = schema.get("description").and_then(Value::as_str);
         row(&format!("`{name}`{optional}"), &kind, description)
     });
-    table(page, "argument", rows.collect());
+    table(&mut page, "argument", rows.collect());
     let fields = tool.fields.iter().map(|field| {
         let kind = field.kind.as_ref().map_or("any".to_owned(), type_name);
         let description = field.description.as_deref();
         row(&format!("`{}`", field.name), &kind, description)
     });
-    table(page, "result", fields.collect());
+    table(&mut page, "result", fields.collect());
+    page
 }
 
 /// The facts of a tool in a line: gating, equivalent, effects, routes.
