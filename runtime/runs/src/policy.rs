@@ -31,8 +31,9 @@ pub enum Gating {
     ///
     /// Otherwise `allowed_tools: []` would lock a run for ever. Answering, forcing and authoring need a role, not a state.
     Free,
-    /// A state withholds it by `capabilities` that leave this word out. It drives a run, so that nothing else restricts it and
-    /// no limit counts it.
+    /// A state withholds it by `capabilities` that leave this word out.
+    ///
+    /// It drives a run, so that nothing else restricts it and no limit counts it.
     Needs(&'static str),
     /// A state can restrict it, but no limit counts it.
     ///

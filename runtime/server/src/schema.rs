@@ -54,18 +54,22 @@ pub(crate) fn fields<T: JsonSchema>() -> Vec<Field> {
             settings.meta_schema = None;
         });
     let schema = settings.into_generator().into_root_schema_for::<T>();
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
     let properties = schema.get("properties").and_then(Value::as_object);
-    let fields = properties
-        .into_iter()
-        .flatten()
-        .map(|(name, schema)| Field {
+    let fields = properties.into_iter().flatten().map(|(name, schema)| {
+        let kind = schema.get("type").cloned();
+        let description = schema.get("description").and_then(Value::as_str);
+        Field {
             name: name.clone(),
-            kind: schema.get("type").cloned(),
-            description: schema
-                .get("description")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
-        });
+            // A field that isn't required is left out rather than null.
+            kind: match is_required(name) {
+                true => kind,
+                false => kind.map(|kind| without_null(&kind)),
+            },
+            description: description.map(str::to_owned),
+        }
+    });
     fields.collect()
 }
 

@@ -64,7 +64,7 @@ impl Pattern {
             }
     }
 
-    /// Reports whether it may match a call that another pattern matches: exact for names, assumed for globs.
+    /// Reports whether it may match a call that another pattern matches: assumed for globs.
     pub(super) fn may_cover(&self, other: &Self) -> bool {
         other.name.contains(['*', '?']) || self.names(&other.name)
     }
@@ -95,7 +95,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Reports whether a call's path matches; `None` if it has none, or one that is absolute or has `..` in it.
+/// Reports whether a call's path matches; `None` without a path below the root.
 fn matches_path(pattern: &str, arguments: &Value) -> Option<bool> {
     let mut keys = PATH_ARGUMENTS.iter();
     let path = keys.find_map(|key| arguments.get(key)?.as_str())?;

@@ -62,7 +62,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// Returns the id of a run to start: the named one, the caller's own, or a new one that can't be guessed.
+    /// Returns the id of a run to start: the named one, the caller's own, or a new random one.
     ///
     /// # Errors
     ///

@@ -200,9 +200,9 @@ fn stored_form(content: &Value) -> Vec<u8> {
 
 impl SubmitArtifact {
     fn edit(&self) -> EditArtifact {
-        let edits = self.edits.iter().map(|it| Edit {
-            old: it.old.clone(),
-            new: it.new.clone(),
+        let edits = self.edits.iter().map(|change| Edit {
+            old: change.old.clone(),
+            new: change.new.clone(),
         });
         EditArtifact {
             name: self.name.clone(),
@@ -479,9 +479,9 @@ impl GetArtifact {
         name: &str,
     ) -> Result<About<Artifacts>, Problem> {
         let known = loaded.state.artifacts.get(name);
-        let is_meant = |it: &&Revision| {
+        let is_meant = |known: &&Revision| {
             self.revision
-                .is_none_or(|wanted| wanted == it.artifact.revision)
+                .is_none_or(|wanted| wanted == known.artifact.revision)
         };
         let file = known.and_then(|all| all.iter().rev().find(is_meant));
         if let Some(file) = file.filter(|it| it.artifact.content.is_none()) {

@@ -367,8 +367,8 @@ impl ResolveRequest {
             [only] => Ok((only.loaded.run.clone(), only.request.opened.request.clone())),
             [] => Err(unknown("no such request is open".to_owned())),
             several => {
-                let candidates = several.iter().take(MAX_CANDIDATES).map(|it| {
-                    let opened = &it.request.opened;
+                let candidates = several.iter().take(MAX_CANDIDATES).map(|open| {
+                    let opened = &open.request.opened;
                     Candidate {
                         request_id: &opened.request,
                         kind: opened.kind,

@@ -84,7 +84,7 @@ impl ToolCall for GetProjectContext {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadDocument {
-    /// `spec`, `plan`, `tasks`, `checklist` or `analysis` of the feature; or a path below the project's root.
+    /// `spec`, `plan`, `tasks`, `checklist` or `analysis` of the feature; or a path in the project.
     name: String,
     /// Continue after so many bytes.
     #[serde(default)]

@@ -131,8 +131,8 @@ impl ToolCall for GetTimeline {
         // Page by page, in this order.
         let parts: [(&str, Vec<Value>, PageOf); 5] = [
             ("origins", to_values(timeline.origins), |it| &mut it.origins),
-            ("branches", to_values(timeline.branches), |it| {
-                &mut it.branches
+            ("branches", to_values(timeline.branches), |history| {
+                &mut history.branches
             }),
             ("marks", to_values(timeline.marks), |it| &mut it.marks),
             ("forks", to_values(timeline.forks), |it| &mut it.forks),
@@ -249,10 +249,13 @@ impl ToolCall for ForkRun {
             }
             error => unknown_record(error),
         })?;
-        let at_seq = written.records.iter().find_map(|it| match it.read() {
-            Ok(Body::Forked(forked)) => Some(forked.at),
-            _ => None,
-        });
+        let at_seq = written
+            .records
+            .iter()
+            .find_map(|record| match record.read() {
+                Ok(Body::Forked(forked)) => Some(forked.at),
+                _ => None,
+            });
         let forked = Forked {
             run_id: Some(run),
             from: Some(from),
@@ -464,10 +467,13 @@ impl ToolCall for MigrateRun {
         let order = ctx.order(loaded.run.clone(), key, self.expected_seq)?;
         let written = runs.execute(&order, &migrate)?;
         let is_refused = find_refusal(&written).is_some();
-        let migrated = written.records.iter().find_map(|it| match it.read() {
-            Ok(Body::Migrated(migrated)) => Some(shorten(&migrated)),
-            _ => None,
-        });
+        let migrated = written
+            .records
+            .iter()
+            .find_map(|record| match record.read() {
+                Ok(Body::Migrated(migrated)) => Some(shorten(&migrated)),
+                _ => None,
+            });
         let migrated = Migrated {
             migrated,
             ..Migrated::default()
@@ -562,9 +568,9 @@ impl ToolCall for VerifyRun {
         let run = ctx.resolve_run(self.run_id.as_deref())?;
         let runs = ctx.runs();
         let verified = verify(runs.store(), Some(&run), &mut ignore_progress)?;
-        let damage = verified.differences.into_iter().map(|it| Damage {
-            seq: it.seq,
-            what: it.what,
+        let damage = verified.differences.into_iter().map(|found| Damage {
+            seq: found.seq,
+            what: found.what,
         });
         let mut differences = to_values(damage.collect());
         let mut steps = 0;
@@ -726,9 +732,9 @@ fn list_checkpoints(loaded: &Loaded) -> Result<About<Checkpoints>, Problem> {
     let state = &loaded.state;
     let mut saved: Vec<&Saved> = state.checkpoints.values().collect();
     saved.sort_by_key(|it| it.seq);
-    let saved = saved.into_iter().map(|it| CheckpointSummary {
-        current: state.workspace.as_ref() == Some(&it.taken.name),
-        ..CheckpointSummary::from(it)
+    let saved = saved.into_iter().map(|saved| CheckpointSummary {
+        current: state.workspace.as_ref() == Some(&saved.taken.name),
+        ..CheckpointSummary::from(saved)
     });
     let checkpoints = Checkpoints {
         restoring: state.restoring.as_ref().map(|it| it.name.clone()),

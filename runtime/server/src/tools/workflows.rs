@@ -1,4 +1,4 @@
-//! The workflows that runs can be started of: the list, and one of them as data, as a diagram or as a text.
+//! The workflows that runs can be started of: all of them, and one as data, diagram or text.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
+use statemark_harness::{compare, files};
 use statemark_runs::policy::Gating;
 use statemark_server::{Options, Set, Tool};
 
@@ -29,19 +30,7 @@ What a state has power over stands before the arguments:
 #[test]
 fn the_reference_has_every_tool() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("TOOLS.md");
-    let reference = reference();
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, reference).unwrap();
-        return;
-    }
-    let written = fs::read_to_string(&path).unwrap_or_default();
-    let pairs = written.lines().zip(reference.lines());
-    let difference = pairs.enumerate().find(|(_, (old, new))| old != new);
-    assert!(
-        written == reference,
-        "{}: {difference:?}\nUPDATE=1 cargo test --workspace --test tools reference",
-        path.display()
-    );
+    compare(&path, &reference()).unwrap();
 }
 
 #[test]
@@ -109,19 +98,6 @@ fn every_tool<T>(read: impl Fn(&Tool) -> T) -> Vec<T> {
         all.extend(bench.dispatcher.tools().iter().map(&read));
     }
     all
-}
-
-/// Lists the files in a folder and the folders in it.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-    let mut files: Vec<PathBuf> = entries
-        .flat_map(|path| match path.is_dir() {
-            true => files(&path),
-            false => vec![path],
-        })
-        .collect();
-    files.sort();
-    files
 }
 
 fn reference() -> String {

@@ -84,8 +84,8 @@ impl ToolCall for GetEvents {
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Events>, Problem> {
         let run = ctx.resolve_run(self.run_id.as_deref())?;
         check_kinds(&self.kinds)?;
-        let limit = self.limit.map_or(50, |it| {
-            usize::try_from(it)
+        let limit = self.limit.map_or(50, |limit| {
+            usize::try_from(limit)
                 .unwrap_or(MAX_RECORDS)
                 .clamp(1, MAX_RECORDS)
         });

@@ -186,7 +186,7 @@ fn answer_sent(
     Ok(answer)
 }
 
-/// Creates the answer to a refused event, with the question to a person that would let the run raise it.
+/// Creates the answer to a refused event, with the request that would let the run raise it.
 fn answer_refused(written: &Written<Sent>, refused: &Refused) -> Result<About<Moved>, Problem> {
     let loaded = &written.loaded;
     answer_order(written, Moved::default()).map_err(|problem| {
