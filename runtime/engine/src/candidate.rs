@@ -52,7 +52,7 @@ pub(crate) fn candidates<H: Host>(
     candidates
 }
 
-/// Returns the candidates that belong to one state.
+/// Adds the candidates that belong to one state.
 fn of_state<H: Host>(
     table: &Table,
     state: StateId,

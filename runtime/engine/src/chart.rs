@@ -1,16 +1,15 @@
 //! The chart: the questions that the step algorithm asks about a machine, whoever keeps its rows.
 //!
-//! A verified [`Table`] is a chart, and so are the const rows of generated Rust. [`regions`](crate::regions) steps both.
+//! A verified [`Table`](crate::Table) is a chart, and so are the const rows of generated Rust. [`regions`](crate::regions) steps both.
 //! Deliberately not here: what a machine *does*. That is [`Content`](crate::regions::Content).
 
 use alloc::vec::Vec;
 
 use crate::bits;
 use crate::configuration::Configuration;
-use crate::id::{EventId, StateId, TransitionId};
+use crate::id::{EventId, ROOT, StateId, TransitionId};
 use crate::limits::MAX_DEPTH;
-use crate::table::sections::{Sections, StateKind};
-use crate::table::{ROOT, Table, list};
+use crate::table::sections::StateKind;
 
 /// Stands for *no event* where eventless transitions are asked for. Events are fewer (V01).
 pub(crate) const EVENTLESS: EventId = EventId::new(u16::MAX);
@@ -111,89 +110,12 @@ pub(crate) struct Quiet {
     pub(crate) leaves: Vec<u64>,
 }
 
-impl Tree for Sections {
-    #[inline]
-    fn node(&self, state: StateId) -> Option<Node<'_>> {
-        let row = self.states.get(state.index())?;
-        Some(Node {
-            kind: row.kind,
-            parent: row.parent,
-            end: row.end,
-            initial: list(&self.targets, &row.initial),
-        })
-    }
-}
-
-impl Tree for Table {
-    #[inline]
-    fn node(&self, state: StateId) -> Option<Node<'_>> {
-        self.sections.node(state)
-    }
-}
-
-impl Chart for Table {
-    #[inline]
-    fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>> {
-        let row = self.transition(transition)?;
-        Some(Arrow {
-            source: row.source,
-            domain: self.index.domain(transition),
-            targets: list(&self.sections.targets, &row.targets),
-        })
-    }
-
-    #[inline]
-    fn has_eventless(&self) -> bool {
-        !self.index.reactions(EVENTLESS).is_empty()
-    }
-
-    #[inline]
-    fn histories(
-        &self,
-        (domain, end): (StateId, u16),
-        mut visit: impl FnMut(StateId, StateId, bool),
-    ) {
-        let all = &self.index.histories;
-        let first = all.partition_point(|&(parent, ..)| parent <= domain);
-        let below = all.iter().skip(first);
-        for &(parent, history, is_deep) in below.take_while(|row| row.0.raw() < end) {
-            visit(parent, history, is_deep);
-        }
-    }
-
-    #[inline]
-    fn quiet(&self) -> Option<&Quiet> {
-        Some(&self.index.quiet)
-    }
-
-    #[inline]
-    fn sources(
-        &self,
-        configuration: &Configuration,
-        event: EventId,
-        mut visit: impl FnMut(StateId),
-    ) {
-        let active = configuration.active();
-        for reaction in self.index.reactions(event) {
-            let word = usize::from(reaction.word);
-            let active = active.get(word).copied().unwrap_or_default();
-            bits::states(word, active & reaction.states).for_each(&mut visit);
-        }
-    }
-
-    #[inline]
-    fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {
-        let rows = self.index.matches(state, event).iter();
-        rows.map(|&(_, transition)| transition)
-    }
-}
-
-/// Returns what the state is.
+/// Returns the kind of the state.
 pub(crate) fn kind<T: Tree + ?Sized>(tree: &T, state: StateId) -> Option<StateKind> {
     tree.node(state).map(|node| node.kind)
 }
 
-/// Returns the state around it.
+/// Returns the parent of the state.
 pub(crate) fn parent<T: Tree + ?Sized>(tree: &T, state: StateId) -> Option<StateId> {
     tree.node(state).and_then(|node| node.parent)
 }

@@ -1,4 +1,4 @@
-//! The active states, and the states that histories have recorded.
+//! Configurations: the active states, and the states that histories have recorded.
 //!
 //! A legal configuration has exactly one active child in each active compound state and all regions of each active
 //! parallel state, so that its leaves determine it. A machine without parallel states and history has one leaf, and its
@@ -14,9 +14,9 @@ use core::fmt;
 use self::many::Many;
 use crate::bits;
 use crate::chart::{self, Chart, Quiet};
-use crate::id::StateId;
+use crate::id::{ROOT, StateId};
 use crate::regions::Scratch;
-use crate::table::{ROOT, Table};
+use crate::table::Table;
 
 pub(crate) use self::many::Undo;
 
@@ -137,7 +137,7 @@ impl Configuration {
         Ok(self)
     }
 
-    /// Reports whether this is a legal configuration of the table's machine.
+    /// Checks that this is a legal configuration of the table's machine.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl Configuration {
         }
     }
 
-    /// Reports whether this is a legal configuration of the chart's machine.
+    /// Checks that this is a legal configuration of the chart's machine.
     pub(crate) fn check_chart<C: Chart>(&self, chart: &C) -> Result<(), RestoreError> {
         let Some(many) = &self.many else {
             return legal::leaf(chart, self.leaf);
@@ -168,7 +168,7 @@ impl Configuration {
         self.all_leaves().iter().copied()
     }
 
-    /// Returns what each history has recorded, in document order.
+    /// Returns the record of each history, in document order.
     /// Of a shallow history, these are the children of its parent that were active when the parent was last exited; of
     /// a deep one, the leaves within it. A history whose parent was never exited has no record.
     pub fn history(&self) -> impl Iterator<Item = (StateId, &[StateId])> {

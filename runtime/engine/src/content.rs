@@ -13,8 +13,8 @@ use crate::host::{Host, Observer};
 use crate::id::{ActionId, EventId, StateId, TransitionId};
 use crate::limits::MAX_RAISED;
 use crate::regions;
-use crate::table::sections::ActionKind;
-use crate::table::{Table, list};
+use crate::table::Table;
+use crate::table::sections::{ActionKind, list};
 
 /// The memory of steps, kept from one to the next: SCXML's internal queue and the limit.
 #[derive(Clone, Debug)]

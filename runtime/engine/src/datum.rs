@@ -1,9 +1,9 @@
 //! Values that are owned: what programs compute, what fields hold, what comes with an event.
 //!
-//! A [`Datum`] is a value of JSON with exact integers. [`Value`] is the same value borrowed, and knows *absent* besides.
+//! A [`Datum`] is a value of JSON with exact integers. [`Value`](crate::Value) is the same value borrowed, and knows *absent* besides.
 //!
 //! What to rely on: a datum that this crate made (read from JSON, computed or kept by a program) has at most
-//! [`MAX_DATUM_BYTES`], counted as [`Datum::size`] does, and is nested at most [`MAX_DATUM_DEPTH`] deep. What a host
+//! [`MAX_DATUM_BYTES`](crate::MAX_DATUM_BYTES), counted as [`Datum::size`] does, and is nested at most [`MAX_DATUM_DEPTH`](crate::MAX_DATUM_DEPTH) deep. What a host
 //! builds by hand is the host's; reading it is total in any case.
 
 mod json;
@@ -13,9 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use self::json::JsonError;
-use crate::fault::Fault;
-use crate::limits::{MAX_DATUM_BYTES, MAX_DATUM_DEPTH};
-use crate::value::Value;
+use crate::error::Fault;
 
 /// A value of JSON that is owned.
 ///
@@ -46,20 +44,6 @@ pub enum Datum {
 }
 
 impl Datum {
-    /// Returns the value, borrowed.
-    #[must_use]
-    pub fn value(&self) -> Value<'_> {
-        match self {
-            Self::Null => Value::Null,
-            Self::Bool(bool) => Value::Bool(*bool),
-            Self::Int(int) => Value::Int(*int),
-            Self::Float(float) => Value::Float(*float),
-            Self::Text(text) => Value::Text(text),
-            Self::List(items) => Value::List(items),
-            Self::Object(fields) => Value::Object(fields),
-        }
-    }
-
     /// Returns the size of the value, which is about what it takes in memory.
     /// Unit: bytes of its texts and keys, and eight for each value in it.
     #[must_use]
@@ -79,54 +63,18 @@ impl Datum {
     }
 }
 
-impl Value<'_> {
-    /// Copies the value into one that is owned.
-    /// Takes time in the size of the value, and never more than [`MAX_DATUM_BYTES`] of it.
-    ///
-    /// # Errors
-    ///
-    /// It is absent, opaque, too large or nested too deep, a number that JSON doesn't have (infinite, not a number), or
-    /// an integer beyond 64 bits.
-    pub fn to_datum(self) -> Result<Datum, Fault> {
-        let mut budget = Budget {
-            bytes: MAX_DATUM_BYTES,
-        };
-        match self {
-            Value::Absent => Err(Fault::Absent),
-            Value::Opaque => Err(Fault::WrongKind),
-            Value::Null => Ok(Datum::Null),
-            Value::Bool(bool) => Ok(Datum::Bool(bool)),
-            Value::Int(int) if fits(int) => Ok(Datum::Int(int)),
-            Value::Float(float) if float.is_finite() => Ok(Datum::Float(float)),
-            Value::Int(_) | Value::Float(_) => Err(Fault::Overflow),
-            Value::Text(text) => {
-                budget.spend(text.len())?;
-                Ok(Datum::Text(String::from(text)))
-            }
-            Value::List(items) => {
-                budget.take_all(items, MAX_DATUM_DEPTH)?;
-                Ok(Datum::List(items.to_vec()))
-            }
-            Value::Object(fields) => {
-                budget.take_fields(fields, MAX_DATUM_DEPTH)?;
-                Ok(Datum::Object(fields.clone()))
-            }
-        }
-    }
-}
-
 /// Reports whether a table, a datum and JSON as others read it all hold the integer.
 pub(crate) fn fits(int: i128) -> bool {
     (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&int)
 }
 
 /// The rest of the bytes that a value may have.
-struct Budget {
-    bytes: usize,
+pub(crate) struct Budget {
+    pub(crate) bytes: usize,
 }
 
 impl Budget {
-    fn spend(&mut self, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn spend(&mut self, bytes: usize) -> Result<(), Fault> {
         self.bytes = self.bytes.checked_sub(bytes).ok_or(Fault::TooLong)?;
         Ok(())
     }
@@ -142,12 +90,16 @@ impl Budget {
         }
     }
 
-    fn take_all(&mut self, items: &[Datum], depth: usize) -> Result<(), Fault> {
+    pub(crate) fn take_all(&mut self, items: &[Datum], depth: usize) -> Result<(), Fault> {
         let depth = depth.checked_sub(1).ok_or(Fault::TooLong)?;
         items.iter().try_for_each(|item| self.take(item, depth))
     }
 
-    fn take_fields(&mut self, fields: &BTreeMap<String, Datum>, depth: usize) -> Result<(), Fault> {
+    pub(crate) fn take_fields(
+        &mut self,
+        fields: &BTreeMap<String, Datum>,
+        depth: usize,
+    ) -> Result<(), Fault> {
         let depth = depth.checked_sub(1).ok_or(Fault::TooLong)?;
         fields.iter().try_for_each(|(key, field)| {
             self.spend(key.len())?;

@@ -15,12 +15,11 @@ use core::ops::Range;
 use self::stack::{Slot, Stack};
 use crate::configuration::Configuration;
 use crate::datum::Datum;
-use crate::fault::Fault;
+use crate::error::Fault;
 use crate::host::{Host, Observer};
 use crate::id::{FieldId, TransitionId};
 use crate::table::Table;
-use crate::table::list;
-use crate::table::sections::{Constant, Instruction};
+use crate::table::sections::{Constant, Instruction, list};
 use crate::value::{Operator, Value};
 
 /// Compares a field's value with the constants.

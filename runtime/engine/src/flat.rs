@@ -13,11 +13,10 @@ use crate::chart::{self, Chart, EVENTLESS};
 use crate::configuration::Configuration;
 use crate::error::StepError;
 use crate::host::Observer;
-use crate::id::{EventId, StateId, TransitionId};
+use crate::id::{EventId, ROOT, StateId, TransitionId};
 use crate::limits::MAX_DEPTH;
 use crate::record::Outcome;
 use crate::regions::Content;
-use crate::table::ROOT;
 use crate::table::sections::StateKind;
 use crate::table::tree::{self, Entry};
 

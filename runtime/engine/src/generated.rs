@@ -8,13 +8,12 @@
 //! nowhere are passed over, so that nothing here panics or loops for ever.
 
 mod data;
-mod expression;
 mod walk;
 
 pub use self::data::{
-    Free, Plain, String, Vec, at, datum, fit, length, narrow, object, restore, store, within,
+    Free, Plain, String, Vec, among, at, datum, fit, holds, is_true, length, load, narrow, object,
+    operand, restore, store, within,
 };
-pub use self::expression::{among, holds, is_true, load, operand};
 pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot, states};
 pub use crate::words::same_words;
 

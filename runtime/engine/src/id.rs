@@ -70,3 +70,6 @@ id!(
     /// A text in the strings section.
     TextId: u32
 );
+
+/// The root: the state that stands for the machine.
+pub(crate) const ROOT: StateId = StateId::new(0);

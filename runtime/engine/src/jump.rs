@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 
 use crate::chart::{self, Arrow, Chart, Node, Quiet, Tree};
 use crate::configuration::Configuration;
-use crate::id::{EventId, StateId, TransitionId};
+use crate::id::{EventId, ROOT, StateId, TransitionId};
+use crate::table::Table;
 use crate::table::sections::StateKind;
-use crate::table::{ROOT, Table};
 
 /// The transition that the table doesn't have: transitions are fewer (V01).
 pub(crate) const JUMP: TransitionId = TransitionId::new(u16::MAX);

@@ -137,7 +137,6 @@ mod data;
 mod datum;
 mod error;
 mod expression;
-mod fault;
 mod flat;
 pub mod generated;
 mod host;
@@ -161,9 +160,8 @@ pub use candidate::Candidate;
 pub use configuration::{Configuration, RestoreError};
 pub use data::{Data, Merge};
 pub use datum::{Datum, JsonError};
-pub use error::StepError;
+pub use error::{Fault, StepError};
 pub use expression::{compare, evaluate};
-pub use fault::Fault;
 pub use host::{Host, Observer};
 pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};
 pub use limits::{

@@ -245,7 +245,7 @@ impl<'t, H: Host> Machine<'t, H> {
         step::selected(table, configuration, event, host, &mut ()).is_some()
     }
 
-    /// Returns what an event from outside could take next, in the order of selection.
+    /// Returns the transitions that an event from outside could take, in the order of selection.
     /// For each leaf, its own transitions come first, then its ancestors', each for each of its events, none twice.
     /// Every guard is asked once. A machine that has ended has no candidates.
     pub fn candidates(&mut self) -> Vec<Candidate> {

@@ -9,12 +9,12 @@ use alloc::string::String;
 use core::cmp::Ordering;
 
 use crate::datum::Datum;
-use crate::fault::Fault;
+use crate::error::Fault;
 use crate::limits::MAX_DATUM_BYTES;
 use crate::value::{BinaryOperator, UnaryOperator, Value};
 
 impl UnaryOperator {
-    /// Returns what it makes of a value; `None` for absent.
+    /// Returns the result for a value; `None` for absent.
     ///
     /// ```
     /// use statemark_runtime::{Datum, UnaryOperator, Value};
@@ -43,7 +43,7 @@ impl UnaryOperator {
 }
 
 impl BinaryOperator {
-    /// Returns what it makes of two values; `None` for absent.
+    /// Returns the result for two values; `None` for absent.
     ///
     /// ```
     /// use statemark_runtime::{BinaryOperator, Datum, Fault, Value};

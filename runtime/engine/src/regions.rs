@@ -29,9 +29,8 @@ use crate::chart::{Chart, EVENTLESS};
 use crate::configuration::Configuration;
 use crate::error::StepError;
 use crate::host::Observer;
-use crate::id::{EventId, StateId, TransitionId};
+use crate::id::{EventId, ROOT, StateId, TransitionId};
 use crate::record::Outcome;
-use crate::table::ROOT;
 
 use self::enter::EntrySet;
 pub(crate) use self::select::{Selection, select};
@@ -59,7 +58,7 @@ pub trait Content {
         observer: &mut O,
     ) -> bool;
 
-    /// Returns the state's exit actions.
+    /// Carries out the state's exit actions.
     ///
     /// # Errors
     ///
@@ -71,7 +70,7 @@ pub trait Content {
         observer: &mut O,
     ) -> Result<(), StepError>;
 
-    /// Returns the transition's own actions.
+    /// Carries out the transition's own actions.
     ///
     /// # Errors
     ///
@@ -83,7 +82,7 @@ pub trait Content {
         observer: &mut O,
     ) -> Result<(), StepError>;
 
-    /// Returns the state's entry actions.
+    /// Carries out the state's entry actions.
     ///
     /// # Errors
     ///
@@ -95,7 +94,7 @@ pub trait Content {
         observer: &mut O,
     ) -> Result<(), StepError>;
 
-    /// Returns the actions of the state's initial transition; of a history, of its default transition.
+    /// Carries out the actions of the state's initial transition; of a history, of its default one.
     ///
     /// # Errors
     ///
@@ -266,7 +265,7 @@ fn run_to_rest<C: Chart, K: Content, O: Observer>(
     Ok(Outcome::Ended)
 }
 
-/// Selects what the event, or [`EVENTLESS`], takes. The content says which guards hold.
+/// Selects the transitions that the event, or [`EVENTLESS`], takes. The content says which guards hold.
 pub(crate) fn select_with<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &Configuration,

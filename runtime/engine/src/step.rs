@@ -207,7 +207,7 @@ fn in_one_region<H: Host, O: Observer>(
     taken
 }
 
-/// Reports whether the event may be sent at all.
+/// Checks that the event may be sent at all.
 pub(crate) fn accepts(
     table: &Table,
     configuration: &Configuration,

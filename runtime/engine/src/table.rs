@@ -84,12 +84,14 @@ use core::ops::Range;
 use self::index::Index;
 use self::sections::{
     ActionRow, Constant, EventRow, Instruction, Sections, StateKind, StateRow, TimerRow,
-    TransitionRow,
+    TransitionRow, list,
 };
-use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};
-
-/// The root: the state that stands for the machine.
-pub(crate) const ROOT: StateId = StateId::new(0);
+use crate::bits;
+use crate::chart::{Arrow, Chart, EVENTLESS, Node, Quiet, Tree};
+use crate::configuration::Configuration;
+use crate::id::{
+    ActionId, EventId, FieldId, GuardId, ROOT, StateId, TextId, TimerId, TransitionId,
+};
 
 /// A verified table. Only [`verify`](crate::verify) makes one.
 ///
@@ -310,7 +312,7 @@ impl Table {
             .map_or(&[], |row| list(&self.sections.triggers, &row.triggers))
     }
 
-    /// Returns where the transition leads; nowhere for an internal transition that only acts.
+    /// Returns the targets of the transition; none for an internal transition that only acts.
     #[must_use]
     pub fn targets(&self, transition: TransitionId) -> &[StateId] {
         self.transition(transition)
@@ -336,7 +338,7 @@ impl Table {
         list(&self.sections.constants, range)
     }
 
-    /// Returns the state around the state; none around the root.
+    /// Returns the parent of the state; the root has none.
     #[must_use]
     pub fn parent(&self, id: StateId) -> Option<StateId> {
         self.state(id).and_then(|row| row.parent)
@@ -375,15 +377,71 @@ impl Table {
     }
 }
 
+impl Tree for Table {
+    #[inline]
+    fn node(&self, state: StateId) -> Option<Node<'_>> {
+        self.sections.node(state)
+    }
+}
+
+impl Chart for Table {
+    #[inline]
+    fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>> {
+        let row = self.transition(transition)?;
+        Some(Arrow {
+            source: row.source,
+            domain: self.index.domain(transition),
+            targets: list(&self.sections.targets, &row.targets),
+        })
+    }
+
+    #[inline]
+    fn has_eventless(&self) -> bool {
+        !self.index.reactions(EVENTLESS).is_empty()
+    }
+
+    #[inline]
+    fn histories(
+        &self,
+        (domain, end): (StateId, u16),
+        mut visit: impl FnMut(StateId, StateId, bool),
+    ) {
+        let all = &self.index.histories;
+        let first = all.partition_point(|&(parent, ..)| parent <= domain);
+        let below = all.iter().skip(first);
+        for &(parent, history, is_deep) in below.take_while(|row| row.0.raw() < end) {
+            visit(parent, history, is_deep);
+        }
+    }
+
+    #[inline]
+    fn quiet(&self) -> Option<&Quiet> {
+        Some(&self.index.quiet)
+    }
+
+    #[inline]
+    fn sources(
+        &self,
+        configuration: &Configuration,
+        event: EventId,
+        mut visit: impl FnMut(StateId),
+    ) {
+        let active = configuration.active();
+        for reaction in self.index.reactions(event) {
+            let word = usize::from(reaction.word);
+            let active = active.get(word).copied().unwrap_or_default();
+            bits::states(word, active & reaction.states).for_each(&mut visit);
+        }
+    }
+
+    #[inline]
+    fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {
+        let rows = self.index.matches(state, event).iter();
+        rows.map(|&(_, transition)| transition)
+    }
+}
+
 /// Returns the id of the row at `index` of a section that V01 has measured.
 fn id<T>(index: usize, new: fn(u16) -> T) -> T {
     new(u16::try_from(index).unwrap_or(u16::MAX))
-}
-
-/// Returns the rows of a range, or none if it is out of bounds.
-/// V03 rules that out for verified tables.
-#[inline]
-pub(crate) fn list<'a, T>(rows: &'a [T], range: &Range<u32>) -> &'a [T] {
-    rows.get(range.start as usize..range.end as usize)
-        .unwrap_or_default()
 }

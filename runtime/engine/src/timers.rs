@@ -57,7 +57,7 @@ use crate::id::TimerId;
 pub struct Timers {
     /// By the time at which they are due, then by the order of scheduling.
     waiting: BTreeMap<(u64, u64), TimerId>,
-    /// Number of were ever scheduled.
+    /// Number of timers that were ever scheduled.
     scheduled: u64,
     /// The changes since the macrostep began, to be undone if it fails.
     done: Vec<Change>,

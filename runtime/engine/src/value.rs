@@ -7,7 +7,9 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::cmp::Ordering;
 
-use crate::datum::Datum;
+use crate::datum::{Budget, Datum, fits};
+use crate::error::Fault;
+use crate::limits::{MAX_DATUM_BYTES, MAX_DATUM_DEPTH};
 
 /// A value of the context, borrowed from the host.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +34,58 @@ pub enum Value<'a> {
     /// A value that the host has in a form of its own.
     /// It is there, and that is all a program can say about it.
     Opaque,
+}
+
+impl Value<'_> {
+    /// Copies the value into one that is owned.
+    /// Takes time in the size of the value, and never more than [`MAX_DATUM_BYTES`] of it.
+    ///
+    /// # Errors
+    ///
+    /// It is absent, opaque, too large or nested too deep, a number that JSON doesn't have (infinite, not a number), or
+    /// an integer beyond 64 bits.
+    pub fn to_datum(self) -> Result<Datum, Fault> {
+        let mut budget = Budget {
+            bytes: MAX_DATUM_BYTES,
+        };
+        match self {
+            Value::Absent => Err(Fault::Absent),
+            Value::Opaque => Err(Fault::WrongKind),
+            Value::Null => Ok(Datum::Null),
+            Value::Bool(bool) => Ok(Datum::Bool(bool)),
+            Value::Int(int) if fits(int) => Ok(Datum::Int(int)),
+            Value::Float(float) if float.is_finite() => Ok(Datum::Float(float)),
+            Value::Int(_) | Value::Float(_) => Err(Fault::Overflow),
+            Value::Text(text) => {
+                budget.spend(text.len())?;
+                Ok(Datum::Text(String::from(text)))
+            }
+            Value::List(items) => {
+                budget.take_all(items, MAX_DATUM_DEPTH)?;
+                Ok(Datum::List(items.to_vec()))
+            }
+            Value::Object(fields) => {
+                budget.take_fields(fields, MAX_DATUM_DEPTH)?;
+                Ok(Datum::Object(fields.clone()))
+            }
+        }
+    }
+}
+
+impl Datum {
+    /// Returns the value, borrowed.
+    #[must_use]
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(bool) => Value::Bool(*bool),
+            Self::Int(int) => Value::Int(*int),
+            Self::Float(float) => Value::Float(*float),
+            Self::Text(text) => Value::Text(text),
+            Self::List(items) => Value::List(items),
+            Self::Object(fields) => Value::Object(fields),
+        }
+    }
 }
 
 /// An operator by which a guard compares a field with constants.

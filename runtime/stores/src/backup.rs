@@ -1,8 +1,8 @@
 //! A copy of a store in a file, while others write to it.
 //!
 //! Two stores must never act on one run, so the copy sleeps: nobody holds a lease in it, tokens of leases that were held
-//! are worthless, its timers are claimed for ever, and nothing is written to its runs. [`SqliteStore::wake`] makes it a store that acts; or its runs are
-//! [moved](statemark_runs::maintenance::migrate()) to another store, where their timers are armed anew.
+//! are worthless, its timers are claimed for ever, and nothing is written to its runs. [`SqliteStore::wake`] makes it a
+//! store that acts; or its runs are [moved](statemark_runs::maintenance::migrate()) to another store, where their timers are armed anew.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ use crate::sqlite::SqliteStore;
 pub struct BackedUp {
     /// The new file.
     pub path: PathBuf,
-    /// Number of runs are in it.
+    /// Number of runs in it.
     pub runs: usize,
-    /// Number of of its timers sleep.
+    /// Number of sleeping timers in it.
     pub timers: usize,
 }
 

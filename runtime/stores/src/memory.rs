@@ -144,7 +144,7 @@ impl Inner {
         Ok(Appended::Done { first, last: seq })
     }
 
-    /// Returns what the same request has done before.
+    /// Returns the records of the same request, if it was made before.
     fn replayed(&self, append: &Append) -> Result<Option<Appended>, StoreError> {
         let Some((key, _)) = &append.key else {
             return Ok(None);

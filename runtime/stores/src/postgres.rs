@@ -26,12 +26,10 @@ mod error;
 mod lease;
 mod list;
 mod record;
-mod remove;
 mod row;
 mod schema;
 mod session;
 mod timer;
-mod watermarks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -39,6 +37,7 @@ use std::sync::Arc;
 use deadpool_postgres::Pool;
 use tokio::runtime::Runtime;
 
+use list::Reported;
 use row::stored;
 use statemark_runs::Clock;
 use statemark_runs::Hash;
@@ -48,7 +47,6 @@ use statemark_runs::store::{
     Watermark,
 };
 use statemark_runs::{Key, RunId};
-use watermarks::Reported;
 
 /// A store in PostgreSQL.
 pub struct PostgresStore {
@@ -219,7 +217,7 @@ impl Store for PostgresStore {
 
     fn remove(&self, run: &RunId) -> Result<(), StoreError> {
         self.wait("removing a run", &async |session| {
-            remove::remove(session, run).await
+            record::remove(session, run).await
         })
     }
 }

@@ -103,7 +103,7 @@ impl SqliteStore {
         self
     }
 
-    /// Returns where it is.
+    /// Returns the path of the store's file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

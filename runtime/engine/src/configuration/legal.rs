@@ -15,7 +15,7 @@ pub(super) fn leaf<C: Chart>(chart: &C, state: StateId) -> Result<(), RestoreErr
     }
 }
 
-/// Returns the leaves, in document order, of a state that is active.
+/// Checks that leaves, in document order, are those of an active state.
 pub(super) fn leaves<C: Chart>(
     chart: &C,
     parent: StateId,
@@ -25,7 +25,7 @@ pub(super) fn leaves<C: Chart>(
     within(chart, parent, leaves, MAX_DEPTH)
 }
 
-/// Returns what can be active in a state that is.
+/// Checks that leaves can be active together in an active state.
 /// `depth` bounds the recursion on rows that nobody has verified.
 fn within<C: Chart>(
     chart: &C,
@@ -73,7 +73,7 @@ fn within<C: Chart>(
     }
 }
 
-/// Returns what a history can have recorded, in document order.
+/// Checks that a history can have recorded the states, which are in document order.
 pub(super) fn recorded<C: Chart>(
     chart: &C,
     history: StateId,

@@ -8,9 +8,8 @@ use core::hash::{Hash, Hasher};
 use super::range;
 use crate::bits;
 use crate::chart::{self, Chart, Quiet};
-use crate::id::StateId;
+use crate::id::{ROOT, StateId};
 use crate::regions::Scratch;
-use crate::table::ROOT;
 
 /// The active states and what histories have recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

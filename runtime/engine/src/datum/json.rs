@@ -52,7 +52,7 @@ impl fmt::Display for JsonError {
 impl core::error::Error for JsonError {}
 
 impl JsonError {
-    /// Returns where the text is wrong.
+    /// Returns the position of the fault.
     /// Unit: bytes from the beginning.
     #[must_use]
     pub const fn at(&self) -> usize {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::array;
 
 use crate::datum::Datum;
-use crate::fault::Fault;
+use crate::error::Fault;
 use crate::host::Host;
 use crate::id::FieldId;
 use crate::value::Value;

@@ -1,4 +1,11 @@
-//! Data of generated machines: typed fields are read as [`Value`]s, and written from them.
+//! Data and expressions of generated machines: typed fields are read as [`Value`]s, and written from them.
+//!
+//! Expressions read, fail and note as the programs of tables do. Operators are [`UnaryOperator::apply`],
+//! [`BinaryOperator::apply`] and [`BinaryOperator::test`] in both engines.
+//!
+//! [`UnaryOperator::apply`]: crate::UnaryOperator::apply
+//! [`BinaryOperator::apply`]: crate::BinaryOperator::apply
+//! [`BinaryOperator::test`]: crate::BinaryOperator::test
 //!
 //! A field is absent, a value, or `null`: an `Option` in a context says one of the two others, and the code that reads it
 //! knows which. A value that a field's type doesn't hold is a fault, as it is where a table says what a field holds.
@@ -8,12 +15,14 @@ pub use alloc::vec::Vec;
 
 use crate::data;
 use crate::datum::Datum;
-use crate::fault::Fault;
+use crate::error::Fault;
+use crate::host::Observer;
+use crate::id::FieldId;
 use crate::value::Value;
 
 /// A value that a field holds.
 pub trait Plain: Sized {
-    /// Returns what expressions see of it.
+    /// Returns the value that expressions see.
     fn value(&self) -> Value<'_>;
 
     /// Converts a value into this type.
@@ -147,7 +156,7 @@ pub fn fit<T: TryFrom<i64>>(int: i64) -> Result<T, Fault> {
     T::try_from(int).map_err(|_| Fault::Overflow)
 }
 
-/// Returns how many items a list has.
+/// Returns the number of items in a list.
 #[inline]
 #[must_use]
 pub fn length<T>(items: &[T]) -> Value<'static> {
@@ -162,7 +171,7 @@ pub fn within<T: Plain>(value: Value<'_>, items: &[T]) -> bool {
     items.any(|item| value.equals(item.value()))
 }
 
-/// Returns what lies at the end of a path in data without a type.
+/// Returns the value at the end of a path in data without a type.
 #[must_use]
 pub fn at<'d>(datum: &'d Datum, path: &[&str]) -> Value<'d> {
     datum.at(path).map_or(Value::Absent, Datum::value)
@@ -217,6 +226,42 @@ pub fn store(field: &mut impl Free, path: &[&str], datum: Datum) -> (usize, Opti
 pub fn restore(field: &mut impl Free, path: &[&str], keys: usize, old: Option<Datum>) {
     let path = path.get(..keys).unwrap_or_default();
     field.with(|slot| data::restore(slot, path, old));
+}
+
+/// Reports whether a guard holds whose parts may fail: what fails is false as a whole.
+#[inline]
+pub fn holds(guard: impl FnOnce() -> Result<bool, Fault>) -> bool {
+    guard().unwrap_or(false)
+}
+
+/// Returns the value of the field of that number; noted where it is absent.
+#[inline]
+pub fn load<'v, O: Observer>(value: Value<'v>, field: u16, observer: &mut O) -> Value<'v> {
+    if matches!(value, Value::Absent) {
+        observer.absent(FieldId::new(field));
+    }
+    value
+}
+
+/// Returns a computed value as an operand.
+#[inline]
+#[must_use]
+pub fn operand(computed: &Option<Datum>) -> Value<'_> {
+    computed.as_ref().map_or(Value::Absent, Datum::value)
+}
+
+/// Reports whether it is the value `true`.
+#[inline]
+#[must_use]
+pub const fn is_true(value: Value<'_>) -> bool {
+    matches!(value, Value::Bool(true))
+}
+
+/// Reports whether it equals one of the constants.
+#[inline]
+#[must_use]
+pub fn among(value: Value<'_>, constants: &[Value<'_>]) -> bool {
+    constants.iter().any(|&constant| value.equals(constant))
 }
 
 #[cfg(test)]

@@ -251,7 +251,7 @@ pub struct WalkSnapshot {
 }
 
 impl WalkSnapshot {
-    /// Returns where a machine is.
+    /// Saves the configuration of a machine with that table.
     #[must_use]
     pub fn new(table: [u8; 32], configuration: &Configuration) -> Self {
         let history = configuration.history();

@@ -8,9 +8,8 @@ use crate::chart::{self, Chart};
 use crate::configuration::Configuration;
 use crate::error::StepError;
 use crate::host::Observer;
-use crate::id::{StateId, TransitionId};
+use crate::id::{ROOT, StateId, TransitionId};
 use crate::limits::MAX_DEPTH;
-use crate::table::ROOT;
 use crate::table::sections::StateKind;
 
 /// The states to enter.
@@ -210,7 +209,7 @@ impl<'a, C: Chart> Entry<'a, C> {
         }
     }
 
-    /// Returns what entering the targets from within `domain` enters.
+    /// Adds the states that an entry of the targets from within `domain` enters.
     /// All targets come before what is around any of them, so that no region is entered by default that has a target in
     /// it.
     fn targets(&mut self, targets: &[StateId], domain: StateId, hops: usize) {
@@ -268,7 +267,7 @@ impl<'a, C: Chart> Entry<'a, C> {
         }
     }
 
-    /// Returns the regions of a parallel state in which nothing is entered yet.
+    /// Adds the regions of a parallel state in which nothing is entered yet.
     fn other_regions(&mut self, parallel: StateId, hops: usize) {
         let chart = self.chart;
         for region in chart::regions(chart, parallel) {

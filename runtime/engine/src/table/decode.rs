@@ -6,159 +6,21 @@
 //!
 //! Deliberately not here: what ids and ranges mean. That is [`verify`](crate::verify)'s.
 
+mod error;
 mod reader;
 mod rows;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::fmt;
 
+pub use self::error::DecodeError;
+use self::error::DecodeErrorKind;
 use self::reader::Reader;
 use super::checksum::crc32;
 use super::layout::{CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, SECTIONS_AT, Section, VERSION};
 use super::sections::Sections;
 use crate::id::{ActionId, EventId, StateId};
 use crate::limits::MAX_TABLE_BYTES;
-
-/// Bytes that are no table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeError {
-    kind: DecodeErrorKind,
-    at: usize,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum DecodeErrorKind {
-    NoLabel,
-    Version {
-        found: u32,
-    },
-    TooLong {
-        length: usize,
-    },
-    Truncated {
-        length: usize,
-    },
-    Trailing {
-        extra: usize,
-    },
-    Checksum {
-        written: u32,
-        counted: u32,
-    },
-    Offset {
-        section: Section,
-        found: u32,
-        expected: usize,
-    },
-    Count {
-        section: Section,
-        count: u32,
-        remaining: usize,
-    },
-    Machines {
-        count: u32,
-    },
-    NotUtf8 {
-        text: usize,
-    },
-    TextLengths {
-        text: usize,
-    },
-    Code {
-        section: Section,
-        what: &'static str,
-        found: u8,
-    },
-    NotZero {
-        section: Section,
-    },
-}
-
-impl DecodeError {
-    /// Returns where in the bytes the fault was found.
-    /// Unit: bytes from the start.
-    #[must_use]
-    pub const fn offset(&self) -> usize {
-        self.at
-    }
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "byte {}: ", self.at)?;
-        match &self.kind {
-            DecodeErrorKind::NoLabel => out.write_str("this is no table: it doesn't begin as one"),
-            DecodeErrorKind::Version { found } => {
-                write!(
-                    out,
-                    "the table has format version {found}, and this is a reader of {VERSION}"
-                )
-            }
-            DecodeErrorKind::TooLong { length } => {
-                write!(
-                    out,
-                    "the table has {length} bytes, more than {MAX_TABLE_BYTES}"
-                )
-            }
-            DecodeErrorKind::Truncated { length } => {
-                write!(out, "the table is cut off: it has only {length} bytes")
-            }
-            DecodeErrorKind::Trailing { extra } => {
-                write!(
-                    out,
-                    "the table ends here, but the bytes don't: {extra} more"
-                )
-            }
-            DecodeErrorKind::Checksum { written, counted } => write!(
-                out,
-                "the checksum is {counted:08x} where the table says {written:08x}: it was damaged"
-            ),
-            DecodeErrorKind::Offset {
-                section,
-                found,
-                expected,
-            } => write!(
-                out,
-                "the section `{}` is said to begin at byte {found}, but its place is byte {expected}",
-                section.name()
-            ),
-            DecodeErrorKind::Count {
-                section,
-                count,
-                remaining,
-            } => write!(
-                out,
-                "the section `{}` is said to have {count} rows, which don't fit into the {remaining} bytes that remain",
-                section.name()
-            ),
-            DecodeErrorKind::Machines { count } => {
-                write!(out, "a table has one machine, not {count}")
-            }
-            DecodeErrorKind::NotUtf8 { text } => write!(out, "text {text} isn't UTF-8"),
-            DecodeErrorKind::TextLengths { text } => write!(
-                out,
-                "the lengths of the texts don't add up to their bytes, first seen at text {text}"
-            ),
-            DecodeErrorKind::Code {
-                section,
-                what,
-                found,
-            } => write!(
-                out,
-                "a row of the section `{}` has the unknown {what} {found}",
-                section.name()
-            ),
-            DecodeErrorKind::NotZero { section } => write!(
-                out,
-                "a row of the section `{}` has bytes that mean nothing and aren't zero",
-                section.name()
-            ),
-        }
-    }
-}
-
-impl core::error::Error for DecodeError {}
 
 /// Reads the rows of a table.
 ///

@@ -12,10 +12,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-use super::list;
 use super::sections::{
     ActionKind, Constant, EventKind, Instruction, Sections, StateKind, StateRow, TransitionRow,
-    Verdict,
+    Verdict, list,
 };
 use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId};
 use crate::limits::{MAX_CALLS, MAX_DEPTH};

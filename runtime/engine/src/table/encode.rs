@@ -96,7 +96,7 @@ pub fn encode(sections: &Sections) -> Result<Vec<u8>, EncodeError> {
     Ok(bytes)
 }
 
-/// Returns how many rows a section has.
+/// Returns the number of rows of a section.
 fn count(sections: &Sections, section: Section) -> usize {
     match section {
         Section::Machine => 1,
@@ -313,7 +313,7 @@ impl Writer {
         self.put(&value.to_le_bytes());
     }
 
-    /// Returns a length, offset or count.
+    /// Writes a length, offset or count.
     fn length(&mut self, value: usize) {
         // INVARIANT: everything counted here is at most MAX_TABLE_BYTES, which fits.
         self.u32(u32::try_from(value).unwrap_or(u32::MAX));

@@ -21,8 +21,8 @@ use alloc::vec::Vec;
 
 pub(crate) use self::cell::{Cell, Guarded};
 pub(crate) use self::dense::{Check, Contender, Dense, cell};
-use super::sections::{ActionKind, EventKind, Sections, StateKind};
-use super::{list, tree};
+use super::sections::{ActionKind, EventKind, Sections, StateKind, list};
+use super::tree;
 use crate::bits;
 pub(crate) use crate::chart::EVENTLESS;
 use crate::chart::Quiet;
@@ -263,6 +263,6 @@ fn is_running_leaf(sections: &Sections, state: StateId) -> bool {
             | StateKind::Parallel
             | StateKind::History
             | StateKind::DeepHistory => false,
-            StateKind::Final => row.parent != Some(super::ROOT),
+            StateKind::Final => row.parent != Some(crate::id::ROOT),
         })
 }

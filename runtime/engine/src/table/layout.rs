@@ -90,7 +90,7 @@ impl Section {
         }
     }
 
-    /// Returns what the section holds, for messages.
+    /// Returns the name of what the section holds, for messages.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Machine => "machine",

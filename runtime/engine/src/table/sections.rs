@@ -283,3 +283,11 @@ pub enum Constant {
     /// A text.
     Text(TextId),
 }
+
+/// Returns the rows of a range, or none if it is out of bounds.
+/// V03 rules that out for verified tables.
+#[inline]
+pub(crate) fn list<'a, T>(rows: &'a [T], range: &Range<u32>) -> &'a [T] {
+    rows.get(range.start as usize..range.end as usize)
+        .unwrap_or_default()
+}

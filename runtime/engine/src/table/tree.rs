@@ -3,11 +3,23 @@
 //! `verify` asks them before there is a table, the step algorithm afterwards. All are total on any rows; on rows that
 //! pass V01 to V18 they are right.
 
-use super::sections::{Sections, StateKind, StateRow, TransitionRow};
-use super::{ROOT, list};
-use crate::chart::{self, Tree};
-use crate::id::StateId;
+use super::sections::{Sections, StateKind, StateRow, TransitionRow, list};
+use crate::chart::{self, Node, Tree};
+use crate::id::{ROOT, StateId};
 use crate::limits::MAX_DEPTH;
+
+impl Tree for Sections {
+    #[inline]
+    fn node(&self, state: StateId) -> Option<Node<'_>> {
+        let row = self.states.get(state.index())?;
+        Some(Node {
+            kind: row.kind,
+            parent: row.parent,
+            end: row.end,
+            initial: list(&self.targets, &row.initial),
+        })
+    }
+}
 
 /// Reports whether `state` lies properly within `ancestor`: SCXML's `isDescendant(state1, state2)`.
 #[inline]

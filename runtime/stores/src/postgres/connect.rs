@@ -24,7 +24,7 @@ const SILENCE: Duration = Duration::from_secs(30);
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit', true) = 'off'";
 
-/// Returns what an address says.
+/// Parses an address.
 /// What is wrong with it is told without quoting it, because it may hold a password.
 pub(super) fn config(address: &str) -> Result<Config, StoreError> {
     let mut config: Config = address.parse().map_err(|_| StoreError::Invalid {

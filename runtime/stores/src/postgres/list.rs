@@ -1,14 +1,15 @@
 //! Reading many runs: lists, how many there are, and which have changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
 
 use tokio_postgres::types::ToSql;
 
 use super::error::Failure;
 use super::row;
 use super::session::Session;
-use super::watermarks::{OVERLAP, Reported};
+use statemark_runs::RunId;
 use statemark_runs::store::{Cursor, Hint, MAX_PAGE, Page, Query, Watermark};
 
 /// Most changes after a watermark that are reported at once.
@@ -82,7 +83,7 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Failu
     Ok(Page { heads, next })
 }
 
-/// Returns how many runs there are, by status.
+/// Returns the number of runs of each status.
 pub(super) async fn counts(session: &Session) -> Result<BTreeMap<String, u64>, Failure> {
     let sql = "SELECT status, count(*) FROM statemark_runs GROUP BY status";
     let rows = session.query(sql, &[]).await?;
@@ -138,4 +139,54 @@ pub(super) async fn changes(
         found.push((row::number(row, 2)?, hint));
     }
     Ok(reported.only_new(since, found))
+}
+
+/// Time for which changes are looked for again.
+/// Unit: microseconds. Why: a transaction takes milliseconds from the time that it writes down until it is visible; a
+/// server that stands still for longer makes a hint late, not wrong.
+const OVERLAP: u64 = 10_000_000;
+
+/// Most watermarks that are remembered. Why: a handful of watchers.
+const WATERMARKS: usize = 64;
+
+/// The recent changes that were reported with each watermark, so that looking twice reports a change once.
+///
+/// A watermark is the time of the newest change that was reported with it. Forgetting what was reported does no harm: it
+/// is reported again.
+#[derive(Default)]
+pub(super) struct Reported(Mutex<BTreeMap<u64, BTreeSet<(RunId, u64)>>>);
+
+impl Reported {
+    /// Returns the changes that are new for a watcher, of those found with their times.
+    pub(super) fn only_new(
+        &self,
+        since: &Watermark,
+        found: Vec<(u64, Hint)>,
+    ) -> (Watermark, Vec<Hint>) {
+        let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = found.iter().map(|(changed, _)| *changed).max();
+        let newest = newest.unwrap_or(0).max(since.0);
+        let recent = newest.saturating_sub(OVERLAP);
+        let all: BTreeSet<(RunId, u64)> = found
+            .iter()
+            .filter(|(changed, _)| *changed > recent)
+            .map(|(_, hint)| (hint.run.clone(), hint.seq))
+            .collect();
+        let before = marks.get(&since.0).cloned().unwrap_or_default();
+        let is_new = |hint: &Hint| !before.contains(&(hint.run.clone(), hint.seq));
+        let hints: Vec<Hint> = found
+            .into_iter()
+            .map(|(_, hint)| hint)
+            .filter(is_new)
+            .collect();
+        // Two watchers that come to one mark by different ways have in common only what both have seen.
+        marks
+            .entry(newest)
+            .and_modify(|reported| reported.retain(|it| all.contains(it)))
+            .or_insert(all);
+        while marks.len() > WATERMARKS {
+            marks.pop_first();
+        }
+        (Watermark(newest), hints)
+    }
 }

@@ -142,3 +142,24 @@ pub(super) async fn one(
     let found = page(session, run, after, 1).await?;
     Ok(found.into_iter().find(|record| record.seq == seq))
 }
+
+/// Removes a run.
+/// The run's row is locked from the first statement on, as by a caller that forks it.
+pub(super) async fn remove(session: &Session, run: &RunId) -> Result<(), Failure> {
+    session.begin().await?;
+    let there = "SELECT 1 FROM statemark_runs WHERE run = $1 FOR UPDATE";
+    if session.query(there, &[&run.as_str()]).await?.is_empty() {
+        return Err(row::no_run(run));
+    }
+    let forks = "SELECT run FROM statemark_runs WHERE forked_from = $1 ORDER BY run LIMIT 1";
+    if let Some(fork) = session.query(forks, &[&run.as_str()]).await?.first() {
+        let fork = row::run(fork, 0)?;
+        let what = format!("run `{fork}` is a fork of `{run}`");
+        return Err(Failure::Answer(StoreError::Invalid { what }));
+    }
+    for table in ["records", "keys", "timers", "folds", "runs"] {
+        let sql = format!("DELETE FROM statemark_{table} WHERE run = $1");
+        session.execute(&sql, &[&run.as_str()]).await?;
+    }
+    session.commit().await
+}

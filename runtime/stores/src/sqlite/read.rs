@@ -208,7 +208,7 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, Store
     Ok(Page { heads, next })
 }
 
-/// Returns how many runs there are, by status.
+/// Returns the number of runs of each status.
 pub(super) fn counts(connection: &Connection) -> Result<BTreeMap<String, u64>, StoreError> {
     let sql = "SELECT status, count(*) FROM runs GROUP BY status";
     let counts = rows(connection, sql, [], |row| {

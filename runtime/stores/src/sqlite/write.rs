@@ -108,7 +108,7 @@ fn hash_at(connection: &Connection, run: &RunId, seq: u64) -> Result<Hash, Store
         .ok_or_else(|| StoreError::missing_record(run, seq))
 }
 
-/// Returns what the same request has done before.
+/// Returns the records of the same request, if it was made before.
 fn replayed(connection: &Connection, append: &Append) -> Result<Option<Appended>, StoreError> {
     let Some((key, _)) = &append.key else {
         return Ok(None);
@@ -140,7 +140,7 @@ fn put_record(connection: &Connection, run: &RunId, record: &Record) -> Result<(
     }
 }
 
-/// Returns what lists show from now on.
+/// Writes the head of a run, which lists show.
 fn put_head(
     connection: &Connection,
     append: &Append,

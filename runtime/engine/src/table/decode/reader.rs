@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{DecodeError, DecodeErrorKind};
+use super::error::{DecodeError, DecodeErrorKind};
 use crate::id::TextId;
 use crate::table::layout::{DIRECTORY_AT, ENTRY_SIZE, NONE_16, NONE_32, Section};
 
@@ -72,7 +72,7 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Returns where a section ends, by the directory, which was checked.
+    /// Returns the end of a section, by the directory, which was checked.
     pub(super) fn section_end(&self, section: Section) -> usize {
         let next = Section::ALL
             .into_iter()
@@ -91,7 +91,7 @@ impl Reader<'_> {
         DecodeError { kind, at }
     }
 
-    /// Returns a code that nobody knows, so many bytes before the place that is read next.
+    /// Returns the fault of an unknown code, `back` bytes before the next position.
     pub(super) fn code(&self, what: &'static str, found: u8, back: usize) -> DecodeError {
         let kind = DecodeErrorKind::Code {
             section: self.section,

@@ -23,7 +23,7 @@ pub(crate) enum Cell {
     /// Does any number of actions if the guard holds.
     Run {
         guard: Guarded,
-        /// Number of there are.
+        /// Number of them.
         count: u8,
         /// The index of the first.
         at: u16,
@@ -31,7 +31,7 @@ pub(crate) enum Cell {
     },
     /// Takes the first contender that may be taken.
     List {
-        /// Number of there are.
+        /// Number of them.
         count: u16,
         /// The index of the first.
         at: u32,

@@ -8,12 +8,11 @@ use core::ops::Range;
 
 use super::cell::{Cell, Guarded};
 use super::{EVENTLESS, Index, is_running_leaf};
-use crate::id::{ActionId, EventId, GuardId, StateId, TransitionId};
+use crate::id::{ActionId, EventId, GuardId, ROOT, StateId, TransitionId};
 use crate::table::sections::{
-    ActionKind, EventKind, Instruction, Sections, StateKind, TransitionRow,
+    ActionKind, EventKind, Instruction, Sections, StateKind, TransitionRow, list,
 };
 use crate::table::tree::{self, Entry};
-use crate::table::{ROOT, list};
 
 /// Most cells, most contenders and most actions in the dense index.
 /// Unit: entries of one of the three. Why: 8, 16 and 2 bytes each; a machine beyond that is rare, and its steps stay

@@ -7,8 +7,7 @@ use core::ops::Range;
 use super::{Fault, FaultKind, Place, ensure};
 use crate::id::EventId;
 use crate::limits::MAX_CALLS;
-use crate::table::list;
-use crate::table::sections::{ActionKind, Sections};
+use crate::table::sections::{ActionKind, Sections, list};
 
 /// Returns the cost of each action: 1, and for a conditional one that of its longer list.
 /// More than the limit is as good as the limit and one. INVARIANT: V35 refuses conditional actions for which this is

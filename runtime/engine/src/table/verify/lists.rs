@@ -4,8 +4,7 @@ use core::ops::Range;
 
 use super::{Fault, FaultKind, Place, ensure};
 use crate::limits::{MAX_EVENTS, MAX_NAMES, MAX_ROWS, MAX_STATES, MAX_TRANSITIONS};
-use crate::table::list;
-use crate::table::sections::{ActionKind, Constant, Instruction, Sections};
+use crate::table::sections::{ActionKind, Constant, Instruction, Sections, list};
 
 /// Checks that no section has more rows than its limit.
 pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {

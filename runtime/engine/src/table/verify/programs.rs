@@ -5,8 +5,7 @@ use core::ops::Range;
 
 use super::{Fault, FaultKind, Place, ensure};
 use crate::limits::{MAX_ASSIGNS, MAX_DATUM_DEPTH, MAX_PROGRAM, MAX_STACK};
-use crate::table::list;
-use crate::table::sections::{ActionKind, Instruction, Sections};
+use crate::table::sections::{ActionKind, Instruction, Sections, list};
 use crate::value::Operator;
 
 /// The owner of a program.

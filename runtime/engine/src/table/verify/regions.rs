@@ -5,8 +5,8 @@ use core::ops::Range;
 use super::{Fault, FaultKind, Place, ensure};
 use crate::id::StateId;
 use crate::limits::MAX_ROWS;
-use crate::table::sections::{Sections, StateKind, StateRow};
-use crate::table::{list, tree};
+use crate::table::sections::{Sections, StateKind, StateRow, list};
+use crate::table::tree;
 
 /// Checks that a parallel state has a child that isn't a history, and none that is final.
 pub(super) fn v30_parallel(sections: &Sections) -> Result<(), Fault> {
@@ -92,7 +92,7 @@ pub(super) fn v33_apart(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Reports whether targets lie in different regions, each two of them.
+/// Checks that targets lie in different regions, each two of them.
 /// In document order it is enough to compare neighbors: what contains two states contains the states between them.
 fn apart(sections: &Sections, range: &Range<u32>, place: impl Fn() -> Place) -> Result<(), Fault> {
     if range.len() < 2 {

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::{Fault, FaultKind, Place};
 use crate::id::StateId;
-use crate::table::sections::{Sections, StateKind};
-use crate::table::{list, tree};
+use crate::table::sections::{Sections, StateKind, list};
+use crate::table::tree;
 
 /// Checks for cycles of eventless transitions that are first in line and have no guard.
 /// A machine in such a cycle would never come to rest.
@@ -67,7 +67,7 @@ fn certain_successors(sections: &Sections) -> Vec<Option<StateId>> {
         .zip(&sections.states)
         .map(|(raw, row)| {
             let leaf = StateId::new(raw);
-            let ended = row.kind == StateKind::Final && row.parent == Some(crate::table::ROOT);
+            let ended = row.kind == StateKind::Final && row.parent == Some(crate::id::ROOT);
             if row.kind == StateKind::Compound || ended {
                 return None;
             }

@@ -3,10 +3,10 @@
 use alloc::vec::Vec;
 
 use super::{Fault, FaultKind, Place, ensure};
-use crate::id::StateId;
+use crate::id::{ROOT, StateId};
 use crate::limits::MAX_DEPTH;
-use crate::table::sections::{EventKind, Sections, StateKind, Verdict};
-use crate::table::{ROOT, list, tree};
+use crate::table::sections::{EventKind, Sections, StateKind, Verdict, list};
+use crate::table::tree;
 
 /// Checks that state 0 is the root: compound, without a parent, around all others.
 pub(super) fn v05_root(sections: &Sections) -> Result<(), Fault> {

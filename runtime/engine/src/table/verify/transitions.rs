@@ -1,8 +1,9 @@
 //! Rules about transitions.
 
 use super::{Fault, FaultKind, Place, ensure};
-use crate::table::sections::Sections;
-use crate::table::{ROOT, list, tree};
+use crate::id::ROOT;
+use crate::table::sections::{Sections, list};
+use crate::table::tree;
 
 /// Checks that the states' transitions follow one another without gaps and cover all transitions.
 pub(super) fn v15_cover(sections: &Sections) -> Result<(), Fault> {
