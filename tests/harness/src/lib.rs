@@ -9,10 +9,13 @@
 //! - [`Suite::documents`]: a document holds its own answers. Playing it returns the document with the answers of today.
 //! - [`Suite::goldens`]: the expected text is a file next to the case. A golden without a case fails.
 //!
+//! [`script`] has what documents with calls and answers have in common.
+//!
 //! `UPDATE=1` rewrites what differs; the diff then says what changed.
 //! A case that panics fails, and the others go on.
 
 mod golden;
+pub mod script;
 
 use std::fs;
 use std::path::{Path, PathBuf};

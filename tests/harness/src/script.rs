@@ -126,7 +126,10 @@ fn split_id(text: &str) -> Option<(&str, &str)> {
         b'-' => is == b'-',
         _ => is.is_ascii_digit() || (b'a'..=b'f').contains(&is),
     };
-    id.bytes().zip(UUID.bytes()).all(fits).then_some((id, after))
+    id.bytes()
+        .zip(UUID.bytes())
+        .all(fits)
+        .then_some((id, after))
 }
 
 /// Writes JSON for people: each value that fits on a line of that width stands on one.
@@ -154,7 +157,11 @@ fn write_value(value: &Value, width: usize, (depth, used): (usize, usize), text:
     if items.is_empty() {
         return text.push_str(&line);
     }
-    let [open, close] = if value.is_array() { ["[", "]"] } else { ["{", "}"] };
+    let [open, close] = if value.is_array() {
+        ["[", "]"]
+    } else {
+        ["{", "}"]
+    };
     let mut before = open;
     for (key, item) in items {
         *text += mem::replace(&mut before, ",");

@@ -4,6 +4,7 @@
 //! backticks), ids that were minted, hashes, tokens and measured times. All else is compared as it is.
 
 use serde_json::{Map, Value, json};
+use statemark_harness::script::Minted;
 
 /// Replaces a value that may change.
 const MASK: &str = "…";
@@ -40,11 +41,11 @@ const MEASURED: [&str; 3] = ["milliseconds", "score", "seconds"];
 const FOUND: [&str; 2] = ["hits", "results"];
 
 /// Masks an answer, and sorts its keys. `minted` holds the ids that were seen before.
-pub(super) fn masked(value: &Value, minted: &mut Vec<String>) -> Value {
+pub(super) fn masked(value: &Value, minted: &mut Minted) -> Value {
     under("", value, minted)
 }
 
-fn under(key: &str, value: &Value, minted: &mut Vec<String>) -> Value {
+fn under(key: &str, value: &Value, minted: &mut Minted) -> Value {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();
@@ -79,18 +80,13 @@ fn is_wording(key: &str, text: &str) -> bool {
 }
 
 /// Returns a string in which ids, hashes and tokens have other names.
-pub(super) fn string(text: &str, minted: &mut Vec<String>) -> String {
+pub(super) fn string(text: &str, minted: &mut Minted) -> String {
     let mut masked = String::new();
     let mut rest = text;
     while !rest.is_empty() {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        if is_uuid(rest.as_bytes()) {
-            let (id, after) = rest.split_at(UUID.len());
-            if !minted.iter().any(|known| known == id) {
-                minted.push(id.to_owned());
-            }
-            let number = minted.iter().position(|known| known == id).unwrap() + 1;
-            masked += &format!("minted-{number}");
+        if let Some((name, after)) = minted.mask_first(rest) {
+            masked += &name;
             rest = after;
             continue;
         }
@@ -108,81 +104,10 @@ pub(super) fn string(text: &str, minted: &mut Vec<String>) -> String {
     masked
 }
 
-const UUID: &str = "01234567-89ab-7cde-f012-3456789abcde";
-
-fn is_uuid(text: &[u8]) -> bool {
-    let fits = |(is, like): (&u8, u8)| match like {
-        b'-' => *is == b'-',
-        _ => is.is_ascii_digit() || (b'a'..=b'f').contains(is),
-    };
-    text.len() >= UUID.len() && text.iter().zip(UUID.bytes()).all(fits)
-}
-
 fn is_hash(word: &str) -> bool {
     let is_digit = |letter: char| letter.is_ascii_digit() || ('a'..='f').contains(&letter);
     ([12, 16, 40, 64].contains(&word.len()) || word.len() > 200)
         && word.chars().all(is_digit)
         && word.contains(|letter: char| letter.is_ascii_digit())
         && word.contains(|letter: char| letter.is_ascii_lowercase())
-}
-
-/// Width of a line that an object or list may fill.
-const WIDTH: usize = 160;
-
-/// Writes JSON for people: each value that fits on a line stands on one.
-pub(super) fn pretty(value: &Value) -> String {
-    let mut text = String::new();
-    lay(value, 0, 0, &mut text);
-    text
-}
-
-/// Writes a value after `used` characters of a line.
-fn lay(value: &Value, depth: usize, used: usize, text: &mut String) {
-    let line = flat(value);
-    let items: Vec<(String, &Value)> = match value {
-        _ if depth * 2 + used + line.len() <= WIDTH => Vec::new(),
-        Value::Object(map) => {
-            let items = map.iter();
-            items
-                .map(|(key, value)| (format!("{}: ", json!(key)), value))
-                .collect()
-        }
-        Value::Array(items) => items.iter().map(|value| (String::new(), value)).collect(),
-        _ => Vec::new(),
-    };
-    if items.is_empty() {
-        return text.push_str(&line);
-    }
-    let [open, close] = if value.is_array() {
-        ['[', ']']
-    } else {
-        ['{', '}']
-    };
-    text.push(open);
-    let count = items.len();
-    for (number, (key, item)) in (1..).zip(items) {
-        *text += &format!("\n{}{key}", "  ".repeat(depth + 1));
-        lay(item, depth + 1, key.len() + 1, text);
-        if number < count {
-            text.push(',');
-        }
-    }
-    *text += &format!("\n{}{close}", "  ".repeat(depth));
-}
-
-/// Writes JSON on one line, with spaces after commas and colons.
-fn flat(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let entries = map
-                .iter()
-                .map(|(key, value)| format!("{}: {}", json!(key), flat(value)));
-            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
-        }
-        Value::Array(items) => {
-            let items = items.iter().map(flat);
-            format!("[{}]", items.collect::<Vec<_>>().join(", "))
-        }
-        other => other.to_string(),
-    }
 }

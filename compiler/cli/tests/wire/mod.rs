@@ -21,15 +21,12 @@
 mod mask;
 mod session;
 
-use std::fmt::Write as _;
 use std::path::Path;
 
-use statemark_harness::{Suite, files};
+use statemark_harness::{Suite, files, script};
 
 use crate::shell::Scratch;
 use session::Session;
-
-const FENCE: &str = "~~~~wire\n";
 
 /// Least number of cases. Why: each is a promise.
 const CASES: usize = 30;
@@ -52,24 +49,7 @@ fn play(name: &str, document: &str) -> String {
         scratch.write(file, text);
     }
     let mut session = Session::new(&scratch);
-    let mut played = String::new();
-    let mut rest = document;
-    while let Some((before, begun)) = rest.split_once(FENCE) {
-        let (script, after) = begun.split_once("~~~~").expect("the fence's end");
-        played += before;
-        played += FENCE;
-        for call in calls(script) {
-            let _ = writeln!(played, "> {call}");
-            let answer = session.call(&call);
-            played += &answer;
-            if !answer.is_empty() && !answer.ends_with('\n') {
-                played.push('\n');
-            }
-        }
-        played += "~~~~";
-        rest = after;
-    }
-    played + rest
+    script::play(document, ("~~~~wire", "~~~~"), |call| session.call(call))
 }
 
 /// Returns the names and texts of the files in a document.
@@ -82,31 +62,4 @@ fn files_of(document: &str) -> Vec<(&str, &str)> {
             (name, text.split("~~~~\n").next().unwrap())
         })
         .collect()
-}
-
-/// Returns the calls of a script, each with all lines of its arguments.
-fn calls(script: &str) -> Vec<String> {
-    let mut calls: Vec<String> = Vec::new();
-    let mut is_open = false;
-    for line in script.lines() {
-        if is_open && let Some(last) = calls.last_mut() {
-            last.push('\n');
-            last.push_str(line);
-        } else if let Some(begun) = line.strip_prefix("> ") {
-            calls.push(begun.to_owned());
-        } else {
-            continue;
-        }
-        is_open = calls.last().is_some_and(|call| !is_whole(call));
-    }
-    calls
-}
-
-/// Reports whether the JSON at the end of a call is complete.
-fn is_whole(call: &str) -> bool {
-    let Some((before, arguments)) = call.split_once(" {") else {
-        return true;
-    };
-    let parsed = serde_json::from_str::<serde_json::Value>(&format!("{{{arguments}"));
-    before.contains("statemark ") || !parsed.is_err_and(|error| error.is_eof())
 }

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use statemark_harness::script::{Minted, milliseconds, pretty};
 
-use super::mask::{masked, pretty, string};
+use super::mask::{masked, string};
 use crate::client::{Client, serve};
 use crate::raw::Listening;
 use crate::shell::{Run, Scratch, perform, statemark};
 
 /// The time at which each session begins. Unit: milliseconds since 1970.
 const BEGIN: u64 = 1_800_000_000_000;
+
+/// Width of a line that an object or list may fill.
+const WIDTH: usize = 160;
 
 /// The words of `serve`, and the caller's token.
 type Options = (Vec<String>, Option<String>);
@@ -28,7 +32,7 @@ pub(super) struct Session<'s> {
     clients: BTreeMap<Options, Client>,
     /// Servers over HTTP.
     listening: BTreeMap<Vec<String>, Listening>,
-    minted: Vec<String>,
+    minted: Minted,
     last: Value,
 }
 
@@ -42,7 +46,7 @@ impl<'s> Session<'s> {
             tokens: BTreeMap::new(),
             clients: BTreeMap::new(),
             listening: BTreeMap::new(),
-            minted: Vec::new(),
+            minted: Minted::default(),
             last: Value::Null,
         }
     }
@@ -54,7 +58,7 @@ impl<'s> Session<'s> {
             "serve" => self.serve = rest.split_whitespace().map(str::to_owned).collect(),
             "as" => self.become_caller(rest),
             "after" => {
-                self.now += milliseconds(rest);
+                self.now += milliseconds(rest).unwrap();
                 // Clocks stand still: only a server that is started now has the new time.
                 self.clients.clear();
                 self.listening.clear();
@@ -260,10 +264,8 @@ impl<'s> Session<'s> {
     fn shown(&mut self, value: &Value) -> String {
         let folder = self.scratch.path.to_str().unwrap();
         let text = value.to_string().replace(folder, "FOLDER");
-        pretty(&masked(
-            &serde_json::from_str(&text).unwrap(),
-            &mut self.minted,
-        ))
+        let value = serde_json::from_str(&text).unwrap();
+        pretty(&masked(&value, &mut self.minted), WIDTH)
     }
 }
 
@@ -280,14 +282,4 @@ fn object(text: &str) -> Value {
         return json!({});
     }
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-fn milliseconds(length: &str) -> u64 {
-    let (number, unit) = length.split_at(length.len() - 1);
-    let factor = match unit {
-        "h" => 3_600_000,
-        "m" => 60_000,
-        _ => 1000,
-    };
-    number.parse::<u64>().unwrap() * factor
 }

@@ -1,6 +1,6 @@
-//! Data and expressions of generated machines: typed fields are read as [`Value`]s, and written from them.
+//! Data and expressions of generated machines.
 //!
-//! Expressions read, fail and note as the programs of tables do. Operators are [`UnaryOperator::apply`],
+//! Typed fields are read as [`Value`]s, and written from them. Expressions read, fail and note as the programs of tables do. Operators are [`UnaryOperator::apply`],
 //! [`BinaryOperator::apply`] and [`BinaryOperator::test`] in both engines.
 //!
 //! [`UnaryOperator::apply`]: crate::UnaryOperator::apply

@@ -19,16 +19,14 @@
 //!
 //! Ids that were minted are shown as `minted-1`, `minted-2` and so on, in the order in which they were first seen.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
+use statemark_harness::script::{self, Minted, milliseconds, pretty};
 use statemark_runs::{Actor, Role};
 use statemark_server::{Asks, Caller, Options, Set};
 
 use crate::bench::Bench;
-
-const FENCE: &str = "```transcript\n";
 
 /// Returns the document with the answers of today.
 pub(crate) fn play(text: &str) -> String {
@@ -38,29 +36,13 @@ pub(crate) fn play(text: &str) -> String {
         bench: Bench::new(&specs),
         caller: Caller::agent(),
         has_next: true,
-        minted: Vec::new(),
+        minted: Minted::default(),
         last: Value::Null,
     };
-    let mut played = String::new();
-    let mut rest = text;
-    while let Some((before, begun)) = rest.split_once(FENCE) {
-        let (script, after) = begun.split_once("\n```").expect("the fence's end");
-        played += before;
-        played += FENCE;
-        for line in commands(script) {
-            let _ = writeln!(played, "> {line}");
-            let answer = stage.act(&line);
-            let answer = stage.unminted(answer);
-            played += &answer;
-            if !answer.is_empty() {
-                played.push('\n');
-            }
-        }
-        played += "```";
-        rest = after;
-    }
-    assert!(!played.is_empty(), "a fence `transcript`");
-    played + rest
+    script::play(text, ("```transcript", "```"), |call| {
+        let answer = stage.act(call);
+        stage.unminted(answer)
+    })
 }
 
 /// The specs in a text, each under a heading of its own.
@@ -68,37 +50,10 @@ fn specs(text: &str) -> Vec<(String, String)> {
     let parts = format!("\n{text}");
     let parts = parts.split("\n# ").skip(1);
     let machines = parts.filter(|it| it.contains("\n```mermaid") || it.contains("\n```json defin"));
-    let own = machines.map(|it| it.split(FENCE).next().unwrap_or_default());
+    let own = machines.map(|it| it.split("```transcript\n").next().unwrap_or_default());
     own.zip(1..)
         .map(|(text, number)| (format!("case{number}.md"), format!("# {text}\n")))
         .collect()
-}
-
-/// What is done: lines after `> `, with those behind that belong to their arguments.
-fn commands(script: &str) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    let mut is_open = false;
-    for line in script.lines() {
-        if is_open && let Some(last) = all.last_mut() {
-            *last += "\n";
-            *last += line;
-        } else if let Some(begun) = line.strip_prefix("> ") {
-            all.push(begun.to_owned());
-        } else {
-            continue;
-        }
-        is_open = all.last().is_some_and(|it| !is_whole(it));
-    }
-    all
-}
-
-/// Whether the arguments of a call are whole.
-fn is_whole(command: &str) -> bool {
-    let Some((_, arguments)) = command.split_once(" {") else {
-        return true;
-    };
-    let read = serde_json::from_str::<Value>(&format!("{{{arguments}"));
-    !read.is_err_and(|error| error.is_eof())
 }
 
 /// Who calls what.
@@ -108,7 +63,7 @@ struct Stage {
     /// Whether `next` is shown.
     has_next: bool,
     /// The ids that were seen and that nobody has given.
-    minted: Vec<String>,
+    minted: Minted,
     /// The answer before.
     last: Value,
 }
@@ -122,7 +77,7 @@ impl Stage {
                 String::new()
             }
             "after" => {
-                self.bench.clock.advance(milliseconds(rest));
+                self.bench.clock.advance(milliseconds(rest).unwrap());
                 String::new()
             }
             "with" | "without" => {
@@ -145,32 +100,25 @@ impl Stage {
             "schema" => {
                 let tools = self.bench.dispatcher.tools();
                 let tool = tools.iter().find(|tool| tool.name == rest).expect("a tool");
-                pretty(&json!({
-                    "description": tool.description,
-                    "input": tool.input,
-                    "output": tool.output,
-                }))
+                pretty(
+                    &json!({
+                        "description": tool.description,
+                        "input": tool.input,
+                        "output": tool.output,
+                    }),
+                    WIDTH,
+                )
             }
             tool => self.call(tool, object(rest)),
         }
     }
 
-    /// The same text with other names for ids that are others each time.
+    /// Returns the text with other names for ids that differ each time.
     fn unminted(&mut self, mut text: String) -> String {
         if let Some(root) = self.bench.root().and_then(Path::to_str) {
             text = text.replace(root, "/project");
         }
-        let mut from = 0;
-        while let Some(at) = (from..text.len()).find(|at| is_minted(&text.as_bytes()[*at..])) {
-            let id = text.get(at..at + MINTED.len()).unwrap().to_owned();
-            if !self.minted.contains(&id) {
-                self.minted.push(id.clone());
-            }
-            let number = self.minted.iter().position(|it| *it == id).unwrap() + 1;
-            text.replace_range(at..at + MINTED.len(), &format!("minted-{number}"));
-            from = at;
-        }
-        text
+        self.minted.mask(&text)
     }
 
     fn call(&mut self, tool: &str, mut arguments: Map<String, Value>) -> String {
@@ -188,83 +136,16 @@ impl Stage {
         let mark = if is_error && !own { "error:\n" } else { "" };
         match answer {
             Value::String(text) => format!("{mark}{text}"),
-            answer if own && !self.has_next => format!("{mark}{}", pretty(&without_next(answer))),
-            answer => format!("{mark}{}", pretty(&answer)),
+            answer if own && !self.has_next => {
+                format!("{mark}{}", pretty(&without_next(answer), WIDTH))
+            }
+            answer => format!("{mark}{}", pretty(&answer, WIDTH)),
         }
     }
-}
-
-/// What an id looks like that was minted.
-const MINTED: &str = "01234567-89ab-7cde-f012-3456789abcde";
-
-fn is_minted(text: &[u8]) -> bool {
-    let fits = |(is, like): (&u8, u8)| match like {
-        b'-' => *is == b'-',
-        _ => is.is_ascii_digit() || (b'a'..=b'f').contains(is),
-    };
-    text.len() >= MINTED.len() && text.iter().zip(MINTED.bytes()).all(fits)
 }
 
 /// Widest line that an object or list is put on as a whole.
 const WIDTH: usize = 120;
-
-/// JSON for people: what fits on a line stands on one.
-fn pretty(value: &Value) -> String {
-    let mut text = String::new();
-    lay(value, 0, 0, &mut text);
-    text
-}
-
-/// Puts a value after `used` characters of a line that is indented so deep.
-fn lay(value: &Value, depth: usize, used: usize, text: &mut String) {
-    let line = flat(value);
-    if depth * 2 + used + line.len() <= WIDTH {
-        text.push_str(&line);
-        return;
-    }
-    let items: Vec<(String, &Value)> = match value {
-        Value::Object(map) => {
-            let items = map.iter();
-            items
-                .map(|(key, it)| (format!("{}: ", json!(key)), it))
-                .collect()
-        }
-        Value::Array(all) => all.iter().map(|it| (String::new(), it)).collect(),
-        _ => return text.push_str(&line),
-    };
-    let (open, close) = if value.is_array() {
-        ('[', ']')
-    } else {
-        ('{', '}')
-    };
-    text.push(open);
-    let count = items.len();
-    for (number, (key, item)) in (1..).zip(items) {
-        let _ = write!(text, "\n{}{key}", "  ".repeat(depth + 1));
-        lay(item, depth + 1, key.len() + 1, text);
-        if number < count {
-            text.push(',');
-        }
-    }
-    let _ = write!(text, "\n{}{close}", "  ".repeat(depth));
-}
-
-/// JSON on one line, with spaces between what is listed.
-fn flat(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let all = map
-                .iter()
-                .map(|(key, it)| format!("{}: {}", json!(key), flat(it)));
-            format!("{{{}}}", all.collect::<Vec<_>>().join(", "))
-        }
-        Value::Array(all) => {
-            let all = all.iter().map(flat);
-            format!("[{}]", all.collect::<Vec<_>>().join(", "))
-        }
-        other => other.to_string(),
-    }
-}
 
 /// An answer of ours without what is next.
 fn without_next(mut answer: Value) -> Value {
@@ -305,16 +186,6 @@ fn caller(words: &str) -> Caller {
         }
     }
     caller
-}
-
-fn milliseconds(length: &str) -> u64 {
-    let (number, unit) = length.split_at(length.len() - 1);
-    let factor = match unit {
-        "h" => 3_600_000,
-        "m" => 60_000,
-        _ => 1000,
-    };
-    number.parse::<u64>().unwrap() * factor
 }
 
 fn options(given: &Map<String, Value>) -> Options {

@@ -149,8 +149,9 @@ const OVERLAP: u64 = 10_000_000;
 /// Most watermarks that are remembered. Why: a handful of watchers.
 const WATERMARKS: usize = 64;
 
-/// The recent changes that were reported with each watermark, so that looking twice reports a change once.
+/// The recent changes that were reported with each watermark.
 ///
+/// Looking twice reports a change once.
 /// A watermark is the time of the newest change that was reported with it. Forgetting what was reported does no harm: it
 /// is reported again.
 #[derive(Default)]
