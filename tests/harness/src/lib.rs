@@ -137,9 +137,40 @@ impl Suite {
     }
 
     /// Runs the tests that the arguments of the process select.
-    pub fn run(self) -> ExitCode {
-        libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()
+    ///
+    /// As with libtest, there may be several filters; a test runs if one of them names it.
+    pub fn run(mut self) -> ExitCode {
+        let (options, filters) = split_filters(std::env::args());
+        let arguments = Arguments::from_iter(options);
+        self.trials.retain(|trial| {
+            let is_selected = |filter: &String| match arguments.exact {
+                true => trial.name() == filter,
+                false => trial.name().contains(filter.as_str()),
+            };
+            filters.is_empty() || filters.iter().any(is_selected)
+        });
+        libtest_mimic::run(&arguments, self.trials).exit_code()
     }
+}
+
+/// Options of libtest whose value is the next argument.
+const VALUED: [&str; 6] = [
+    "--color",
+    "--format",
+    "--logfile",
+    "--skip",
+    "--test-threads",
+    "-Z",
+];
+
+/// Separates filters, of which `libtest-mimic` takes one, from the other arguments.
+fn split_filters(arguments: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
+    let mut is_value = true;
+    arguments.partition(|argument| {
+        let is_option = is_value || argument.starts_with('-');
+        is_value = !is_value && VALUED.contains(&argument.as_str());
+        is_option
+    })
 }
 
 fn with_extension(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {

@@ -41,7 +41,12 @@ pub(crate) fn play(text: &str) -> String {
     };
     script::play(text, ("```transcript", "```"), |call| {
         let answer = stage.act(call);
-        stage.unminted(answer)
+        let mut answer = stage.unminted(answer);
+        // A text that ends with a line feed is shown with it.
+        if !answer.is_empty() {
+            answer.push('\n');
+        }
+        answer
     })
 }
 
