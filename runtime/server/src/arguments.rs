@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::problem::Problem;
 
-/// Most bytes of one call's arguments. Why: an artifact has 16 MiB at most, and JSON escapes make it longer.
+/// Most bytes of a call's arguments. Why: an artifact has up to 16 MiB, and JSON escapes lengthen it.
 const MAX_SIZE: usize = 32 << 20;
 
 /// Renames arguments to the names of a schema, and drops optional ones that are null.

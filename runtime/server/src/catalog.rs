@@ -13,36 +13,40 @@ use statemark_runs::{Hash, Workflow, Workflows};
 use crate::docs::Page;
 use crate::problem::Problem;
 
-/// Where workflows come from. A catalog may change while it is used: runs go on under the tables that they began with.
+/// A source of workflows.
+///
+/// It may change while it is used: runs continue under the tables that they began with.
 pub trait Catalog: Workflows {
-    /// What is there, by id.
+    /// Lists the specs, by id.
     fn specs(&self) -> Vec<Spec>;
 
-    /// A spec's text as its author wrote it.
+    /// Returns a spec's text as its author wrote it.
     fn source(&self, id: &str) -> Option<String>;
 
-    /// The machine as a canonical Mermaid diagram.
+    /// Draws the machine as a canonical Mermaid diagram.
     fn diagram(&self, id: &str) -> Option<String>;
 
-    /// What is certain of a machine, as `show --output-format json` lists it; `None` where tables alone are served.
+    /// Lists the proofs of a machine, as `show --output-format json` does; `None` for tables alone.
     fn proofs(&self, id: &str) -> Option<Value> {
         let _ = id;
         None
     }
 
-    /// The findings in a text, as `lint --output-format json` gives them; the name tells its format.
+    /// Lints a text, as `lint --output-format json` does; the name tells its format.
     fn lint(&self, name: &str, text: &str) -> Value;
 
-    /// The findings in a file that is served, the same way: by a workflow's id, or by what the file is called, since one with
-    /// errors defines no workflow.
+    /// Lints a served file, which is named by a workflow's id or by its own name.
+    ///
+    /// A file with errors defines no workflow.
     fn lint_file(&self, word: &str) -> Option<Value> {
         let spec = self.specs().into_iter().find(|spec| spec.id == word)?;
         let text = self.source(word)?;
         Some(self.lint(&spec.source, &text))
     }
 
-    /// Writes a spec into the first of its folders that can be written to, whole or not at all. Nothing outside of that
-    /// folder is touched.
+    /// Writes a spec into the first of its folders that can be written to, whole or not at all.
+    ///
+    /// Nothing outside of that folder is touched.
     ///
     /// # Errors
     ///
@@ -53,7 +57,7 @@ pub trait Catalog: Workflows {
         Err(Problem::new("no_folder", message))
     }
 
-    /// The project that agents work in, as it is now.
+    /// Reads the project that agents work in, as it is now.
     ///
     /// # Errors
     ///
@@ -62,12 +66,12 @@ pub trait Catalog: Workflows {
         Ok(None)
     }
 
-    /// Documentation beside that of the workflows; the same as long as the process lives.
+    /// Lists the documentation apart from that of workflows; always the same.
     fn pages(&self) -> Vec<Page> {
         Vec::new()
     }
 
-    /// What a machine does with some events, without a run.
+    /// Steps through a machine with some events, without a run.
     ///
     /// # Errors
     ///
@@ -95,11 +99,11 @@ pub struct Project {
 pub struct NewSpec<'n> {
     /// The name of its file, without the ending.
     pub name: &'n str,
-    /// What is in it.
+    /// The text.
     pub text: &'n str,
-    /// Whether it is a definition alone; else a Markdown document.
+    /// True for a definition alone; else it is a Markdown document.
     pub is_definition: bool,
-    /// Whether a file of that name may be replaced.
+    /// True if a file of that name may be replaced.
     pub overwrite: bool,
 }
 
@@ -123,7 +127,7 @@ pub struct Created {
     /// The ids of all its machines, if it has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<String>,
-    /// Whether the file was there with the same text.
+    /// True if the file was there with the same text.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unchanged: bool,
     /// The findings that are no errors, as [`Catalog::lint`] gives them.
@@ -142,18 +146,18 @@ pub struct Simulation<'s> {
     pub context: &'s Map<String, Value>,
 }
 
-/// What a machine did.
+/// The outcome of a simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
-    /// What each event did, as `statemark simulate --output-format json` tells it; the first is the start.
+    /// The outcome of each event, as `statemark simulate` has it in JSON; the first is the start.
     pub records: Vec<Value>,
-    /// Where the machine is now.
+    /// The active states at the end.
     pub configuration: Vec<String>,
     /// Its data.
     pub context: Value,
-    /// What it can be sent.
+    /// The events that could be sent next.
     pub legal: Vec<String>,
-    /// Whether it has ended.
+    /// True if the machine has ended.
     pub is_final: bool,
 }
 
@@ -165,16 +169,16 @@ pub struct Spec {
     /// For people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is for.
+    /// Its purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The file, as it was found.
     pub source: String,
     /// The hash of its table.
     pub hash: Hash,
-    /// How many states a person sees in it.
+    /// The number of states that a person sees.
     pub states: usize,
-    /// How many findings its file has.
+    /// The number of findings in its file.
     pub diagnostics: usize,
 }
 

@@ -11,7 +11,7 @@ use crate::{prompt, resource};
 /// Most that are given at once, by the protocol.
 pub(crate) const MOST: usize = 100;
 
-/// What is completed.
+/// The subject of a completion.
 pub(crate) enum Of<'a> {
     /// An argument of a prompt.
     Prompt(&'a str),
@@ -19,7 +19,7 @@ pub(crate) enum Of<'a> {
     Template(&'a str),
 }
 
-/// The values that an argument may go on to, sorted; and whether there are more.
+/// Returns the values that an argument may continue to, sorted; and whether there are more.
 pub(crate) fn complete(
     ctx: &Ctx<'_>,
     of: &Of<'_>,
@@ -66,7 +66,7 @@ pub(crate) fn complete(
     (found, more)
 }
 
-/// The runs that the caller may touch, newest first where there are too many.
+/// Lists the runs that the caller may touch, the newest of them where there are too many.
 fn runs(ctx: &Ctx<'_>, workflow: Option<&str>, begun: &str) -> Vec<String> {
     if let Some(run) = ctx.bound_run() {
         return ctx
@@ -93,8 +93,8 @@ fn states(ctx: &Ctx<'_>, workflow: Option<&str>) -> Vec<String> {
     let catalog = ctx.catalog();
     let ids = workflow.map_or_else(|| catalog.ids(), |it| vec![it.to_owned()]);
     let workflows = ids.iter().filter_map(|id| catalog.find(id));
-    let names = workflows.flat_map(|it| {
-        let names = it.visible_states().map(|(_, name)| name.to_owned());
+    let names = workflows.flat_map(|workflow| {
+        let names = workflow.visible_states().map(|(_, name)| name.to_owned());
         names.collect::<Vec<_>>()
     });
     names.collect()
@@ -104,8 +104,8 @@ fn contracts(ctx: &Ctx<'_>, workflow: Option<&str>) -> Vec<String> {
     let catalog = ctx.catalog();
     let ids = workflow.map_or_else(|| catalog.ids(), |it| vec![it.to_owned()]);
     let workflows = ids.iter().filter_map(|id| catalog.find(id));
-    let names = workflows.flat_map(|it| {
-        let all = it.meta().get("artifacts").and_then(Value::as_object);
+    let names = workflows.flat_map(|workflow| {
+        let all = workflow.meta().get("artifacts").and_then(Value::as_object);
         all.into_iter()
             .flat_map(|all| all.keys().cloned())
             .collect::<Vec<_>>()

@@ -1,10 +1,11 @@
-//! What is counted, as Prometheus reads it: calls by tool and outcome, refusals by code (those at
-//! the door, too), how long calls took, connections;
-//! and runs by status.
+//! The counters of a server, as Prometheus reads them.
 //!
-//! What to rely on: runs are counted by the store, all that it has, once in some seconds however often somebody asks; whoever
-//! asks meanwhile is told the last numbers. A status that no run has is told as 0. Where the store can't count, nothing is
-//! told of runs: old numbers would be taken for new ones.
+//! Calls by tool and outcome; refusals by code, those of the auth middleware included; the latency of calls; connections;
+//! runs by status.
+//!
+//! What to rely on: runs are counted by the store, all that it has, once in some seconds however often somebody asks; the
+//! last numbers hold meanwhile. A status that no run has counts 0. Where the store can't count, there are no numbers of runs:
+//! old ones would be taken for new ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, TryLockError};
@@ -21,13 +22,16 @@ use statemark_runs::Status;
 /// The kind of text that [`Metrics::text`] gives.
 pub(crate) const MEDIA: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The upper ends of the buckets of latencies. Unit: seconds. Why: most calls take under a millisecond, `wait_run` up to 25 s.
+/// The upper ends of the buckets of latencies. Unit: seconds.
+///
+/// Most calls take under a millisecond, `wait_run` up to 25 s.
 const BUCKETS: [f64; 11] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0, 30.0,
 ];
 
-/// For how long runs aren't counted again. Why: Prometheus asks every 15 s; whoever asks all the time must not keep the
-/// store busy.
+/// Time for which numbers of runs hold.
+///
+/// Prometheus asks every 15 s; a client that asks all the time must not keep the store busy.
 const COUNTED: Duration = Duration::from_secs(5);
 
 type Labels<const N: usize> = [(&'static str, String); N];
@@ -41,7 +45,7 @@ pub(crate) struct Metrics {
     seconds: Histogram,
     connections: Gauge,
     runs: Family<Vec<(&'static str, String)>, Gauge>,
-    /// When runs were counted.
+    /// The time of the last count of runs.
     counted: Mutex<Option<Instant>>,
 }
 
@@ -92,12 +96,12 @@ impl Metrics {
         self.refusals.get_or_create(&labels.to_vec()).inc();
     }
 
-    /// A connection was opened.
+    /// Counts a connection that was opened.
     pub(crate) fn count_opened(&self) {
         self.connections.inc();
     }
 
-    /// A connection was closed.
+    /// Counts a connection that was closed.
     pub(crate) fn count_closed(&self) {
         self.connections.dec();
     }
@@ -127,7 +131,7 @@ impl Metrics {
         }
     }
 
-    /// All of it. How many runs there are is asked for if that wasn't done just now; it may take its time.
+    /// Returns all counters as a text. Counts the runs unless that was done just now.
     pub(crate) fn text(&self, count: impl FnOnce() -> Option<BTreeMap<String, u64>>) -> String {
         self.count_runs(count);
         let mut text = String::new();

@@ -15,7 +15,7 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 
 use crate::services::Services;
 
-/// Time between two polls of the store. Why: nobody notices a tenth of a second, and it doesn't load a store.
+/// Time between two polls of the store. Why: nobody notices it, and it doesn't load a store.
 const STORE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time between two looks at the workflows. Why: each look lists the spec files.
@@ -48,7 +48,7 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    /// Whether the polling thread runs.
+    /// True while the polling thread runs.
     is_polling: bool,
     /// All changes up to here have been published.
     published: Watermark,

@@ -47,7 +47,7 @@ impl Set {
     /// The sets that a server offers unless it is told others.
     pub const DEFAULT: [Self; 3] = [Self::Runs, Self::Human, Self::Artifacts];
 
-    /// The name of the set on a command line.
+    /// Returns the name of the set on a command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ pub struct Options {
     pub sets: Vec<Set>,
     /// The only tools that are offered, whatever their set; an empty list offers none.
     pub allowed: Option<Vec<String>>,
-    /// Whether only tools are offered that change nothing.
+    /// True if only tools are offered that change nothing.
     pub read_only: bool,
     /// The run that every caller means, and the only one that a caller may touch.
     pub run: Option<RunId>,

@@ -16,7 +16,7 @@ pub type Outcome = Result<Value, Problem>;
 /// The reason that a call wasn't answered as asked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
-    /// The code, for programs: `unknown_run`, `not_taken`, …
+    /// The code for programs, such as `unknown_run`.
     pub code: String,
     /// The message, for people and models: what, where, and how to mend it.
     pub message: String,

@@ -1,4 +1,4 @@
-//! Texts that a person puts before a model: one for each workflow, which says how to drive it, and one for writing them.
+//! Prompts: one for each workflow, which says how to drive it, and one for writing workflows.
 
 use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, Workflow};
@@ -13,13 +13,13 @@ use crate::resource::Address;
 /// The one for writing workflows.
 pub(crate) const AUTHOR: &str = "author-workflow";
 
-/// How the others are called, before the workflow's id.
+/// The beginning of the other names, before the workflow's id.
 pub(crate) const DRIVE: &str = "drive-";
 
 /// Most bytes of one state's instructions.
 const INSTRUCTIONS: usize = 1 << 10;
 
-/// How workflows are written.
+/// The guide to writing workflows.
 const GUIDE: &str = include_str!("prompt/author.md");
 
 /// A prompt as it is listed.
@@ -32,8 +32,8 @@ pub(crate) struct Listed {
     pub(crate) arguments: &'static [(&'static str, &'static str)],
 }
 
-/// The prompts, by name.
-pub(crate) fn listed(ctx: &Ctx<'_>) -> Vec<Listed> {
+/// Lists the prompts, by name.
+pub(crate) fn list(ctx: &Ctx<'_>) -> Vec<Listed> {
     let mut all = vec![Listed {
         name: AUTHOR.to_owned(),
         title: "Write a workflow".to_owned(),
@@ -70,7 +70,7 @@ fn drive(spec: Spec) -> Listed {
     }
 }
 
-/// The text of a prompt.
+/// Writes the text of a prompt.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ pub(crate) fn text(
     name: &str,
     arguments: &Map<String, Value>,
 ) -> Result<String, Problem> {
-    let known = listed(ctx).into_iter().find(|it| it.name == name);
+    let known = list(ctx).into_iter().find(|it| it.name == name);
     let known = known.ok_or_else(|| unknown(ctx, name))?;
     let mut given = Map::new();
     for (key, value) in arguments {
@@ -102,13 +102,13 @@ pub(crate) fn text(
 }
 
 fn unknown(ctx: &Ctx<'_>, name: &str) -> Problem {
-    let known: Vec<String> = listed(ctx).into_iter().map(|it| it.name).collect();
+    let known: Vec<String> = list(ctx).into_iter().map(|it| it.name).collect();
     Problem::new("unknown_prompt", format!("there is no prompt `{name}`"))
         .with(json!({"known": known}))
 }
 
-/// What an argument tells is told where the tool is offered that tells the same.
-fn needs(ctx: &Ctx<'_>, tool: &str, argument: &str) -> Result<(), Problem> {
+/// Checks that the tool is offered that answers what an argument asks for.
+fn check_offered(ctx: &Ctx<'_>, tool: &str, argument: &str) -> Result<(), Problem> {
     if ctx.offers(tool) {
         return Ok(());
     }
@@ -119,7 +119,7 @@ fn needs(ctx: &Ctx<'_>, tool: &str, argument: &str) -> Result<(), Problem> {
 fn authoring(ctx: &Ctx<'_>, goal: Option<&str>, workflow: Option<&str>) -> Result<String, Problem> {
     let mut text = GUIDE.to_owned();
     if let Some(id) = workflow {
-        needs(ctx, "describe_workflow", "workflow")?;
+        check_offered(ctx, "describe_workflow", "workflow")?;
         let source = ctx.catalog().source(id);
         let source = source.ok_or_else(|| {
             Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
@@ -152,7 +152,7 @@ fn driving(
             .with(json!({"known": catalog.ids()}))
     })?;
     if run.is_some() {
-        needs(ctx, "get_run", "run_id")?;
+        check_offered(ctx, "get_run", "run_id")?;
     }
     let loaded = run.map(|run| ctx.load_run(Some(run))).transpose()?;
     if let Some(other) = loaded.as_ref().filter(|it| it.state.workflow != id) {
@@ -191,7 +191,7 @@ fn driving(
     Ok(text)
 }
 
-/// Which tools to call, and where the run is.
+/// Describes the tools to call, and the state of the run.
 fn how(id: &str, loaded: Option<&Loaded>) -> String {
     let mut text = "\n## How\n\n".to_owned();
     match loaded {
@@ -220,7 +220,7 @@ fn how(id: &str, loaded: Option<&Loaded>) -> String {
     text
 }
 
-/// Each state with what it wants and how it is left, in document order.
+/// Describes each state: its instructions and its events, in document order.
 fn states(workflow: &Workflow) -> impl Iterator<Item = String> {
     let table = workflow.table();
     workflow.visible_states().map(move |(state, name)| {
@@ -286,7 +286,7 @@ fn states(workflow: &Workflow) -> impl Iterator<Item = String> {
     })
 }
 
-/// A value in a sentence: texts as they are, lists with commas.
+/// Formats a value for a sentence: texts as they are, lists with commas.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => format!("`{text}`"),

@@ -5,7 +5,7 @@ use statemark_runs::{Loaded, Remedy, Role};
 
 use crate::envelope::set_field;
 
-/// Returns the call of our own tools that applies a remedy to a run; `by` where only a person can make it.
+/// Returns the call that applies a remedy to a run, with `by` where only a person can make it.
 pub(crate) fn as_tool_call(remedy: &Remedy, loaded: &Loaded) -> Value {
     let run = &loaded.run;
     let call = |tool: &str, arguments: Value| json!({"tool": tool, "arguments": arguments});

@@ -39,19 +39,19 @@ impl Services {
         }
     }
 
-    /// The runs.
+    /// Returns the runs.
     #[must_use]
     pub const fn runs(&self) -> &Runs {
         &self.runs
     }
 
-    /// The workflows.
+    /// Returns the workflows.
     #[must_use]
     pub fn catalog(&self) -> &dyn Catalog {
         &*self.catalog
     }
 
-    /// The options that the server was started with.
+    /// Returns the options that the server was started with.
     pub(crate) const fn options(&self) -> &Options {
         &self.options
     }
@@ -61,7 +61,7 @@ impl Services {
         self.own_tools.contains(tool)
     }
 
-    /// The documentation: the catalog's pages, and the workflows as they are now.
+    /// Returns the documentation: the catalog's pages, and the workflows as they are now.
     #[must_use]
     pub fn docs(&self) -> Arc<Docs> {
         let specs = self.catalog.specs();
@@ -83,7 +83,7 @@ impl Services {
         docs
     }
 
-    /// The ids and titles of the listed pages of the documentation. Builds no index.
+    /// Returns the ids and titles of the listed pages of the documentation. Builds no index.
     pub(crate) fn listed_pages(&self) -> &[(String, String)] {
         self.listed_pages.get_or_init(|| {
             let pages = self.catalog.pages().into_iter();

@@ -30,16 +30,16 @@ use crate::dispatch::Dispatcher;
 use crate::notifications::Notification;
 use crate::problem::Problem;
 
-/// How many events wait for a slow reader, which holds up its own stream and nobody else's.
-const WAITING: usize = 64;
+/// Most events that wait for a slow reader, which holds up its own stream alone.
+const MAX_WAITING: usize = 64;
 
-/// How often a silent stream shows that it is there.
-const ALIVE: Duration = Duration::from_secs(15);
+/// Time between two signs of life of a silent stream.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// What is asked for.
+/// The query of a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct StreamQuery {
     run_id: Option<String>,
     after_seq: Option<u64>,
     after: Option<u64>,
@@ -47,14 +47,14 @@ pub(super) struct Asked {
 
 type Sender = mpsc::Sender<Result<Event, Infallible>>;
 
-/// What a stream begins with: the run that it is of, if it is of one, and where that ends; the news, and their beginning.
+/// The beginning of a stream: its run with the last record, and the notifications from a mark on.
 struct Begin {
     run: Option<(RunId, u64)>,
     notifications: Receiver<Notification>,
     mark: Watermark,
 }
 
-/// Where a reader was.
+/// The position of a reader.
 #[derive(Clone, Copy, PartialEq)]
 enum Last {
     /// Nowhere: it is here for the first time.
@@ -66,7 +66,7 @@ enum Last {
 }
 
 impl Last {
-    fn of(headers: &HeaderMap) -> Self {
+    fn from_headers(headers: &HeaderMap) -> Self {
         let Some(given) = headers.get("last-event-id").filter(|it| !it.is_empty()) else {
             return Self::Nowhere;
         };
@@ -74,7 +74,7 @@ impl Last {
         number.map_or(Self::Elsewhere, Self::At)
     }
 
-    /// The same, if the header says nothing sensible then by an argument.
+    /// Returns it, or the position of an argument if the header has none.
     fn or(self, argument: Option<u64>) -> Self {
         match (self, argument) {
             (Self::Nowhere | Self::Elsewhere, Some(argument)) => Self::At(argument),
@@ -87,7 +87,7 @@ pub(super) async fn stream(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
-    asked: Result<Query<Asked>, QueryRejection>,
+    asked: Result<Query<StreamQuery>, QueryRejection>,
 ) -> Response {
     let Query(asked) = match asked {
         Ok(asked) => asked,
@@ -96,7 +96,9 @@ pub(super) async fn stream(
             return refused(rejection.status(), problem);
         }
     };
-    let last = Last::of(&headers).or(asked.after_seq).or(asked.after);
+    let last = Last::from_headers(&headers)
+        .or(asked.after_seq)
+        .or(asked.after);
     let (dispatcher, seen) = (Arc::clone(&api.dispatcher), caller.clone());
     let begun = tokio::task::spawn_blocking(move || begin(&dispatcher, &seen, &asked));
     let Begin {
@@ -111,36 +113,41 @@ pub(super) async fn stream(
             return refused(StatusCode::INTERNAL_SERVER_ERROR, problem);
         }
     };
-    let (tell, told) = mpsc::channel(WAITING);
+    let (sender, events) = mpsc::channel(MAX_WAITING);
     tokio::spawn(async move {
         let work = async {
             match run {
                 Some((run, end)) => {
                     let after = if let Last::At(seq) = last { seq } else { end };
-                    if last != Last::Elsewhere || one::tell_missed(end, &tell).await {
-                        one::tell(&api.dispatcher, run, after, notifications, &tell).await;
+                    if last != Last::Elsewhere || one::send_missed(end, &sender).await {
+                        one::send_records(&api.dispatcher, run, after, notifications, &sender)
+                            .await;
                     }
                 }
                 None => {
-                    let all = all::All::new(api.dispatcher, caller, tell.clone(), mark);
-                    all.tell(notifications, last).await;
+                    let all = all::Reader::new(api.dispatcher, caller, sender.clone(), mark);
+                    all.send(notifications, last).await;
                 }
             }
         };
         tokio::select! {
             () = work => {}
             () = api.stop.cancelled() => {}
-            () = tell.closed() => {}
+            () = sender.closed() => {}
         }
     });
-    let alive = KeepAlive::new().interval(ALIVE);
-    Sse::new(ReceiverStream::new(told))
+    let alive = KeepAlive::new().interval(KEEP_ALIVE);
+    Sse::new(ReceiverStream::new(events))
         .keep_alive(alive)
         .into_response()
 }
 
-/// Looks whether the caller may read what it asks for, and begins to listen.
-fn begin(dispatcher: &Arc<Dispatcher>, caller: &Caller, asked: &Asked) -> Result<Begin, Problem> {
+/// Checks that the caller may read what it asks for, and subscribes.
+fn begin(
+    dispatcher: &Arc<Dispatcher>,
+    caller: &Caller,
+    asked: &StreamQuery,
+) -> Result<Begin, Problem> {
     let ctx = dispatcher.ctx(caller);
     let run = match &asked.run_id {
         Some(named) => Some(ctx.resolve_run(Some(named))?),
@@ -154,7 +161,7 @@ fn begin(dispatcher: &Arc<Dispatcher>, caller: &Caller, asked: &Asked) -> Result
         let why = "is of the stream of one run, named by `run_id`; all go on behind `after`";
         return Err(Problem::argument("after_seq", why));
     }
-    // A stream tells what a tool could be asked for.
+    // A stream has what a tool would answer.
     let tool = if run.is_some() {
         "get_events"
     } else {

@@ -20,9 +20,7 @@ pub(super) async fn list(
     asked: Option<PaginatedRequestParams>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListPromptsResult, ErrorData> {
-    let all = server
-        .ask(context, |_, ctx| Ok(prompt::listed(ctx)))
-        .await?;
+    let all = server.ask(context, |_, ctx| Ok(prompt::list(ctx))).await?;
     let (shown, next) = page(all, |it| &it.name, asked)?;
     let prompts = shown.into_iter().map(|it| {
         let arguments = it.arguments.iter().map(|(name, description)| {

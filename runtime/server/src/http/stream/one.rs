@@ -15,19 +15,19 @@ use crate::notifications::Notification;
 /// Records that are read at once.
 const PAGE: usize = 100;
 
-/// Says that records may have been missed, nobody knows which; whether anybody reads on.
-pub(super) async fn tell_missed(end: u64, tell: &Sender) -> bool {
+/// Sends that records may have been missed. Returns whether the reader is still there.
+pub(super) async fn send_missed(end: u64, sender: &Sender) -> bool {
     let event = Event::default().event("missed").id(end.to_string());
-    tell.send(Ok(event.data("{}"))).await.is_ok()
+    sender.send(Ok(event.data("{}"))).await.is_ok()
 }
 
-/// Tells the records from behind a place on.
-pub(super) async fn tell(
+/// Sends the records after a position, as they come.
+pub(super) async fn send_records(
     dispatcher: &Arc<Dispatcher>,
     run: RunId,
     mut after: u64,
     mut notifications: Receiver<Notification>,
-    tell: &Sender,
+    sender: &Sender,
 ) {
     loop {
         loop {
@@ -39,7 +39,7 @@ pub(super) async fn tell(
             let Some(last) = records.last() else { break };
             after = last.seq;
             for record in &records {
-                if tell.send(Ok(event(&run, record))).await.is_err() {
+                if sender.send(Ok(event(&run, record))).await.is_err() {
                     return;
                 }
             }
@@ -57,7 +57,7 @@ pub(super) async fn tell(
 
 fn event(run: &RunId, record: &Record) -> Event {
     let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
-    let told = json!({
+    let data = json!({
         "run_id": run,
         "seq": record.seq,
         "time": record.time,
@@ -68,5 +68,5 @@ fn event(run: &RunId, record: &Record) -> Event {
     Event::default()
         .event("record")
         .id(record.seq.to_string())
-        .data(told.to_string())
+        .data(data.to_string())
 }
