@@ -173,7 +173,7 @@ fn unknown_instructions(name: &Spanned<String>, similar: Option<&str>) -> Diagno
     let message = format!("instructions for `{}`, which is no state", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownInstructions, name.span, message)
         .label("no such state")
-        .note("nobody will be told what stands below this heading");
+        .note("nobody will see the text below this heading");
     match similar {
         Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
             Applicability::Unsafe,
@@ -191,7 +191,7 @@ fn unread_instructions(heading: &Heading) -> Diagnostic {
     Diagnostic::new(
         Code::UnknownInstructions,
         heading.text.span,
-        format!("what stands below this heading isn't read as the instructions of `{name}`"),
+        format!("the text below this heading isn't read as the instructions of `{name}`"),
     )
     .label("a state's name")
     .note("a heading of level 3 that is a state's name in backticks begins its instructions")

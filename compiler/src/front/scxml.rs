@@ -110,16 +110,16 @@ fn xml_syntax(place: Span, error: &Error) -> Diagnostic {
             .help("close every element: `<state>` by `</state>`, `<transition/>` by itself"),
         Error::NoRootNode => finding("there is no element".to_owned())
             .help("an SCXML document is one element `<scxml>` with states inside"),
-        Error::InvalidChar2(_, b'<', _) => finding("`<` can't stand in an attribute".to_owned())
+        Error::InvalidChar2(_, b'<', _) => finding("`<` isn't allowed in an attribute".to_owned())
             .label("begins an element")
             .help("write `&lt;`")
             .fix(Applicability::Safe, "write `&lt;`", place, "&lt;"),
         Error::MalformedEntityReference(_) | Error::UnknownEntityReference(..) => {
-            finding("`&` can't stand for itself".to_owned())
+            finding("`&` must be escaped".to_owned())
                 .label("begins an entity, which ends with `;`")
                 .help("write `&amp;`, so `a &amp;&amp; b` for `a && b`")
         }
-        Error::DuplicatedAttribute(name, _) => finding(format!("`{name}` stands twice"))
+        Error::DuplicatedAttribute(name, _) => finding(format!("`{name}` occurs twice"))
             .help("an element has each attribute once: remove one of them"),
         Error::UnknownNamespace(prefix, _) => {
             finding(format!("`{prefix}:` stands for no namespace")).help(format!(
@@ -134,7 +134,7 @@ fn xml_syntax(place: Span, error: &Error) -> Diagnostic {
                 .rsplit_once(" at ")
                 .map_or(said.as_str(), |(what, _)| what);
             finding(format!("this isn't XML: {}", what.replace('\'', "`")))
-                .help("mend the XML; nothing behind this place is read until then")
+                .help("mend the XML; nothing after this place is read until then")
         }
     }
 }

@@ -440,7 +440,7 @@ fn plain_history(id: &str, composite: &str, span: Span) -> Diagnostic {
 fn unread_label(word: &str, id: &str, text: Span) -> Diagnostic {
     let waits = match word {
         "fork" => "takes all its ways at once",
-        _ => "goes on as soon as every branch has reached it",
+        _ => "continues as soon as every branch has reached it",
     };
     let message = format!("the {word} `{id}` {waits}, without an event");
     Diagnostic::new(Code::UnreadLabel, text, message)

@@ -126,7 +126,7 @@ pub(super) fn reserved_event(name: &str, span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::ReservedEvent, span, message).label("a reserved name");
     if word_key(name).starts_with("done.state.") {
         return diagnostic.help(
-            "to go on when a state is done, leave its transition without a label, or use `on_done` in the definition",
+            "to continue when a state is done, leave its transition without a label, or use `on_done` in the definition",
         );
     }
     diagnostic.help(

@@ -351,7 +351,7 @@ pub(super) fn guard_as_value(span: Span) -> Diagnostic {
         span,
         "a guard with `field` and `op` can't be compared or computed with",
     )
-    .label("only `!`, `&&` and `||` may stand around it")
+    .label("only `!`, `&&` and `||` may enclose it")
     .help("declare the guard as an expression, such as `\"attempts < 3\"`")
 }
 

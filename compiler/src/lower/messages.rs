@@ -6,7 +6,7 @@ use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};
 
 pub(super) fn history_of_the_root(sign: &str, span: Span) -> Diagnostic {
-    let message = format!("`{sign}` stands outside of any composite");
+    let message = format!("`{sign}` is outside of any composite");
     Diagnostic::new(Code::MisplacedHistory, span, message)
         .label("whose history?")
         .note("the machine itself is never left and entered again, so it remembers nothing")
@@ -114,7 +114,7 @@ pub(super) fn initial_outside_scope(
     );
     Diagnostic::new(Code::UnknownState, name.span, message)
         .label(format!("must be a state inside `{scope}`"))
-        .related(declared, format!("`{}` stands here", name.value))
+        .related(declared, format!("`{}` is here", name.value))
         .help(format!(
             "begin at a state inside `{scope}`, or move `{}` into it",
             name.value

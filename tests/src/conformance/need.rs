@@ -126,7 +126,7 @@ pub(super) const NEEDS: &[Need] = &[
     Need {
         name: "`<transition>` in `<scxml>`",
         words: "SCXML has no such place: the document isn't valid",
-        said: &["`<transition>` can't stand in `<scxml>`"],
+        said: &["`<transition>` isn't allowed in `<scxml>`"],
     },
 ];
 

@@ -242,7 +242,7 @@ fn duplicate_key(second: Span, name: &str, first: Span) -> Diagnostic {
     Diagnostic::new(
         Code::DuplicateKey,
         second,
-        format!("the key `{name}` stands twice in this object"),
+        format!("the key `{name}` occurs twice in this object"),
     )
     .label("the second one")
     .related(first, "the first one")

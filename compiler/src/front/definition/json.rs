@@ -250,10 +250,10 @@ fn syntax(place: Place<'_>, error: &ParseError) -> Diagnostic {
             &format!("expected an escape that JSON has, found {found}"),
         ),
         Kind::ExpectedColonAfterObjectKey => {
-            json_syntax(here, &format!("expected `:` behind a key, found {found}"))
+            json_syntax(here, &format!("expected `:` after a key, found {found}"))
         }
         Kind::ExpectedObjectValue => {
-            json_syntax(here, &format!("expected a value behind `:`, found {found}"))
+            json_syntax(here, &format!("expected a value after `:`, found {found}"))
         }
         Kind::MultipleRootJsonValues => json_syntax(
             here,
@@ -427,7 +427,7 @@ fn lenient_json(leniency: Leniency) -> Diagnostic {
                 .fold(found, |found, other| found.related(other, "another one"))
         }
         Leniency::TrailingComma(comma) => {
-            leniency_at(comma, "JSON has no comma behind the last item")
+            leniency_at(comma, "JSON has no comma after the last item")
                 .help("drop the comma, or mark the fence as `jsonc definition`")
                 .fix(Applicability::Safe, "drop the comma", comma, "")
         }
@@ -442,9 +442,11 @@ fn lenient_json(leniency: Leniency) -> Diagnostic {
             "a text has no line breaks or tabs in JSON but as escapes",
             plain,
         ),
-        Leniency::Escape(text, plain) => {
-            rewrite(text, "this text has an escape that JSON hasn't", plain)
-        }
+        Leniency::Escape(text, plain) => rewrite(
+            text,
+            "this text has an escape that JSON doesn't have",
+            plain,
+        ),
         Leniency::BareKey(key, plain) => rewrite(key, "a key needs double quotes in JSON", plain),
         Leniency::Number(number, plain) => {
             rewrite(number, "JSON doesn't write numbers like this", plain)

@@ -120,7 +120,7 @@ pub(crate) fn missing_key(object: Span, what: &str, needs: &str) -> Diagnostic {
 
 /// Reports that `name` accompanies `other`, of which an object has only one; `other` counts.
 pub(super) fn ignored_key(key: Span, name: &str, other: &str) -> Diagnostic {
-    misplaced_key(key, format!("`{name}` beside `{other}` is ignored")).help(format!(
+    misplaced_key(key, format!("`{name}` next to `{other}` is ignored")).help(format!(
         "keep one of them, or split it in two, one with `{other}` and one with `{name}`"
     ))
 }
@@ -139,7 +139,7 @@ pub(super) fn only_in_type(key: Span, name: &str, kind: &str) -> Diagnostic {
 
 /// Reports a value for an operator that only tests that the field is there.
 pub(super) fn value_of_presence_test(key: Span, operator: &str) -> Diagnostic {
-    misplaced_key(key, format!("`value` beside `{operator}` is ignored"))
+    misplaced_key(key, format!("`value` next to `{operator}` is ignored"))
         .note(format!(
             "`{operator}` asks whether the field is there, not what it is"
         ))
@@ -149,7 +149,7 @@ pub(super) fn value_of_presence_test(key: Span, operator: &str) -> Diagnostic {
 /// Reports that `name` belongs to a transition that invokes a workflow, or into a fork.
 pub(super) fn without_invoke(key: Span, name: &str, inside_fork: bool) -> Diagnostic {
     if inside_fork {
-        misplaced_key(key, format!("`{name}` beside `fork` is ignored"))
+        misplaced_key(key, format!("`{name}` next to `fork` is ignored"))
             .help(format!("move `{name}` into the object of `fork`"))
     } else {
         misplaced_key(key, format!("`{name}` without `invoke` is ignored"))
@@ -159,12 +159,11 @@ pub(super) fn without_invoke(key: Span, name: &str, inside_fork: bool) -> Diagno
 
 /// Reports `internal` in a transition that leads out of its source.
 pub(crate) fn leaves_source(key: Span, source: &str) -> Diagnostic {
-    misplaced_key(
-        key,
-        format!("this transition leaves `{source}` all the same"),
-    )
-    .note("only a transition to states inside its source, or without a target, doesn't leave it")
-    .help("drop the key, or lead to a state inside")
+    misplaced_key(key, format!("this transition exits `{source}` anyway"))
+        .note(
+            "only a transition to states inside its source, or without a target, doesn't leave it",
+        )
+        .help("drop the key, or lead to a state inside")
 }
 
 fn article(kind: &str) -> &str {
@@ -184,7 +183,7 @@ pub(super) fn key_outside_wrapper(key: Span, name: &str) -> Diagnostic {
     Diagnostic::new(
         Code::BadWrapper,
         key,
-        format!("`{name}` stands beside `definition`, where it isn't read"),
+        format!("`{name}` is next to `definition`, where it isn't read"),
     )
     .note("an object with the key `definition` is a wrapper: the machine is what that key holds")
     .help(format!(

@@ -94,12 +94,12 @@ fn what_is_not_json_is_said_at_its_place() {
         ),
         (
             r#"{"a" 1}"#,
-            "1:6 SM704 expected `:` behind a key, found `1` <1>",
+            "1:6 SM704 expected `:` after a key, found `1` <1>",
         ),
         (r#"{"a": }"#, "1:7 SM704 expected a value, found `}` <}>"),
         (
             r#"{"a": "#,
-            "1:7 SM704 expected a value behind `:`, found the end <>",
+            "1:7 SM704 expected a value after `:`, found the end <>",
         ),
         (
             r#"{"a": 1,, "b": 2}"#,
@@ -149,7 +149,7 @@ fn each_leniency_is_a_warning_with_a_fix() {
           Safe: <'a'> to <"a">
         2:13 SM712 a key needs double quotes in JSON <title>
           Safe: <title> to <"title">
-        2:20 SM712 this text has an escape that JSON hasn't <"b\x41">
+        2:20 SM712 this text has an escape that JSON doesn't have <"b\x41">
           Safe: <"b\x41"> to <"bA">
         2:27 SM712 a comma is missing here <>
           Safe: <> to <,>
@@ -161,11 +161,11 @@ fn each_leniency_is_a_warning_with_a_fix() {
           Safe: <.5> to <0.5>
         2:73 SM712 a comma is missing here <>
           Safe: <> to <,>
-        2:75 SM712 JSON has no comma behind the last item <,>
+        2:75 SM712 JSON has no comma after the last item <,>
           Safe: <,> to <>
-        2:77 SM712 JSON has no comma behind the last item <,>
+        2:77 SM712 JSON has no comma after the last item <,>
           Safe: <,> to <>
-        2:79 SM712 JSON has no comma behind the last item <,>
+        2:79 SM712 JSON has no comma after the last item <,>
           Safe: <,> to <>
         "#,
     );
@@ -186,7 +186,7 @@ fn keys_are_held_against_the_tables() {
         1:2 SM701 a machine has no key `stats` <"stats">
         1:31 SM701 a machine has no key `target` <"target">
         1:46 SM701 a machine has no key `zzz` <"zzz">
-        1:62 SM703 the key `a` stands twice in this object <"a">
+        1:62 SM703 the key `a` occurs twice in this object <"a">
         1:88 SM701 a state has no key `alowed_tools` <"alowed_tools">
           Unsafe: <"alowed_tools"> to <"allowed_tools">
         1:121 SM701 a transition has no key `gaurd` <"gaurd">
@@ -233,11 +233,11 @@ fn keys_are_held_against_the_tables() {
           Safe: <"deny_env"> to <"blocked_env">
         1:49 SM706 `env` is another spelling of `env_overrides` <"env">
           Safe: <"env"> to <"env_overrides">
-        1:60 SM703 the key `env_overrides` stands twice in this object <"env_overrides">
+        1:60 SM703 the key `env_overrides` occurs twice in this object <"env_overrides">
         1:81 SM706 `onDone` is another spelling of `on_done` <"onDone">
           Safe: <"onDone"> to <"on_done">
-        1:97 SM703 the key `a` stands twice in this object <"a">
-        1:107 SM703 the key `id` stands twice in this object <"id">
+        1:97 SM703 the key `a` occurs twice in this object <"a">
+        1:107 SM703 the key `id` occurs twice in this object <"id">
         "#,
     );
 }
@@ -330,8 +330,8 @@ fn keys_get_in_each_others_way() {
         1:13 SM710 an empty list of targets leads nowhere <[]>
         1:34 SM711 `target` means nothing in a state that isn't a history state <"target">
         1:72 SM710 an empty list of targets leads nowhere <[]>
-        1:94 SM711 `reenter` beside `internal` is ignored <"reenter">
-        1:156 SM711 `target` beside `initial` is ignored <"target">
+        1:94 SM711 `reenter` next to `internal` is ignored <"reenter">
+        1:156 SM711 `target` next to `initial` is ignored <"target">
         "#,
     );
     check(
@@ -346,16 +346,16 @@ fn keys_get_in_each_others_way() {
         r#"
         1:37 SM711 `outcome` means nothing in a state that isn't final <"outcome">
         1:59 SM711 `history` means nothing in a state that isn't a history state <"history">
-        2:32 SM711 `fork` beside `target` is ignored <"fork">
-        2:78 SM711 `invoke` beside `target` is ignored <"invoke">
+        2:32 SM711 `fork` next to `target` is ignored <"fork">
+        2:78 SM711 `invoke` next to `target` is ignored <"invoke">
         3:16 SM707 a transition with `invoke` needs `on_complete` <{>
         4:25 SM707 a fork needs `on_complete` <{>
         4:44 SM707 a branch of a fork needs `terminal` <{>
-        4:64 SM711 `on_fail` beside `fork` is ignored <"on_fail">
-        4:80 SM711 `on_complete` beside `fork` is ignored <"on_complete">
+        4:64 SM711 `on_fail` next to `fork` is ignored <"on_fail">
+        4:80 SM711 `on_complete` next to `fork` is ignored <"on_complete">
         5:32 SM711 `input` without `invoke` is ignored <"input">
         8:31 SM707 an action needs `raise`, `assign` or `effect` <{>
-        8:55 SM711 `assign` beside `raise` is ignored <"assign">
+        8:55 SM711 `assign` next to `raise` is ignored <"assign">
         8:103 SM707 an interrupt needs `target` <{>
         8:115 SM707 a trigger needs `file_pattern` <{>
         8:137 SM707 a check needs `command` <{>
@@ -391,13 +391,13 @@ fn guards_fit_their_operators() {
         6:56 SM502 `in` compares with a list of texts, numbers, `true`, `false` or `null`, found an object <{>
         7:37 SM710 `op` can't be `>=` <">=">
           Unsafe: <">="> to <"gte">
-        8:47 SM711 `value` beside `exists` is ignored <"value">
+        8:47 SM711 `value` next to `exists` is ignored <"value">
         9:16 SM707 a guard needs `field` <{>
         10:16 SM707 a guard needs `op` <{>
         11:16 SM707 a guard with `neq` needs `value` <{>
         12:16 SM707 a guard needs `field` and `op`, or one of `all`, `any`, `not` <{>
         13:89 SM502 `lt` compares with a number, found `true` <true>
-        13:98 SM711 `field` beside `all` is ignored <"field">
+        13:98 SM711 `field` next to `all` is ignored <"field">
         14:16 SM702 `m`: expected a text or an object, found a number <1>
         15:37 SM710 `op` can't be `similar` <"similar">
         "#,
@@ -417,10 +417,10 @@ fn wrappers_are_unwrapped() {
     check(
         r#"{"definition": {}, "states": {}, "upstream_server": [], "definition": {}}"#,
         r#"
-        1:20 SM709 `states` stands beside `definition`, where it isn't read <"states">
+        1:20 SM709 `states` is next to `definition`, where it isn't read <"states">
         1:34 SM701 the wrapper has no key `upstream_server` <"upstream_server">
           Unsafe: <"upstream_server"> to <"upstream_servers">
-        1:57 SM703 the key `definition` stands twice in this object <"definition">
+        1:57 SM703 the key `definition` occurs twice in this object <"definition">
         "#,
     );
     check(

@@ -90,7 +90,7 @@ pub(super) fn chained_comparison(
 ) -> Diagnostic {
     let middle = word_at(written, middle).trim();
     let message = format!(
-        "comparisons don't chain: found `{}` behind `{}`",
+        "comparisons don't chain: found `{}` after `{}`",
         word_at(written, second),
         word_at(written, first)
     );
@@ -102,7 +102,7 @@ pub(super) fn chained_comparison(
         diagnostic,
         written,
         second.start..second.start,
-        format!("write `&& {middle}` in front of it"),
+        format!("write `&& {middle}` before it"),
         and,
     )
 }
@@ -122,24 +122,24 @@ pub(super) fn expected_operator(written: &Written, range: Range<usize>) -> Diagn
         range,
         format!("expected an operator such as `==` or `&&`, found {found}"),
     )
-    .label("what connects it with what stands before it?")
+    .label("what connects it with the text before it?")
     .help("a text needs quotes: `status == \"in progress\"`")
 }
 
 /// Reports something else than a name after a dot.
 pub(super) fn expected_name(written: &Written, dot: Range<usize>) -> Diagnostic {
-    broken(written, dot, "expected a name behind the dot").label("a field or a method belongs here")
+    broken(written, dot, "expected a name after the dot").label("a field or a method belongs here")
 }
 
 /// Reports `x not in [1, 2]`.
 pub(super) fn not_in(written: &Written, range: Range<usize>) -> Diagnostic {
     broken(written, range, "expected an operator, found `not`")
-        .help("put `!` in front of the whole question: `!(status in [\"ok\", \"warn\"])`")
+        .help("put `!` before the whole question: `!(status in [\"ok\", \"warn\"])`")
 }
 
 /// Reports `!-x`.
 pub(super) fn mixed_signs(written: &Written, range: Range<usize>) -> Diagnostic {
-    broken(written, range, "`!` and `-` can't stand side by side")
+    broken(written, range, "`!` and `-` can't follow each other")
         .label("one is for truth values, the other for numbers")
         .help("put the inner one in parentheses")
 }
@@ -189,7 +189,7 @@ pub(super) fn unclosed_string(written: &Written, range: Range<usize>) -> Diagnos
     broken(
         written,
         first,
-        format!("this text isn't closed: no `{quote}` behind it"),
+        format!("this text isn't closed: no `{quote}` after it"),
     )
     .label("the text begins here")
     .help("close it where it ends")
@@ -239,7 +239,7 @@ pub(super) fn out_of_range(
     let number = word_at(written, &range).to_owned();
     let end = range.end;
     let diagnostic = broken(written, range, format!("`{number}` is past the range of numbers"))
-        .note("integers go from -9223372036854775808 to 9223372036854775807, with a `u` behind them from 0 to 18446744073709551615");
+        .note("integers go from -9223372036854775808 to 9223372036854775807, with a `u` after them from 0 to 18446744073709551615");
     if fits_unsigned {
         let title = format!("write `{number}u`");
         return with_fix(diagnostic, written, end..end, title, "u".to_owned());
@@ -264,7 +264,7 @@ pub(super) fn wrong_argument(written: &Written, range: Range<usize>, name: &str)
     let takes = match name {
         "has" => "the name of a field: `has(plan)`, `has(order.total)`",
         "in_state" => "the id of a state in quotes: `in_state(\"paid\")`",
-        "size" => "one value, `size(items)`, or stands behind it: `items.size()`",
+        "size" => "one value, `size(items)`, or follows it: `items.size()`",
         _ => "one text: `name.startsWith(\"a\")`",
     };
     let found = found_at(written, &range);
@@ -319,7 +319,7 @@ pub(super) fn index(written: &Written, range: Range<usize>) -> Diagnostic {
 /// Reports `[1, 2]` that doesn't follow `in`.
 pub(super) fn list(written: &Written, range: Range<usize>) -> Diagnostic {
     unsupported(written, range, "a list here")
-        .label("a list may only stand behind `in`")
+        .label("a list may only follow `in`")
         .help("write `x in [1, 2]`")
 }
 

@@ -114,7 +114,7 @@ fn late_guard(
     Diagnostic::new(
         Code::UnreadPart,
         label.span(slash.clone()),
-        "a guard can't stand behind the actions",
+        "a guard can't follow the actions",
     )
     .label("neither the guard nor the actions would be read")
     .note(GRAMMAR)
@@ -163,7 +163,7 @@ fn misplaced_guard(label: &Label, bracket: &Range<usize>, trigger: &Range<usize>
     }
     if event.is_empty() || event.contains(['[', ',', '/']) {
         return diagnostic
-            .help("put one guard behind the event, and give each event a line of its own");
+            .help("put one guard after the event, and give each event a line of its own");
     }
     let rest = text(trigger.end..label.text.value.len());
     let mended = format!("{event} {guard} {rest}").trim_end().to_owned();

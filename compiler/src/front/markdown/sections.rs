@@ -428,7 +428,7 @@ fn near_miss_heading(
             "the words must be exactly `STATE-MACHINE`, in capitals, with a colon before a name"
         }
         Flaw::Level => "only a heading of level 2 starts a section",
-        Flaw::Blank => "Markdown wants a blank behind the `##` of a heading",
+        Flaw::Blank => "Markdown wants a blank after the `##` of a heading",
     };
     let message = if flaw == Flaw::Blank {
         "this line is no heading, and starts no state machine"
@@ -457,7 +457,7 @@ fn unclosed_fence(
         .help("close it with a line that holds the same signs and nothing more");
     match swallowed {
         Some(line) => found
-            .related(line, "it goes on past here, which is left out of it")
+            .related(line, "it continues past here, which is left out of it")
             .fix(
                 Applicability::Unsafe,
                 "close it before that line",
@@ -477,7 +477,7 @@ fn plain_json_definition(opening: Span, language: Span) -> Diagnostic {
         opening,
         "this looks like a definition, but a plain `json` fence is an example and isn't read",
     )
-    .help("write `definition` behind the language if it belongs to the machine")
+    .help("write `definition` after the language if it belongs to the machine")
     .fix(
         Applicability::Unsafe,
         "mark it as the definition",

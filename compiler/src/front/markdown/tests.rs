@@ -428,7 +428,7 @@ section <## STATE-MACHINE>
 section <## STATE-MACHINE>
   diagram "stateDiagram-v2\na --> b\n\n"
 2:1 SM104 this fence isn't closed <```mermaid>
-  see it goes on past here, which is left out of it <### `a`>
+  see it continues past here, which is left out of it <### `a`>
   Unsafe: "" to "```\n"
 "#,
     );
@@ -438,7 +438,7 @@ section <## STATE-MACHINE>
 section <## STATE-MACHINE>
   diagram "stateDiagram-v2\na --> b\n"
 2:3 SM104 this fence isn't closed <```mermaid>
-  see it goes on past here, which is left out of it <```json definition>
+  see it continues past here, which is left out of it <```json definition>
   Unsafe: "" to "```\n> "
 "#,
     );

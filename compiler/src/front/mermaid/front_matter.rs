@@ -127,7 +127,7 @@ fn check_first_line(text: &str) -> Option<YamlError> {
         ("a tab can't indent a line", "indent with blanks")
     } else if first.trim_end() == ":" || first.starts_with(": ") {
         (
-            "a key is missing in front of the colon",
+            "a key is missing before the colon",
             "write a key on each line: `title: …`",
         )
     } else {
@@ -234,7 +234,7 @@ pub(super) fn front_matter_not_first(fence: Span) -> Diagnostic {
         fence,
         "a diagram's front matter must begin on its first line",
     )
-    .help("remove the blank lines in front of `---`")
+    .help("remove the blank lines before `---`")
 }
 
 /// Reports invalid YAML.

@@ -288,7 +288,7 @@ fn note_without_state(note: &Note, similar: Option<&str>) -> Diagnostic {
     let id = quote(&note.state.value);
     let diagnostic = note_before_state(
         note,
-        format!("this note stands beside `{id}`, and no state has that name"),
+        format!("this note is next to `{id}`, and no state has that name"),
     );
     match similar {
         Some(similar) => diagnostic.fix(

@@ -55,16 +55,19 @@ pub(super) fn swallows_line(keyword: Span, word: &str, line: Span, text: &str) -
 
 /// Reports a note without `end note` before one that has it.
 pub(super) fn note_swallows_note(keyword: Span, text: Span) -> Diagnostic {
-    swallowed_line(keyword, "this note goes on up to the `end note` of another")
-        .related(text, "all this is its text")
-        .help("put an `end note` where it should end")
+    swallowed_line(
+        keyword,
+        "this note continues up to the `end note` of another",
+    )
+    .related(text, "all this is its text")
+    .help("put an `end note` where it should end")
 }
 
 /// Reports `accDescr {` without its `}`.
 pub(super) fn unclosed_description(keyword: Span, text: Span) -> Diagnostic {
     swallowed_line(
         keyword,
-        "this description goes on up to the end of the diagram",
+        "this description continues up to the end of the diagram",
     )
     .related(text, "all this is its text")
     .help("close it with `}`")
@@ -79,7 +82,7 @@ pub(super) fn unclosed_directive(sign: Span, directive: Span) -> Diagnostic {
 
 /// Reports `%%{ two words }%%`, which Mermaid reads as far as the first.
 pub(super) fn cut_directive(sign: Span, directive: Span) -> Diagnostic {
-    swallowed_line(sign, "this directive ends in front of its `}%%`")
+    swallowed_line(sign, "this directive ends before its `}%%`")
         .related(directive, "Mermaid reads only this as the directive")
         .help("write `%%{init: {…}}%%`; a comment begins with `%%` and no brace")
 }

@@ -30,7 +30,7 @@ pub(super) fn misplaced_element(
     outer: &str,
     allowed: &[&str],
 ) -> Diagnostic {
-    let found = misplaced(tag, format!("`<{name}>` can't stand in `<{outer}>`"))
+    let found = misplaced(tag, format!("`<{name}>` isn't allowed in `<{outer}>`"))
         .label("means nothing here");
     if allowed.is_empty() {
         return found.help(format!("`<{outer}>` has nothing inside: move it out"));
@@ -54,7 +54,7 @@ pub(super) fn second_element(place: Span, name: &str, outer: &str) -> Diagnostic
 
 /// Reports content after `<else>`.
 pub(super) fn after_else(tag: Span, name: &str) -> Diagnostic {
-    misplaced(tag, format!("`<{name}>` can't stand behind `<else>`"))
+    misplaced(tag, format!("`<{name}>` can't follow `<else>`"))
         .label("never done")
         .help("put `<else/>` last")
 }
@@ -63,10 +63,10 @@ pub(super) fn after_else(tag: Span, name: &str) -> Diagnostic {
 pub(crate) fn second_block(place: Span, element: &str) -> Diagnostic {
     misplaced(
         place,
-        format!("a second `<{element}>` behind one that may fail"),
+        format!("a second `<{element}>` after one that may fail"),
     )
     .label("would be skipped with it")
-    .note("SCXML goes on with the next block where one fails; here they are one list")
+    .note("SCXML continues with the next block where one fails; here they are one list")
     .help("put what may fail last")
 }
 
@@ -92,7 +92,7 @@ pub(super) fn missing_element(tag: Span, element: &str, name: &str) -> Diagnosti
 pub(super) fn missing_default_transition(tag: Span) -> Diagnostic {
     missing_part(tag, "this history has no default transition".to_owned())
         .label("leads nowhere the first time")
-        .help("write `<transition target=\"…\"/>` inside, with a state beside the history")
+        .help("write `<transition target=\"…\"/>` inside, with a state next to the history")
 }
 
 /// Reports a document, or a state with only a history inside, that has no state to be in.
@@ -172,7 +172,7 @@ pub(crate) fn action_name_reused(name: &Spanned<String>, first: Span) -> Diagnos
 }
 
 /// The help for copies that don't make a transition of the root.
-const OF_ROOT: &str = "give each state in `<scxml>` that isn't final the same copies, behind its own transitions, or remove the attribute";
+const OF_ROOT: &str = "give each state in `<scxml>` that isn't final the same copies, after its own transitions, or remove the attribute";
 
 /// Reports that two copies of a transition of the root differ.
 pub(super) fn copies_differ(place: Span, first: Span) -> Diagnostic {
@@ -217,8 +217,7 @@ pub(super) fn copy_number(mark: &Spanned<String>, expected: usize) -> Diagnostic
 
 /// Reports a copy before a state's own transitions, which would be taken before those.
 pub(super) fn copy_before_own(place: Span) -> Diagnostic {
-    let message =
-        "a copy of a transition of the root stands in front of the state's own".to_owned();
+    let message = "a copy of a transition of the root precedes the state's own".to_owned();
     bad_attribute(place, message)
         .label("would be taken before those")
         .help(OF_ROOT)
@@ -227,7 +226,7 @@ pub(super) fn copy_before_own(place: Span) -> Diagnostic {
 fn always_fails(place: Span, message: String) -> Diagnostic {
     Diagnostic::new(Code::AlwaysFails, place, message)
         .label("always fails")
-        .note("SCXML raises `error.execution` here, and does nothing behind it in the same block")
+        .note("SCXML raises `error.execution` here, and does nothing after it in the same block")
 }
 
 /// Reports an unknown target or processor of `<send>`.

@@ -239,7 +239,7 @@ pub(super) fn leaf_with_states(id: &str, kind: &str, at: Span, child: Span) -> D
     let message = format!("`{id}` can't be {kind}: it has states inside");
     Diagnostic::new(Code::ContradictoryType, at, message)
         .label("contradicts its `states`")
-        .related(child, format!("stands inside `{id}`"))
+        .related(child, format!("is inside `{id}`"))
         .help(match kind {
             "final" => format!("drop the type, and end `{id}` with a final state inside it"),
             _ => "drop the type, or move the states out".to_owned(),
@@ -281,7 +281,7 @@ pub(super) fn active_history(id: &str, key: &str, at: Span) -> Diagnostic {
 }
 
 pub(super) fn history_of_the_machine(id: &str, at: Span) -> Diagnostic {
-    let message = format!("history `{id}` stands in the machine itself, which is never left");
+    let message = format!("history `{id}` is in the machine itself, which is never exited");
     Diagnostic::new(Code::ContradictoryType, at, message)
         .label("would never remember anything")
         .help("put it into the `states` of the state whose last child it shall remember")

@@ -324,18 +324,15 @@ fn state_of_two_branches(
         .related(at, format!("goes through `{id}`, too"))
         .note("branches run at the same time, so that each needs states of its own")
         .help(format!(
-            "give each branch its own state in place of `{id}`; where both are done, `on_complete` goes on"
+            "give each branch its own state in place of `{id}`; `on_complete` continues when both are done"
         ))
 }
 
 fn branch_in_another_scope(state: Place<'_>, declared: Span) -> Diagnostic {
-    let message = format!(
-        "`{}` doesn't stand beside the fork's other states",
-        state.id
-    );
+    let message = format!("`{}` isn't next to the fork's other states", state.id);
     Diagnostic::new(Code::BrokenBranches, state.span, message)
         .label("inside another state")
-        .related(declared, format!("`{}` stands here", state.id))
+        .related(declared, format!("`{}` is here", state.id))
         .help("begin and end all branches in states of one level")
 }
 

@@ -369,7 +369,7 @@ fn state_of_two_branches((fork, state): (&str, &str), first: &Path, second: &Pat
     along_path(message, second, "this branch comes there")
         .related(first.last(), "and so does this one")
         .help(format!(
-        "the branches run side by side: give each its own state, or put `{state}` behind the join"
+        "the branches run side by side: give each its own state, or put `{state}` after the join"
     ))
 }
 
@@ -398,7 +398,7 @@ pub(super) fn join_without_fork(id: &str, span: Span, transitions: &[Span]) -> D
         diagnostic = diagnostic.related(*transition, "leads to the join");
     }
     diagnostic.help(format!(
-        "start the branches at a `<<fork>>`; where one way or the other is taken, lead to the state behind `{id}` instead"
+        "start the branches at a `<<fork>>`; if only one of them is taken, lead to the state after `{id}` instead"
     ))
 }
 
@@ -412,7 +412,7 @@ pub(super) fn join_from_outside(
         .label(format!("no branch of `{fork}` comes here"))
         .related(forked, "the branches begin here")
         .help(format!(
-            "lead here from a branch, or lead to the state behind `{join}` instead"
+            "lead here from a branch, or lead to the state after `{join}` instead"
         ))
 }
 

@@ -9,14 +9,16 @@ pub(super) fn acting_pseudo_state(id: &str, pseudo: Stereotype, span: Span) -> D
     let message = format!("the {word} `{id}` is no state, so it can't act");
     Diagnostic::new(Code::PseudoState, span, message)
         .label(format!("an action on a {word}"))
-        .help("give the action to the transition that leads there, or to the state behind it")
+        .help("give the action to the transition that leads there, or to the state after it")
 }
 
 pub(super) fn guarded_fork(id: &str, span: Span) -> Diagnostic {
     let message = format!("the fork `{id}` takes all its ways at once");
     Diagnostic::new(Code::PseudoState, span, message)
         .label("a guard or an action has no place here")
-        .help("guard the transition that leads to the fork; let the state behind it act, by `entry /`")
+        .help(
+            "guard the transition that leads to the fork; let the state after it act, by `entry /`",
+        )
 }
 
 pub(super) fn composite_pseudo_state(id: &Spanned<String>, span: Span) -> Diagnostic {

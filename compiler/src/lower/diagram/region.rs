@@ -184,8 +184,8 @@ fn crossing_regions([source, target]: [&str; 2], parallel: &str, span: Span) -> 
 }
 
 fn empty_region(id: &str, divider: Span, first: bool) -> Diagnostic {
-    let side = if first { "before" } else { "behind" };
-    let message = format!("no state stands {side} this `--` in `{id}`");
+    let side = if first { "before" } else { "after" };
+    let message = format!("no state comes {side} this `--` in `{id}`");
     Diagnostic::new(Code::EmptyRegion, divider, message)
         .label("divides nothing")
         .note("a region without a state is none: the divider is left out")

@@ -306,7 +306,7 @@ fn not_a_truth_value(place: Span) -> Diagnostic {
         place,
         "this may be something else than true or false".to_owned(),
     )
-    .label("no condition by itself")
+    .label("no condition on its own")
     .note("ECMAScript makes every value true or false; here only `true` is true")
     .help("compare it: `count + 1 != 0`")
 }
@@ -321,6 +321,6 @@ fn ecmascript_division(place: Span) -> Diagnostic {
 /// Reports a guard that isn't an expression in a computed value.
 fn guard_as_value(place: Span) -> Diagnostic {
     foreign_expression(place, "a guard has no value to compare".to_owned())
-        .label("may stand alone, or under `!`, `&&` and `||`")
-        .help("ask it by itself")
+        .label("allowed alone, or under `!`, `&&` and `||`")
+        .help("ask it on its own")
 }

@@ -93,7 +93,7 @@ fn conflicting_targets(one: &Spanned<String>, other: &Spanned<String>, within: b
     .related(one.span, "the other one");
     if within {
         return found
-            .label("one stands inside the other")
+            .label("one is inside the other")
             .help("name only the inner one: the states around it are entered with it");
     }
     found
@@ -109,6 +109,6 @@ fn target_outside(target: &Spanned<String>, scope: &str, declared: Span) -> Diag
         format!("`{}` isn't inside `{scope}`", target.value),
     )
     .label(format!("must be a state inside `{scope}`"))
-    .related(declared, format!("`{}` stands here", target.value))
+    .related(declared, format!("`{}` is here", target.value))
     .help(format!("name a state inside `{scope}`"))
 }

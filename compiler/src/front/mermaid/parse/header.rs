@@ -118,7 +118,7 @@ fn misspelt_header(word: Span, written: &str) -> Diagnostic {
 fn undetected_header(header: Span, written: &str) -> Diagnostic {
     if written.starts_with("stateDiagram") {
         return missing_header(header, "the header must come before everything else")
-            .label("something stands in front of it");
+            .label("something precedes it");
     }
     misspelt_header(header, written)
 }

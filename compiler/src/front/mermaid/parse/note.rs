@@ -195,7 +195,7 @@ fn cut_note_line(colon: Span, text: Span, lost_letter: bool, glued: bool) -> Dia
 
 /// Reports `note right of my-state` on several lines.
 fn dash_in_note_name(name: Span, read: &str) -> Diagnostic {
-    cut_note(name, format!("this note stands beside `{}`", quote(read)))
+    cut_note(name, format!("this note is next to `{}`", quote(read)))
         .label("a dash ends the name, and the text begins there")
         .help("a state's name can't hold a dash: write `_`")
 }
@@ -203,6 +203,6 @@ fn dash_in_note_name(name: Span, read: &str) -> Diagnostic {
 /// Reports `note "text" as name`, which Mermaid doesn't draw.
 fn floating_note(note: Span) -> Diagnostic {
     cut_note(note, "Mermaid doesn't show this note")
-        .note("it reads a note that stands beside no state, and passes over it")
-        .help("put it beside a state: `note right of name : text`")
+        .note("it reads a note that is next to no state, and ignores it")
+        .help("put it next to a state: `note right of name : text`")
 }

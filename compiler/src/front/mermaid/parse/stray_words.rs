@@ -385,7 +385,7 @@ pub(super) fn quoted_name(span: Span, id: &str) -> Diagnostic {
         span,
         format!("the quotes are part of the name `{}`", quote(id)),
     )
-    .help("a name stands without quotes; a title is given with `state \"title\" as name`")
+    .help("a name has no quotes; a title is given with `state \"title\" as name`")
 }
 
 /// Reports marks of pseudo-states without `state`, and all other words.
@@ -408,7 +408,7 @@ fn other_words(facts: &StrayLine, diagnostic: Diagnostic) -> Diagnostic {
     if facts.line.trim_start().starts_with("//") {
         return diagnostic.help("a comment begins with `%%`");
     }
-    diagnostic.help("a text stands after a colon: `name : text`; a comment begins with `%%`")
+    diagnostic.help("a text follows a colon: `name : text`; a comment begins with `%%`")
 }
 
 /// Returns whether the words are a name and a mark that Mermaid knows.
@@ -427,13 +427,13 @@ fn piped_label(facts: &StrayLine) -> Diagnostic {
     let parts: Vec<&str> = facts.line.splitn(3, '|').collect();
     let [before, label, target] = parts.as_slice() else {
         return stray_words(facts.line_span, "`|` begins the name of a state")
-            .help("a label stands after the target: `a --> b : label`");
+            .help("a label follows the target: `a --> b : label`");
     };
     let diagnostic = stray_words(
         facts.line_span,
         format!("`|{}|` is read as a state, not as a label", quote(label)),
     )
-    .help("a label stands after the target: `a --> b : label`");
+    .help("a label follows the target: `a --> b : label`");
     let fixed = format!("{} {} : {}", before.trim(), target.trim(), label.trim());
     diagnostic.fix(
         Applicability::Unsafe,
@@ -448,7 +448,7 @@ pub(super) fn nameless_state(span: Span, words: &str) -> Diagnostic {
     let words = quote(words);
     stray_words(span, format!("`{words}` after `state` means nothing"))
         .label("Mermaid passes over it")
-        .help("`state` declares a state; a state of that name can't stand at the start of a line")
+        .help("`state` declares a state; a state of that name can't begin a line")
 }
 
 /// Reports words after a declared name.
@@ -492,7 +492,7 @@ pub(super) fn words_before_composite(span: Span, words: &str, id: &str) -> Diagn
     stray_words(
         span,
         format!(
-            "`{}` in front of the composite `{}` means nothing",
+            "`{}` before the composite `{}` means nothing",
             quote(words),
             quote(id)
         ),
@@ -585,7 +585,7 @@ pub(super) fn class_name(span: Span, states: &str, class: &str) -> Diagnostic {
 pub(super) fn mark_without_name(mark: Span, written: &str) -> Diagnostic {
     stray_words(
         mark,
-        format!("`{written}` without a name in front of it means nothing"),
+        format!("`{written}` without a name before it means nothing"),
     )
     .label("Mermaid passes over it")
     .help(format!("write `state name {written}`"))
@@ -598,7 +598,7 @@ pub(super) fn title_without_name(span: Span, title: &str, braced: bool) -> Diagn
     let brace = if braced { " {" } else { "" };
     stray_words(
         span,
-        format!("no name stands after `as`, and Mermaid doesn't draw `{shown}`"),
+        format!("no name follows `as`, and Mermaid doesn't draw `{shown}`"),
     )
     .fix(
         Applicability::Unsafe,

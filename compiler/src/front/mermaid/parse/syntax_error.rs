@@ -12,8 +12,8 @@ fn error(span: Span, message: impl Into<String>) -> Diagnostic {
 /// Reports a token for which there is no better description.
 pub(super) fn unexpected(span: Span, text: &str) -> Diagnostic {
     let text = quote(text);
-    error(span, format!("`{text}` can't stand here"))
-        .label("no statement goes on like this")
+    error(span, format!("`{text}` isn't allowed here"))
+        .label("no statement continues like this")
         .help("a statement is a state, `a : text`, `a --> b : label`, `state a { … }` or a note")
 }
 
@@ -45,9 +45,9 @@ pub(super) fn misplaced_divider(span: Span, inside: bool) -> Diagnostic {
 /// Reports a `{` after something that can't have a body.
 pub(super) fn misplaced_brace(span: Span, after_statement: bool) -> Diagnostic {
     let message = if after_statement {
-        "a body can't stand after this statement"
+        "a body isn't allowed after this statement"
     } else {
-        "a body needs `state` and a name in front of its `{`, on the same line"
+        "a body needs `state` and a name before its `{`, on the same line"
     };
     error(span, message).help("write `state name {`")
 }
@@ -55,7 +55,7 @@ pub(super) fn misplaced_brace(span: Span, after_statement: bool) -> Diagnostic {
 /// Reports `a {` in place of `state a {`.
 pub(super) fn composite_without_state(span: Span, id: &Spanned<String>, alone: bool) -> Diagnostic {
     let name = quote(&id.value);
-    let diagnostic = error(span, format!("a body needs `state` in front of `{name}`"))
+    let diagnostic = error(span, format!("a body needs `state` before `{name}`"))
         .label("this opens a body")
         .related(id.span, "of this state");
     if alone {
@@ -75,7 +75,7 @@ pub(super) fn composite_without_state(span: Span, id: &Spanned<String>, alone: b
 /// Reports more braces than the tree keeps.
 pub(super) fn nested_too_deep(span: Span, most: usize) -> Diagnostic {
     error(span, format!("composites are nested deeper than {most}"))
-        .label("what stands inside is read as if it stood outside")
+        .label("its content is read as if it were outside")
         .help("flatten the machine, or split it")
 }
 
@@ -95,7 +95,7 @@ pub(super) fn label_without_target(arrow: Span) -> Diagnostic {
 
 /// Reports `--> b`.
 pub(super) fn arrow_without_source(arrow: Span) -> Diagnostic {
-    error(arrow, "expected a state's name in front of `-->`")
+    error(arrow, "expected a state's name before `-->`")
         .label("this comes from nowhere")
         .help("name the source on the same line: `a --> b`")
 }
@@ -159,7 +159,7 @@ pub(super) fn two_way_arrow(span: Span, written: &str) -> Diagnostic {
 /// Reports `a -- text --> b`.
 pub(super) fn label_inside_arrow(span: Span, text: &str) -> Diagnostic {
     let text = if text.is_empty() { "label" } else { text };
-    error(span, "a label can't stand inside of an arrow")
+    error(span, "a label isn't allowed inside of an arrow")
         .label("the arrow begins here")
         .help(format!(
             "put it after the target: `a --> b : {}`",
@@ -174,12 +174,12 @@ pub(super) fn class_without_name(mark: Span) -> Diagnostic {
 
 /// Reports `:::c` without a state.
 pub(super) fn class_without_state(mark: Span) -> Diagnostic {
-    error(mark, "expected a state's name in front of `:::`")
+    error(mark, "expected a state's name before `:::`")
 }
 
 /// Reports `a:::b:::c`.
 pub(super) fn second_class(mark: Span) -> Diagnostic {
-    error(mark, "`:::` can't stand here")
+    error(mark, "`:::` isn't allowed here")
         .help("a state's mention takes one class; give it another with a `class` line")
 }
 
@@ -213,7 +213,7 @@ pub(super) fn overlong_link(line: Span, href: bool) -> Diagnostic {
     let message = if href {
         "a link with `href` has an address and nothing more"
     } else {
-        "nothing can stand after a link's text"
+        "nothing may follow a link's text"
     };
     error(line, message)
         .help("write `click name \"address\" \"text\"` or `click name href \"address\"`")
@@ -257,7 +257,7 @@ pub(super) fn title_after_composite(span: Span, id: &str, title: &str) -> Diagno
     let shown = quote(title);
     error(
         span,
-        format!("the title `{shown}` can't stand after the composite's name"),
+        format!("the title `{shown}` can't follow the composite's name"),
     )
     .fix(
         Applicability::Safe,
@@ -306,7 +306,7 @@ pub(super) fn double_colon(span: Span) -> Diagnostic {
         end: span.start + 1,
         ..span
     };
-    error(span, "`::` can't stand in a text")
+    error(span, "`::` isn't allowed in a text")
         .label("the text ends here")
         .fix(
             Applicability::Safe,
@@ -338,24 +338,21 @@ pub(super) fn empty_text(span: Span) -> Diagnostic {
 
 /// Reports `: text` without a state before it.
 pub(super) fn text_without_state(span: Span) -> Diagnostic {
-    error(
-        span,
-        "expected a state or a transition in front of the colon",
-    )
-    .label("whose text is this?")
-    .help("write `a : text` or `a --> b : label` on one line")
+    error(span, "expected a state or a transition before the colon")
+        .label("whose text is this?")
+        .help("write `a : text` or `a --> b : label` on one line")
 }
 
 /// Reports `state x <<choice>> : text`, and a text line after `state "t" as x`.
 pub(super) fn text_after_declaration(span: Span) -> Diagnostic {
-    error(span, "a text can't stand after this declaration")
+    error(span, "a text can't follow this declaration")
         .help("describe the state on a line of its own: `name : text`")
 }
 
 /// Reports `my-state`.
 pub(super) fn dash_in_name(span: Span, name: &str) -> Diagnostic {
     let better = name.trim_matches('-').replace('-', "_");
-    error(span, "a dash can't stand in a state's name")
+    error(span, "a state's name can't have a dash")
         .label(format!(
             "read as far as `{}`",
             quote(name.split('-').next().unwrap_or(""))
@@ -381,7 +378,7 @@ pub(super) fn keyword_as_name(span: Span, word: &str) -> Diagnostic {
 pub(super) fn quoted_name(span: Span, text: &str) -> Diagnostic {
     let title = text.trim().trim_matches('"');
     let id = slug(title);
-    error(span, "a state's name can't stand in quotes")
+    error(span, "a state's name can't be in quotes")
         .label("a title")
         .help(format!(
             "declare `state \"{}\" as {id}` and use `{id}` here",
@@ -392,7 +389,7 @@ pub(super) fn quoted_name(span: Span, text: &str) -> Diagnostic {
 /// Reports `note over a`.
 pub(super) fn note_side(span: Span, word: &str) -> Diagnostic {
     let word = quote(word);
-    error(span, format!("a note can't stand `{word}`"))
+    error(span, format!("a note can't be `{word}`"))
         .label("expected `left of` or `right of`")
         .help("write `note right of name : text`")
 }
@@ -411,7 +408,7 @@ pub(super) fn note_without_text(line: Span) -> Diagnostic {
 
 /// Reports a colon in a note's text on one line.
 pub(super) fn colon_in_note(span: Span) -> Diagnostic {
-    error(span, "a colon can't stand in a note of one line")
+    error(span, "a note of one line can't have a colon")
         .label("the note ends here")
         .fix(
             Applicability::Safe,

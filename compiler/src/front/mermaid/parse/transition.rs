@@ -266,7 +266,7 @@ fn cut_label(mark: Span, rest: Span, lost: &str) -> Diagnostic {
         .related(rest, "each word here is read as a state")
         .fix(
             Applicability::Unsafe,
-            format!("write `#59;` in front of `{}`", quote(lost)),
+            format!("write `#59;` before `{}`", quote(lost)),
             mark,
             "#59;",
         )
@@ -288,7 +288,7 @@ fn semicolon_in_name(mark: Span, name: &str) -> Diagnostic {
 fn swallowed_by_label(text: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::SwallowedByLabel, text, message)
         .label("Mermaid shows all of this")
-        .note("after a colon, a text goes on to the end of its line")
+        .note("after a colon, a text continues to the end of its line")
 }
 
 /// Reports `a --> b : label %% comment`.

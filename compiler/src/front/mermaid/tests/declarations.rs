@@ -22,7 +22,7 @@ fn composites() {
     check(
         "state a\n\n{\nb\n}\na",
         "state a; b; a",
-        &["4:1 SM105 a body needs `state` and a name in front of its `{`, on the same line"],
+        &["4:1 SM105 a body needs `state` and a name before its `{`, on the same line"],
     );
 }
 
@@ -124,17 +124,17 @@ fn pseudo_states() {
     check(
         "state <<fork>>\na",
         "state; a",
-        &["2:7 SM116 `<<fork>>` without a name in front of it means nothing"],
+        &["2:7 SM116 `<<fork>>` without a name before it means nothing"],
     );
     check(
         "state \"Q\" as : x\na",
         "state; a",
-        &["2:1 SM116 no name stands after `as`, and Mermaid doesn't draw `Q`"],
+        &["2:1 SM116 no name follows `as`, and Mermaid doesn't draw `Q`"],
     );
     check(
         "state \"Two words\" as {\na\n}",
         "state Two_words \"Two words\" {a}",
-        &["2:1 SM116 no name stands after `as`, and Mermaid doesn't draw `Two words`"],
+        &["2:1 SM116 no name follows `as`, and Mermaid doesn't draw `Two words`"],
     );
     check_fixed(
         "state \"Two words\" as {\na\n}",
@@ -143,7 +143,7 @@ fn pseudo_states() {
     check(
         "state c <<choice>> : x",
         "state c Choice",
-        &["2:20 SM105 a text can't stand after this declaration"],
+        &["2:20 SM105 a text can't follow this declaration"],
     );
     check(
         "c --> a\nstate c << choice >>",
@@ -166,7 +166,7 @@ fn several_words() {
     check(
         "state a : The title {\nb\n}",
         "state a \"The title\" {b}",
-        &["2:7 SM105 the title `The title` can't stand after the composite's name"],
+        &["2:7 SM105 the title `The title` can't follow the composite's name"],
     );
     check_fixed(
         "state a : The title {\nb\n}",
@@ -180,7 +180,7 @@ fn several_words() {
     check(
         "state a-b c {\nd\n}",
         "state c {d}",
-        &["2:7 SM116 `a-b` in front of the composite `c` means nothing"],
+        &["2:7 SM116 `a-b` before the composite `c` means nothing"],
     );
     check(
         "a\nstate a b c",
@@ -194,17 +194,17 @@ fn without_state() {
     check(
         "Foo {\na\n}\nb",
         "state Foo {a}; b",
-        &["2:5 SM105 a body needs `state` in front of `Foo`"],
+        &["2:5 SM105 a body needs `state` before `Foo`"],
     );
     check(
         "state w {\nFoo {\na\n}\n}\nb",
         "state w {state Foo {a}}; b",
-        &["3:5 SM105 a body needs `state` in front of `Foo`"],
+        &["3:5 SM105 a body needs `state` before `Foo`"],
     );
     check(
         "a --> b{x}",
         "a -> b",
-        &["2:8 SM105 a body can't stand after this statement"],
+        &["2:8 SM105 a body isn't allowed after this statement"],
     );
 }
 

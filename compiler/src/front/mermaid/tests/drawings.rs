@@ -53,7 +53,7 @@ fn swallowed_lines() {
     check(
         "accDescr {\na --> b",
         "accDescr \"a --> b\"",
-        &["2:1 SM122 this description goes on up to the end of the diagram"],
+        &["2:1 SM122 this description continues up to the end of the diagram"],
     );
 }
 

@@ -56,7 +56,7 @@ fn texts_of_any_kind() {
 
 #[test]
 fn broken_texts() {
-    let double = "SM105 `::` can't stand in a text";
+    let double = "SM105 `::` isn't allowed in a text";
     check(
         "a --> b : std::x",
         "a -> b: \"std\"",
@@ -81,7 +81,7 @@ fn broken_texts() {
     check(
         "a\n: x",
         "a",
-        &["3:1 SM105 expected a state or a transition in front of the colon"],
+        &["3:1 SM105 expected a state or a transition before the colon"],
     );
     check_fixed("a --> b : std::x", "a --> b : std#58;:x");
     check_fixed("a --> b : x:", "a --> b : x");
@@ -126,7 +126,7 @@ fn arrows() {
     check(
         "a -- go --> b",
         "a",
-        &["2:3 SM105 a label can't stand inside of an arrow"],
+        &["2:3 SM105 a label isn't allowed inside of an arrow"],
     );
     check(
         "a --> b --> c",
@@ -148,8 +148,8 @@ fn arrows() {
         "--> b\na\n--> c",
         "a",
         &[
-            "2:1 SM105 expected a state's name in front of `-->`",
-            "4:1 SM105 expected a state's name in front of `-->`",
+            "2:1 SM105 expected a state's name before `-->`",
+            "4:1 SM105 expected a state's name before `-->`",
         ],
     );
     check(

@@ -43,12 +43,12 @@ fn dashes() {
     check(
         "a --> my-state : go",
         "a -> my-state",
-        &["2:7 SM105 a dash can't stand in a state's name"],
+        &["2:7 SM105 a state's name can't have a dash"],
     );
     check(
         "my-state --> b",
         "my-state",
-        &["2:1 SM105 a dash can't stand in a state's name"],
+        &["2:1 SM105 a state's name can't have a dash"],
     );
     check_fixed("a --> my-state : go", "a --> my_state : go");
     check_fixed("my-own-state --> b", "my_own_state --> b");
@@ -62,7 +62,7 @@ fn dashes() {
 
 #[test]
 fn quotes() {
-    let quoted = "SM105 a state's name can't stand in quotes";
+    let quoted = "SM105 a state's name can't be in quotes";
     check("\"q r\" --> z", "", &[&format!("2:1 {quoted}")]);
     check(
         "a --> \"q r\"\na --> b",
@@ -176,10 +176,14 @@ fn classes_of_states() {
         "a",
         &["2:2 SM105 expected a class's name after `:::`"],
     );
-    check("a:::b:::c", "a:::b", &["2:6 SM105 `:::` can't stand here"]);
+    check(
+        "a:::b:::c",
+        "a:::b",
+        &["2:6 SM105 `:::` isn't allowed here"],
+    );
     check(
         ":::c",
         "",
-        &["2:1 SM105 expected a state's name in front of `:::`"],
+        &["2:1 SM105 expected a state's name before `:::`"],
     );
 }

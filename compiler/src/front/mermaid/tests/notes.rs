@@ -59,7 +59,7 @@ fn cut() {
     check(
         "note right of my-x\n t\nend note",
         "note right of my: \"-x\\n t\"",
-        &["2:15 SM120 this note stands beside `my`"],
+        &["2:15 SM120 this note is next to `my`"],
     );
 }
 
@@ -68,12 +68,12 @@ fn broken() {
     check(
         "note over a : x\na",
         "a",
-        &["2:6 SM105 a note can't stand `over`"],
+        &["2:6 SM105 a note can't be `over`"],
     );
     check(
         "note right of a : b: c",
         "note right of a: \"b\"",
-        &["2:20 SM105 a colon can't stand in a note of one line"],
+        &["2:20 SM105 a note of one line can't have a colon"],
     );
     check_fixed("note right of a : b: c", "note right of a : b#58; c");
     check(
@@ -92,6 +92,6 @@ fn broken() {
     check(
         "note right of a\n one\nnote left of b\n two\nend note",
         "note right of a: \"one\\nnote left of b\\n two\"",
-        &["2:1 SM122 this note goes on up to the `end note` of another"],
+        &["2:1 SM122 this note continues up to the `end note` of another"],
     );
 }
