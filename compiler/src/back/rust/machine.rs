@@ -12,9 +12,9 @@ pub(super) fn context_parameter(facts: &Facts<'_>) -> Option<TokenStream> {
     facts.data.is_some().then(|| quote!(context: Context,))
 }
 
-/// Writes the methods that give access to the context.
-pub(super) fn accessors(facts: &Facts<'_>) -> Option<TokenStream> {
-    facts.data.is_some().then(|| {
+/// Writes the methods that give access to the context, if there is one, and to the host.
+pub(super) fn accessors(facts: &Facts<'_>) -> TokenStream {
+    let context = facts.data.is_some().then(|| {
         quote! {
             /// Returns the context.
             #[must_use]
@@ -34,16 +34,70 @@ pub(super) fn accessors(facts: &Facts<'_>) -> Option<TokenStream> {
                 (self.host, self.context)
             }
         }
-    })
+    });
+    quote! {
+        #context
+
+        /// Returns the host.
+        #[must_use]
+        pub const fn host(&self) -> &H {
+            &self.host
+        }
+
+        /// Returns the host, to change it.
+        #[must_use]
+        pub const fn host_mut(&mut self) -> &mut H {
+            &mut self.host
+        }
+
+        /// Returns the host.
+        #[must_use]
+        pub fn into_host(self) -> H {
+            self.host
+        }
+    }
 }
 
-/// Writes `new` and `new_observed`, which begin with the initial context and return `result`.
-pub(super) fn initial_constructors(
+/// Writes `new`, and `with_context` where there is one, each with a variant that takes an observer.
+///
+/// `docs` ends the docs of each, `result` is what they return, and `body` creates the machine of `host` and `context`.
+pub(super) fn constructors(
     facts: &Facts<'_>,
     docs: &TokenStream,
     result: &TokenStream,
-) -> Option<TokenStream> {
-    (facts.data.is_some() && has_initial(facts)).then(|| {
+    body: &TokenStream,
+) -> TokenStream {
+    let initial = if facts.is_plain {
+        "state"
+    } else {
+        "configuration"
+    };
+    let [created, created_with] = ["", " with that context"].map(|with| {
+        doc(&format!(
+            "Creates a machine in its initial {initial}{with}, and carries out its entry actions."
+        ))
+    });
+    let host = if facts.walked {
+        quote!(mut host: H)
+    } else {
+        quote!(host: H)
+    };
+    if facts.data.is_none() {
+        return quote! {
+            #created
+            #docs
+            pub fn new(host: H) -> #result {
+                Self::new_observed(host, &mut ())
+            }
+
+            /// Like [`Machine::new`], with an observer.
+            #docs
+            pub fn new_observed<O: runtime::Observer>(#host, observer: &mut O) -> #result {
+                #body
+            }
+        };
+    }
+    let initial = has_initial(facts).then(|| {
         quote! {
             /// Creates a machine in its initial state with its initial context, and carries out its entry actions.
             #docs
@@ -57,7 +111,26 @@ pub(super) fn initial_constructors(
                 Self::with_context_observed(host, Context::initial(), observer)
             }
         }
-    })
+    });
+    quote! {
+        #initial
+
+        #created_with
+        #docs
+        pub fn with_context(host: H, context: Context) -> #result {
+            Self::with_context_observed(host, context, &mut ())
+        }
+
+        /// Like [`Machine::with_context`], with an observer.
+        #docs
+        pub fn with_context_observed<O: runtime::Observer>(
+            #host,
+            context: Context,
+            observer: &mut O,
+        ) -> #result {
+            #body
+        }
+    }
 }
 
 /// Writes the first paragraph of the docs of `restore`.

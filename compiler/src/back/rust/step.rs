@@ -92,24 +92,6 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
 
             #accessors
 
-            /// Returns the host.
-            #[must_use]
-            pub const fn host(&self) -> &H {
-                &self.host
-            }
-
-            /// Returns the host, to change it.
-            #[must_use]
-            pub const fn host_mut(&mut self) -> &mut H {
-                &mut self.host
-            }
-
-            /// Returns the host.
-            #[must_use]
-            pub fn into_host(self) -> H {
-                self.host
-            }
-
             /// Returns a snapshot of the machine, to be stored.
             #[must_use]
             pub const fn snapshot(&self) -> Snapshot {
@@ -196,54 +178,10 @@ fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     });
     let must_use = facts.starts_at_rest.then(|| quote!(#[must_use]));
     let docs = quote!(#errors #must_use);
-    let constructors = constructors(facts, &docs, &result, &body);
+    let constructors = machine::constructors(facts, &docs, &result, &body);
     quote! {
         #constructors
         #start
-    }
-}
-
-/// Writes `new`, and `with_context` where there is one, each with a variant that takes an observer.
-fn constructors(
-    facts: &Facts<'_>,
-    docs: &TokenStream,
-    result: &TokenStream,
-    body: &TokenStream,
-) -> TokenStream {
-    if facts.data.is_none() {
-        return quote! {
-            /// Creates a machine in its initial state, and carries out its entry actions.
-            #docs
-            pub fn new(host: H) -> #result {
-                Self::new_observed(host, &mut ())
-            }
-
-            /// Like [`Machine::new`], with an observer.
-            #docs
-            pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> #result {
-                #body
-            }
-        };
-    }
-    let initial = machine::initial_constructors(facts, docs, result);
-    quote! {
-        #initial
-
-        /// Creates a machine in its initial state with that context, and carries out its entry actions.
-        #docs
-        pub fn with_context(host: H, context: Context) -> #result {
-            Self::with_context_observed(host, context, &mut ())
-        }
-
-        /// Like [`Machine::with_context`], with an observer.
-        #docs
-        pub fn with_context_observed<O: runtime::Observer>(
-            host: H,
-            context: Context,
-            observer: &mut O,
-        ) -> #result {
-            #body
-        }
     }
 }
 

@@ -65,30 +65,31 @@ pub(super) fn constant(constant: &Constant) -> TokenStream {
         Constant::Null => quote!(runtime::Value::Null),
         Constant::Bool(value) => quote!(runtime::Value::Bool(#value)),
         Constant::Int(value) => {
-            let minus = (*value < 0).then(|| quote!(-));
-            let value = Literal::u128_unsuffixed(value.unsigned_abs());
-            quote!(runtime::Value::Int(#minus #value))
+            let value = integer(*value);
+            quote!(runtime::Value::Int(#value))
         }
         Constant::Float(value) if value.is_finite() => {
-            let minus = value.is_sign_negative().then(|| quote!(-));
-            let value = Literal::f64_unsuffixed(value.abs());
-            quote!(runtime::Value::Float(#minus #value))
+            let value = float(*value);
+            quote!(runtime::Value::Float(#value))
         }
         Constant::Float(_) => quote!(runtime::Value::Opaque),
         Constant::Text(text) => quote!(runtime::Value::Text(#text)),
     }
 }
 
+/// Returns the name of an operator in the runtime.
 pub(super) fn operator_name(operator: BinaryOperator) -> Ident {
     format_ident!("{operator:?}")
 }
 
+/// Writes an integer.
 pub(super) fn integer(value: i128) -> TokenStream {
     let minus = (value < 0).then(|| quote!(-));
     let value = Literal::u128_unsuffixed(value.unsigned_abs());
     quote!(#minus #value)
 }
 
+/// Writes a float.
 pub(super) fn float(value: f64) -> TokenStream {
     let minus = value.is_sign_negative().then(|| quote!(-));
     let value = Literal::f64_unsuffixed(value.abs());

@@ -88,24 +88,6 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
 
             #accessors
 
-            /// Returns the host.
-            #[must_use]
-            pub const fn host(&self) -> &H {
-                &self.host
-            }
-
-            /// Returns the host, to change it.
-            #[must_use]
-            pub const fn host_mut(&mut self) -> &mut H {
-                &mut self.host
-            }
-
-            /// Returns the host.
-            #[must_use]
-            pub fn into_host(self) -> H {
-                self.host
-            }
-
             #snapshot
         }
     }
@@ -428,51 +410,7 @@ fn start(
         #clear
         #machine
     };
-    let initial = if facts.is_plain {
-        "state"
-    } else {
-        "configuration"
-    };
-    let [begun, given] = ["", " with that context"].map(|with| {
-        doc(&format!(
-            "Creates a machine in its initial {initial}{with}, and carries out its entry actions."
-        ))
-    });
-    if fields.is_none() {
-        return quote! {
-            #begun
-            #errors
-            pub fn new(host: H) -> #result {
-                Self::new_observed(host, &mut ())
-            }
-
-            /// Like [`Machine::new`], with an observer.
-            #errors
-            pub fn new_observed<O: runtime::Observer>(mut host: H, observer: &mut O) -> #result {
-                #body
-            }
-        };
-    }
-    let initial = machine::initial_constructors(facts, &errors, &result);
-    quote! {
-        #initial
-
-        #given
-        #errors
-        pub fn with_context(host: H, context: Context) -> #result {
-            Self::with_context_observed(host, context, &mut ())
-        }
-
-        /// Like [`Machine::with_context`], with an observer.
-        #errors
-        pub fn with_context_observed<O: runtime::Observer>(
-            mut host: H,
-            context: Context,
-            observer: &mut O,
-        ) -> #result {
-            #body
-        }
-    }
+    machine::constructors(facts, &errors, &result, &body)
 }
 
 /// The ending of the constructors.
