@@ -22,7 +22,7 @@ use crate::ir::{
     UnaryOperator,
 };
 
-/// The guards that are too long to be written wherever they are asked: each is written once, as a function.
+/// The guards that are too long to be written in place: each is a function.
 pub(super) struct Guards<'m> {
     long: Vec<&'m Guard>,
 }

@@ -40,7 +40,9 @@ pub struct Options {
     pub source: Option<String>,
     /// The hash of the machine's table, which snapshots carry; without it the table is made and hashed.
     pub table_hash: Option<[u8; 32]>,
-    /// True to write the machine a second time, with its states as types. See [`typestate_obstacle`](super::typestate_obstacle).
+    /// True to write the machine a second time, with its states as types.
+    ///
+    /// [`typestate_obstacle`](super::typestate_obstacle) says if that is possible.
     pub typestate: bool,
 }
 
