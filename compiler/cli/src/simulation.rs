@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 use statemark_compiler::datum;
 use statemark_compiler::front::words::word_key;
+use statemark_runs::body::Arming;
 use statemark_runs::{
     CannotStep, Evaluator as _, Moment, RunHost, RunId, StepInput, Stepper, Workflow,
 };
@@ -355,17 +356,7 @@ impl<'w> Simulator<'w> {
             now: self.now,
         };
         let (outcome, step) = self.stepper.step(input, data, moment)?;
-        for arming in &step.timers {
-            let timer = table.timers().map(|(id, _)| id);
-            let timer = timer
-                .into_iter()
-                .find(|id| table.timer_name(*id) == arming.timer);
-            match (timer, arming.due) {
-                (Some(timer), Some(due)) => self.timers.schedule(timer, due),
-                (Some(timer), None) => self.timers.cancel(timer),
-                (None, _) => {}
-            }
-        }
+        self.arm_timers(&step.timers);
         let outcome = if event.is_none() && self.is_ended() {
             Outcome::Ended
         } else {
@@ -402,6 +393,20 @@ impl<'w> Simulator<'w> {
             legal: is_ignored.then(|| self.legal()),
             ..self.record(event_name, from, outcome.into())
         })
+    }
+
+    /// Arms and cancels timers as a step says.
+    fn arm_timers(&mut self, armings: &[Arming]) {
+        let table = self.table();
+        for arming in armings {
+            let mut timers = table.timers().map(|(id, _)| id);
+            let timer = timers.find(|id| table.timer_name(*id) == arming.timer);
+            match (timer, arming.due) {
+                (Some(timer), Some(due)) => self.timers.schedule(timer, due),
+                (Some(timer), None) => self.timers.cancel(timer),
+                (None, _) => {}
+            }
+        }
     }
 
     /// Explains why nothing took an event.

@@ -96,7 +96,7 @@ impl Outcome<'_> {
             if refused.code == "not_a_person" {
                 printer.help(NO_PERSON);
             } else if let Some(remedy) = refused_remedy(refused, loaded) {
-                printer.help(&remedy_command(&remedy, loaded, now));
+                printer.help(&describe_remedy(&remedy, loaded, now));
             }
         }
         if let Some(opened) = self.opened.filter(|opened| opened.event.is_some()) {
@@ -118,10 +118,10 @@ fn refused_remedy(refused: &Refused, loaded: &Loaded) -> Option<Remedy> {
     remedy.filter(|remedy| !matches!(remedy, Remedy::Send { .. }))
 }
 
-/// Returns a remedy as a user types it; of a wait, how long it takes.
-fn remedy_command(remedy: &Remedy, loaded: &Loaded, now: u64) -> String {
+/// Describes a remedy: the command that a user types, or the time until it comes on its own.
+fn describe_remedy(remedy: &Remedy, loaded: &Loaded, now: u64) -> String {
     match (remedy, remedy.as_command(&loaded.run, loaded.workflow.id())) {
-        (_, Some(command)) => command,
+        (_, Some(command)) => format!("`{command}`"),
         (Remedy::Wait { until }, None) if *until > now => {
             format!("in {}", format_length(until - now))
         }

@@ -231,18 +231,10 @@ fn read_report(args: &EmitArgs) -> Result<(Report, Vec<String>), Failure> {
     if matches!(kind, "status_change" | "subflow_registered") && args.step.is_none() {
         return Err(missing("--step", kind));
     }
-    let fields = match args.data.clone() {
-        Some(Value::Object(fields)) => fields,
-        None => Map::new(),
-        Some(other) => {
-            return Err(Failure::bad_value(
-                "--data",
-                &other.to_string(),
-                "a JSON object",
-            ));
-        }
+    let mut data = Data {
+        kind,
+        fields: read_fields(args)?,
     };
-    let mut data = Data { kind, fields };
     let report = match kind {
         "status_change" => {
             let status = parse_status(&data.require("status")?)?;
@@ -282,6 +274,17 @@ fn read_report(args: &EmitArgs) -> Result<(Report, Vec<String>), Failure> {
     };
     let unread = data.fields.into_iter().map(|(name, _)| name);
     Ok((report, unread.collect()))
+}
+
+fn read_fields(args: &EmitArgs) -> Result<Map<String, Value>, Failure> {
+    match args.data.clone() {
+        Some(Value::Object(fields)) => Ok(fields),
+        None => Ok(Map::new()),
+        Some(other) => {
+            let data = other.to_string();
+            Err(Failure::bad_value("--data", &data, "a JSON object"))
+        }
+    }
 }
 
 fn read_subflow(args: &EmitArgs, data: &mut Data) -> Result<Report, Failure> {

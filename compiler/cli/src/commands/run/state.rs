@@ -7,7 +7,7 @@ use statemark_runs::{
     Head, Loaded, Query, Reason, RunState, Runs, Status, WaitingFor, explain, state,
 };
 
-use super::{paint_status, print_run, remedy_command};
+use super::{describe_remedy, paint_status, print_run};
 use crate::args::{self, StoreArgs, TextFormat};
 use crate::clock::format_length;
 use crate::failure::{ExitStatus, Failure};
@@ -132,7 +132,7 @@ pub(in crate::commands) fn explain_run(
 
 fn reason_line(reason: &Reason, loaded: &Loaded, now: u64, palette: Palette) -> String {
     let remedy = reason.remedy.as_ref().map_or_else(String::new, |remedy| {
-        palette.dim(&format!("  ({})", remedy_command(remedy, loaded, now)))
+        palette.dim(&format!("  ({})", describe_remedy(remedy, loaded, now)))
     });
     format!("  {}{remedy}\n", reason.text())
 }
