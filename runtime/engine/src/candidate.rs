@@ -8,7 +8,8 @@ use crate::expression;
 use crate::flat;
 use crate::host::Host;
 use crate::id::{EventId, StateId, TransitionId};
-use crate::regions::{self, Selection};
+use crate::regions;
+use crate::scratch::Selection;
 use crate::table::Table;
 use crate::table::sections::EventKind;
 

@@ -6,7 +6,6 @@
 use alloc::vec::Vec;
 
 use crate::bits;
-use crate::configuration::Configuration;
 use crate::id::{EventId, ROOT, StateId, TransitionId};
 use crate::limits::MAX_DEPTH;
 use crate::table::sections::StateKind;
@@ -83,15 +82,10 @@ pub(crate) trait Chart: Tree {
     /// Returns the state's own transitions that the event, or [`EVENTLESS`], triggers, in document order.
     fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId>;
 
-    /// Visits the active states that have transitions for the event, in document order.
+    /// Visits the states of a set that have transitions for the event, in document order.
     /// The machine has parallel states or history.
-    fn sources(
-        &self,
-        configuration: &Configuration,
-        event: EventId,
-        mut visit: impl FnMut(StateId),
-    ) {
-        for (word, &active) in configuration.active().iter().enumerate() {
+    fn sources(&self, active: &[u64], event: EventId, mut visit: impl FnMut(StateId)) {
+        for (word, &active) in active.iter().enumerate() {
             bits::states(word, active)
                 .filter(|&state| self.triggered(state, event).next().is_some())
                 .for_each(&mut visit);

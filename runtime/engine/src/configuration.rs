@@ -15,10 +15,8 @@ use self::many::Many;
 use crate::bits;
 use crate::chart::{self, Chart, Quiet};
 use crate::id::{ROOT, StateId};
-use crate::regions::Scratch;
+use crate::scratch::{Scratch, Undo};
 use crate::table::Table;
-
-pub(crate) use self::many::Undo;
 
 /// The active states of a machine and the records of its histories.
 /// The leaves among the active states name the others.
@@ -271,14 +269,14 @@ impl Configuration {
     #[inline]
     pub(crate) fn save(&self, undo: &mut Undo) {
         if let Some(many) = &self.many {
-            undo.save(many);
+            many.save(undo);
         }
     }
 
     /// Restores what was saved.
     pub(crate) fn roll_back(&mut self, undo: &mut Undo) {
         if let Some(many) = &mut self.many {
-            undo.restore(many);
+            many.restore(undo);
         }
     }
 

@@ -106,8 +106,8 @@ impl Chart for Jumping<'_> {
         self.table.quiet()
     }
 
-    fn sources(&self, configuration: &Configuration, event: EventId, visit: impl FnMut(StateId)) {
-        self.table.sources(configuration, event, visit);
+    fn sources(&self, active: &[u64], event: EventId, visit: impl FnMut(StateId)) {
+        self.table.sources(active, event, visit);
     }
 
     fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {

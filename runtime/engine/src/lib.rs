@@ -148,6 +148,7 @@ mod operation;
 mod quick;
 mod record;
 mod regions;
+mod scratch;
 mod step;
 mod table;
 #[cfg(test)]

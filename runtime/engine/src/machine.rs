@@ -14,7 +14,7 @@ use crate::id::{EventId, StateId, TimerId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::quick::{self, Quick};
 use crate::record::Outcome;
-use crate::regions::Selection;
+use crate::scratch::Selection;
 use crate::step;
 use crate::table::Table;
 use crate::table::index::{self, Cell};

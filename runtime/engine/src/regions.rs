@@ -31,19 +31,9 @@ use crate::error::StepError;
 use crate::host::Observer;
 use crate::id::{EventId, ROOT, StateId, TransitionId};
 use crate::record::Outcome;
+use crate::scratch::{Scratch, Selection};
 
-use self::enter::EntrySet;
-pub(crate) use self::select::{Selection, select};
-use crate::configuration::Undo;
-
-/// Memory that steps reuse.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    /// The transitions to take.
-    pub(crate) selection: Selection,
-    entries: EntrySet,
-    undo: Undo,
-}
+pub(crate) use self::select::select;
 
 /// The executable content of a machine, in the steps of `macrostep`.
 /// Each method observes its actions and what they raise.

@@ -12,7 +12,7 @@ use crate::id::{EventId, StateId, TimerId, TransitionId};
 use crate::jump::{JUMP, Jumping};
 use crate::quick::{self, Concerned, Quick};
 use crate::record::Outcome;
-use crate::regions::{Scratch, Selection};
+use crate::scratch::{Scratch, Selection};
 use crate::table::Table;
 use crate::table::index;
 use crate::table::sections::EventKind;

@@ -88,7 +88,6 @@ use self::sections::{
 };
 use crate::bits;
 use crate::chart::{Arrow, Chart, EVENTLESS, Node, Quiet, Tree};
-use crate::configuration::Configuration;
 use crate::id::{
     ActionId, EventId, FieldId, GuardId, ROOT, StateId, TextId, TimerId, TransitionId,
 };
@@ -420,13 +419,7 @@ impl Chart for Table {
     }
 
     #[inline]
-    fn sources(
-        &self,
-        configuration: &Configuration,
-        event: EventId,
-        mut visit: impl FnMut(StateId),
-    ) {
-        let active = configuration.active();
+    fn sources(&self, active: &[u64], event: EventId, mut visit: impl FnMut(StateId)) {
         for reaction in self.index.reactions(event) {
             let word = usize::from(reaction.word);
             let active = active.get(word).copied().unwrap_or_default();

@@ -9,7 +9,7 @@ use super::range;
 use crate::bits;
 use crate::chart::{self, Chart, Quiet};
 use crate::id::{ROOT, StateId};
-use crate::regions::Scratch;
+use crate::scratch::{Scratch, Undo};
 
 /// The active states and what histories have recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -63,6 +63,30 @@ impl Many {
             active,
             ..Self::default()
         }
+    }
+
+    /// Saves the configuration. Lists that an earlier save no longer needs are used again.
+    #[inline]
+    pub(super) fn save(&self, undo: &mut Undo) {
+        undo.leaves.clear();
+        undo.leaves.extend_from_slice(&self.leaves);
+        undo.active.clear();
+        undo.active.extend_from_slice(&self.active);
+        let lists = undo.recorded.drain(..).map(|(_, states)| states);
+        undo.spare.extend(lists);
+        undo.added.clear();
+    }
+
+    /// Restores the configuration that was saved.
+    pub(super) fn restore(&mut self, undo: &mut Undo) {
+        self.leaves.clone_from(&undo.leaves);
+        self.active.clone_from(&undo.active);
+        // In reverse: a history may have recorded several times.
+        for (history, states) in undo.recorded.drain(..).rev() {
+            self.record(history, states);
+        }
+        let added = core::mem::take(&mut undo.added);
+        self.history.retain(|(history, _)| !added.contains(history));
     }
 
     pub(super) fn recorded(&self, history: StateId) -> Option<&[StateId]> {
@@ -235,42 +259,5 @@ impl Many {
             Some(before) if Some(*before) == chart::parent(chart, state) => *before = state,
             _ => self.leaves.insert(at, state),
         }
-    }
-}
-
-/// The configuration before a macrostep, so that a macrostep that fails changes nothing.
-#[derive(Debug, Default)]
-pub(crate) struct Undo {
-    leaves: Vec<StateId>,
-    active: Vec<u64>,
-    /// The earlier records of histories that have recorded something else since, in that order.
-    recorded: Vec<(StateId, Vec<StateId>)>,
-    /// The histories that had recorded nothing before.
-    added: Vec<StateId>,
-    /// Lists to be used again.
-    spare: Vec<Vec<StateId>>,
-}
-
-impl Undo {
-    #[inline]
-    pub(super) fn save(&mut self, many: &Many) {
-        self.leaves.clear();
-        self.leaves.extend_from_slice(&many.leaves);
-        self.active.clear();
-        self.active.extend_from_slice(&many.active);
-        let lists = self.recorded.drain(..).map(|(_, states)| states);
-        self.spare.extend(lists);
-        self.added.clear();
-    }
-
-    pub(super) fn restore(&mut self, many: &mut Many) {
-        many.leaves.clone_from(&self.leaves);
-        many.active.clone_from(&self.active);
-        // In reverse: a history may have recorded several times.
-        for (history, states) in self.recorded.drain(..).rev() {
-            many.record(history, states);
-        }
-        let added = core::mem::take(&mut self.added);
-        many.history.retain(|(history, _)| !added.contains(history));
     }
 }

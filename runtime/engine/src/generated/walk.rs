@@ -15,7 +15,7 @@ use crate::id::{EventId, StateId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::record::Outcome;
 pub use crate::regions::Content;
-use crate::regions::Selection;
+use crate::scratch::Selection;
 use crate::table::sections::StateKind;
 use crate::{flat, regions};
 

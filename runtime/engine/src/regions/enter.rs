@@ -1,7 +1,5 @@
 //! Entries: SCXML's `enterStates` and `computeEntrySet`.
 
-use alloc::vec::Vec;
-
 use super::Content;
 use crate::bits;
 use crate::chart::{self, Chart};
@@ -10,64 +8,8 @@ use crate::error::StepError;
 use crate::host::Observer;
 use crate::id::{ROOT, StateId, TransitionId};
 use crate::limits::MAX_DEPTH;
+use crate::scratch::EntrySet;
 use crate::table::sections::StateKind;
-
-/// The states to enter.
-#[derive(Debug, Default)]
-pub(super) struct EntrySet {
-    /// SCXML's `statesToEnter`.
-    states: Vec<u64>,
-    /// The states that are entered by default: SCXML's `statesForDefaultEntry`.
-    /// The actions of their initial transitions run.
-    by_default: Vec<u64>,
-    /// The words that have been written: from the first, up to but without the second.
-    written: (usize, usize),
-    /// The transitions that lead to the states.
-    transitions: usize,
-    /// Histories that have recorded nothing, with their parents: SCXML's `defaultHistoryContent`.
-    /// The actions of the history's default transition run if the parent is entered.
-    defaults: Vec<(StateId, StateId)>,
-}
-
-impl EntrySet {
-    /// Empties the set, for a machine with that many states.
-    #[inline]
-    fn reset(&mut self, states: usize) {
-        let words = bits::words(states);
-        if self.states.len() == words {
-            let (from, to) = self.written;
-            for set in [&mut self.states, &mut self.by_default] {
-                set.get_mut(from..to).unwrap_or_default().fill(0);
-            }
-        } else {
-            for set in [&mut self.states, &mut self.by_default] {
-                set.clear();
-                set.resize(words, 0);
-            }
-        }
-        self.written = (words, 0);
-        self.transitions = 0;
-        self.defaults.clear();
-    }
-
-    #[inline]
-    fn insert(&mut self, state: StateId, by_default: bool) {
-        let (word, mask) = bits::position(state.index());
-        if let Some(states) = self.states.get_mut(word) {
-            *states |= mask;
-            let (from, to) = self.written;
-            self.written = (from.min(word), to.max(word + 1));
-        }
-        if by_default && let Some(states) = self.by_default.get_mut(word) {
-            *states |= mask;
-        }
-    }
-
-    #[inline]
-    fn contains(&self, state: StateId) -> bool {
-        bits::contains(&self.states, state.index())
-    }
-}
 
 /// Enters the initial configuration.
 /// The root is active already, and its initial transition's actions are done.

@@ -2,10 +2,11 @@
 
 use super::Content;
 use crate::chart::Chart;
-use crate::configuration::{Configuration, Undo};
+use crate::configuration::Configuration;
 use crate::error::StepError;
 use crate::host::Observer;
 use crate::id::TransitionId;
+use crate::scratch::Undo;
 
 /// Exits what is active within the domains of the transitions, in reverse document order.
 /// Histories record it before. A state is active while its exit actions run.

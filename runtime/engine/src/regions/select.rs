@@ -7,32 +7,7 @@ use alloc::vec::Vec;
 use crate::chart::{self, Chart};
 use crate::configuration::Configuration;
 use crate::id::{EventId, StateId, TransitionId};
-
-/// The transitions that an event takes, with the memory that finding them needs.
-#[derive(Debug, Default)]
-pub(crate) struct Selection {
-    /// The transitions, in the order of the leaves that they were selected for.
-    /// INVARIANT: their domains are disjoint subtrees in document order.
-    pub(crate) enabled: Vec<TransitionId>,
-    /// The active states with transitions for the event, in document order, and what asking them has given.
-    sources: Vec<(StateId, Answer)>,
-}
-
-impl Selection {
-    /// Selects that transition alone.
-    pub(crate) fn only(&mut self, transition: TransitionId) {
-        self.enabled.clear();
-        self.enabled.push(transition);
-    }
-}
-
-/// The result of asking a state for an enabled transition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
-    NotAsked,
-    Nothing,
-    Selected,
-}
+use crate::scratch::{Answer, Selection};
 
 /// Selects the transitions that the event takes in the configuration.
 ///
@@ -51,7 +26,7 @@ pub(crate) fn select<C: Chart>(
     let Selection { enabled, sources } = selection;
     enabled.clear();
     sources.clear();
-    chart.sources(configuration, event, |state| {
+    chart.sources(configuration.active(), event, |state| {
         sources.push((state, Answer::NotAsked));
     });
     let mut ask = |state| chart.triggered(state, event).find(|&it| holds(it));
