@@ -17,7 +17,7 @@ use statemark_runs::body::{EffectStatus, RequestKind, StepStatus};
 use statemark_runs::runs::{ReportEffect, Rewind};
 use statemark_runs::{
     Actor, Advance, Answer, Ask, Continue, Loaded, Order, Reason, Remedy, Reply, Role, RunError,
-    Send, Start, explain,
+    Send, Start, explain, plan_rewind,
 };
 
 use crate::harness::Bench;
@@ -313,7 +313,7 @@ impl<'l> Question<'l> {
             Remedy::Rewind { to, force } => {
                 let mut rewind = Rewind::to(*to);
                 rewind.force = *force;
-                rewind.token = Some(bench.runs.plan_rewind(&order.run, &rewind)?.token);
+                rewind.token = Some(plan_rewind(&bench.runs, &order.run, &rewind)?.token);
                 Ok(travel::told(&bench.runs.execute(&order, &rewind)?))
             }
             Remedy::SubmitArtifact { artifact } => {

@@ -8,7 +8,7 @@ use statemark_runs::body::{Cause, RequestKind, Resolution};
 use statemark_runs::runs::Rewind;
 use statemark_runs::{
     Actor, Answer, Ask, Body, Key, Order, Pause, Record, Reply, Role, RunError, Send, Start,
-    StoreError, state,
+    StoreError, acquire_lease, fire_due, plan_rewind, release_lease, renew_lease, state,
 };
 
 use crate::harness::Bench;
@@ -120,7 +120,7 @@ fn a_start_that_dies_before_its_child_begins_is_made_up_for_by_anybody() {
             assert_ne!(at, point, "the process dies");
         }));
         catch_unwind(AssertUnwindSafe(|| start(&bench))).unwrap_err();
-        let loaded = bare.runs.caught_up(&"r".parse().unwrap()).unwrap();
+        let loaded = bare.runs.catch_up(&"r".parse().unwrap()).unwrap();
         assert_eq!(loaded.state.leaves, ["job"], "{point}");
         let child = bare.runs.load(&"r/job/1".parse().unwrap()).unwrap();
         assert_eq!(child.state.leaves, ["k1"], "{point}");
@@ -151,7 +151,7 @@ fn everything_that_has_waited_is_taken_however_much_it_is() {
         };
         let asked = bench.runs.execute(&bench.order("r"), &send).unwrap();
         bench.clock.advance(1_000);
-        bench.runs.caught_up(&"r".parse().unwrap()).unwrap();
+        bench.runs.catch_up(&"r".parse().unwrap()).unwrap();
         assert_eq!(waiting_events(&bench), 100);
         let request = asked.loaded.state.held_by().unwrap();
         let request = request.opened.request.clone();
@@ -168,7 +168,7 @@ fn everything_that_has_waited_is_taken_however_much_it_is() {
         let answered = written.records.last().unwrap().seq;
         let mut rewind = Rewind::to(answered);
         let run = "r".parse().unwrap();
-        rewind.token = Some(bench.runs.plan_rewind(&run, &rewind).unwrap().token);
+        rewind.token = Some(plan_rewind(&bench.runs, &run, &rewind).unwrap().token);
         bench.runs.execute(&ann, &rewind).unwrap();
         assert_eq!(waiting_events(&bench), 0);
         assert_eq!(events(&bench).len(), 168);
@@ -239,7 +239,7 @@ fn a_timer_fires_once() {
         for _ in 0..8 {
             scope.spawn(|| {
                 barrier.wait();
-                bench.runs.fire_due(bench.runs.now(), 10).unwrap()
+                fire_due(&bench.runs, bench.runs.now(), 10).unwrap()
             });
         }
     });
@@ -265,9 +265,9 @@ fn a_timer_whose_claimer_died_is_fired_by_another() {
             .len(),
         1
     );
-    assert!(bench.runs.fire_due(now(), 10).unwrap().is_empty());
+    assert!(fire_due(&bench.runs, now(), 10).unwrap().is_empty());
     bench.clock.advance(5_000);
-    assert_eq!(bench.runs.fire_due(now(), 10).unwrap().len(), 1);
+    assert_eq!(fire_due(&bench.runs, now(), 10).unwrap().len(), 1);
     assert_eq!(events(&bench).len(), 2);
 }
 
@@ -276,13 +276,13 @@ fn a_late_holder_of_a_lease_changes_nothing() {
     let bench = Bench::new(&[("gate.md", GATE)]);
     start(&bench);
     let run = "r".parse().unwrap();
-    let first = bench.runs.lease(&run, "one", 1_000).unwrap();
-    let busy = bench.runs.lease(&run, "two", 1_000);
+    let first = acquire_lease(&bench.runs, &run, "one", 1_000).unwrap();
+    let busy = acquire_lease(&bench.runs, &run, "two", 1_000);
     assert!(matches!(busy, Err(RunError::Store(StoreError::Busy { by })) if by == "one"));
-    let renewed = bench.runs.renew(&first, 2_000).unwrap();
+    let renewed = renew_lease(&bench.runs, &first, 2_000).unwrap();
     assert_eq!(renewed.fence, first.fence);
     bench.clock.advance(2_001);
-    let second = bench.runs.lease(&run, "two", 1_000).unwrap();
+    let second = acquire_lease(&bench.runs, &run, "two", 1_000).unwrap();
     let under = |fence| Order {
         fence: Some(fence),
         ..bench.order("r")
@@ -297,13 +297,13 @@ fn a_late_holder_of_a_lease_changes_nothing() {
         .runs
         .execute(&under(second.fence), &Pause::default())
         .unwrap();
-    bench.runs.release(&second).unwrap();
-    let third = bench.runs.lease(&run, "three", 1_000).unwrap();
+    release_lease(&bench.runs, &second).unwrap();
+    let third = acquire_lease(&bench.runs, &run, "three", 1_000).unwrap();
     bench.clock.advance(1_001);
-    bench.runs.lease(&run, "four", 1_000).unwrap();
+    acquire_lease(&bench.runs, &run, "four", 1_000).unwrap();
     bench.clock.advance(1_001);
     // Four had it in between: three can't go on as if nothing had happened.
-    let error = bench.runs.renew(&third, 1_000).unwrap_err();
+    let error = renew_lease(&bench.runs, &third, 1_000).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the lease of `r` was over before it was renewed: get a new one and read the run again"
@@ -341,6 +341,6 @@ fn data_that_grows_too_large_is_refused_and_the_run_goes_on() {
         "the data can't be stored: longer than 1048576 bytes"
     );
     assert_eq!(send("c", 1), None);
-    let loaded = bench.runs.caught_up(&"r".parse().unwrap()).unwrap();
+    let loaded = bench.runs.catch_up(&"r".parse().unwrap()).unwrap();
     assert_eq!(loaded.legality().enabled_events(), ["open"]);
 }

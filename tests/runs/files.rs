@@ -9,7 +9,7 @@ use statemark_runs::body::{CheckpointRestored, Scope};
 use statemark_runs::runs::{Checkpoint, Fork, Restore, Rewind, WriteRaw};
 use statemark_runs::{
     Body, FileChanges, FinishRestore, GiveUpRestore, Loaded, Order, Role, RunError, Runs, Send,
-    Start,
+    Start, plan_fork, plan_rewind,
 };
 
 use crate::harness::Bench;
@@ -242,7 +242,7 @@ fn a_rewind_takes_the_files_along() {
     work.write("built", "1");
     let mut rewind = Rewind::to(2);
     rewind.scope = Scope::Both;
-    let plan = bench.runs.plan_rewind(&order.run, &rewind).unwrap();
+    let plan = plan_rewind(&bench.runs, &order.run, &rewind).unwrap();
     assert_eq!(plan.checkpoint.as_deref(), Some("one"));
     rewind.token = Some(plan.token);
     let written = bench.runs.execute(&order, &rewind).unwrap();
@@ -254,7 +254,7 @@ fn a_rewind_takes_the_files_along() {
     assert!(work.has("built"));
     let mut files = Rewind::to(written.loaded.head.seq);
     files.scope = Scope::Workspace;
-    let plan = bench.runs.plan_rewind(&order.run, &files).unwrap();
+    let plan = plan_rewind(&bench.runs, &order.run, &files).unwrap();
     files.token = Some(plan.token);
     let written = bench.runs.execute(&order, &files).unwrap();
     assert!(!work.has("built"));
@@ -281,13 +281,13 @@ fn a_dry_run_names_the_files_that_would_change() {
     saved(&bench.runs, &bench, work.path(), "one").unwrap();
     let mut rewind = Rewind::to(2);
     rewind.scope = Scope::Workspace;
-    let plan = bench.runs.plan_rewind(&order.run, &rewind).unwrap();
+    let plan = plan_rewind(&bench.runs, &order.run, &rewind).unwrap();
     assert_eq!(plan.files, Some(FileChanges::default()));
     work.write("changed", "2").remove("sub").write("näw", "1");
     work.remove("link").write("link", "a file now");
     work.executable("bit", true);
     let before = (Snapshot::of(&work), work.git_state());
-    let plan = bench.runs.plan_rewind(&order.run, &rewind).unwrap();
+    let plan = plan_rewind(&bench.runs, &order.run, &rewind).unwrap();
     let told = [
         "changed bit",
         "changed changed",
@@ -298,15 +298,15 @@ fn a_dry_run_names_the_files_that_would_change() {
     assert_eq!(files(plan.files), told);
     assert_eq!(before, (Snapshot::of(&work), work.git_state()));
     let mut fork = Fork::new(order.run.clone(), 2);
-    assert_eq!(bench.runs.plan_fork(&fork).unwrap().files, None);
+    assert_eq!(plan_fork(&bench.runs, &fork).unwrap().files, None);
     fork.restore_workspace = true;
-    let plan = bench.runs.plan_fork(&fork).unwrap();
+    let plan = plan_fork(&bench.runs, &fork).unwrap();
     assert_eq!(plan.checkpoint.as_deref(), Some("one"));
     assert_eq!(files(plan.files), told);
     for number in 0..150 {
         work.write(&format!("many/{number}"), "");
     }
-    let changes = bench.runs.plan_fork(&fork).unwrap().files.unwrap();
+    let changes = plan_fork(&bench.runs, &fork).unwrap().files.unwrap();
     assert_eq!((changes.files.len(), changes.more()), (100, 55));
     assert_eq!(
         (changes.added, changes.changed, changes.deleted),
@@ -342,7 +342,7 @@ fn a_fork_takes_the_files_along() {
         restore_workspace: true,
         ..Fork::new(order.run.clone(), 4)
     };
-    let plan = bench.runs.plan_fork(&unbuilt).unwrap();
+    let plan = plan_fork(&bench.runs, &unbuilt).unwrap();
     assert_eq!((plan.at, plan.checkpoint.as_deref()), (2, Some("one")));
     fork.at = 2;
     let keyed = Order {
@@ -418,7 +418,7 @@ fn a_fork_with_files_starts_its_children_behind_them() {
     fork.restore_workspace = true;
     let said = bench.runs.execute(&other, &fork).unwrap_err().to_string();
     assert!(said.starts_with("putting the files back: "), "{said}");
-    let loaded = bench.runs.caught_up(&other.run).unwrap();
+    let loaded = bench.runs.catch_up(&other.run).unwrap();
     assert!(loaded.state.restoring.is_some() && loaded.state.children.is_empty());
     let child = "f/job/1".parse().unwrap();
     assert!(bench.runs.load(&child).is_err(), "nothing works for it yet");

@@ -9,7 +9,7 @@ mod pruning;
 use std::sync::Arc;
 
 use statemark_runs::runs::Fork;
-use statemark_runs::{Actor, ManualClock, Role, Send, Start, Store};
+use statemark_runs::{Actor, ManualClock, Role, Send, Start, Store, cache_state};
 
 use crate::harness::{BEGIN, Bench};
 use crate::stores::Made;
@@ -65,7 +65,7 @@ fn filled((store, clock): Made) -> Arc<dyn Store> {
             bench.runs.execute(&order(key), &send).unwrap();
         }
         let loaded = bench.runs.load(&run.parse().unwrap()).unwrap();
-        bench.runs.keep_fold(&loaded).unwrap();
+        cache_state(&bench.runs, &loaded).unwrap();
     }
     fork(&store, "done", 3, "fork");
     store

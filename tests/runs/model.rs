@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use statemark_runs::runs::{Fork, Rewind, Timeline};
-use statemark_runs::{Actor, Order, Role, RunState, Send, Start, state};
+use statemark_runs::{
+    Actor, Order, Role, RunState, Send, Start, cache_state, load_timeline, plan_fork, plan_rewind,
+    replay_run, state,
+};
 
 use crate::harness::Bench;
 
@@ -144,7 +147,7 @@ proptest! {
                 Act::Pass(milliseconds) => bench.clock.advance(milliseconds),
                 Act::Keep => {
                     let loaded = bench.runs.load(&order.run).unwrap();
-                    bench.runs.keep_fold(&loaded).unwrap();
+                    cache_state(&bench.runs, &loaded).unwrap();
                 }
                 Act::Fork(at, reset) => {
                     let at = at % last + 1;
@@ -153,9 +156,9 @@ proptest! {
                         reset: reset.iter().map(|&it| it.to_owned()).collect(),
                         ..Fork::new(order.run.clone(), at)
                     };
-                    let plan = bench.runs.plan_fork(&fork);
+                    let plan = plan_fork(&bench.runs, &fork);
                     let fork = bench.runs.execute(&new, &fork);
-                    let begins = known.begins(&bench.runs.timeline(&order.run).unwrap(), at, &reset);
+                    let begins = known.begins(&load_timeline(&bench.runs, &order.run).unwrap(), at, &reset);
                     prop_assert_eq!(plan.ok().map(|it| it.at), begins);
                     prop_assert_eq!(fork.is_ok(), begins.is_some());
                     if let (Ok(fork), Some(at)) = (fork, begins) {
@@ -175,7 +178,7 @@ proptest! {
                 Act::Rewind(to) => {
                     let to = to % last + 1;
                     let mut rewind = Rewind::to(to);
-                    let plan = bench.runs.plan_rewind(&order.run, &rewind);
+                    let plan = plan_rewind(&bench.runs, &order.run, &rewind);
                     let legal = known.states[index(to) - 1].1 && to > known.own;
                     prop_assert!(legal || plan.is_err());
                     let Ok(plan) = plan else { continue };
@@ -204,7 +207,7 @@ proptest! {
             }
         }
         for name in all.keys() {
-            let replay = bench.runs.replay(&name.parse().unwrap(), None).unwrap();
+            let replay = replay_run(&bench.runs, &name.parse().unwrap(), None).unwrap();
             prop_assert_eq!(replay.difference, None);
         }
     }

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use statemark_runs::body::Stage;
 use statemark_runs::runs::{DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact};
-use statemark_runs::{Order, Remedy, RunState, Runs, Send, Sent, Start, explain, state};
+use statemark_runs::{
+    Order, Remedy, RunState, Runs, Send, Sent, Start, cache_state, explain, state,
+};
 
 use crate::harness::Bench;
 
@@ -202,7 +204,7 @@ fn done(runs: &Runs, order: &Order, act: &Act) {
         Act::Ready => return ready(runs, order),
         Act::Keep => {
             let loaded = runs.load(&order.run).unwrap();
-            return runs.keep_fold(&loaded).unwrap();
+            return cache_state(runs, &loaded).unwrap();
         }
     };
     drop(written.outcome);

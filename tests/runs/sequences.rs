@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use statemark_runs::{Hash, ManualClock, Store, state};
+use statemark_runs::{Hash, ManualClock, Store, replay_run, state};
 use statemark_stores::SqliteStore;
 
 use crate::harness::{BEGIN, Bench};
@@ -236,7 +236,7 @@ fn checked(bench: &Bench) -> Vec<String> {
         };
         let anew = state::replay(bench.runs.store(), &id, None).unwrap();
         assert_eq!(anew, loaded.state, "the fold of {run}");
-        let replay = bench.runs.replay(&id, None).unwrap();
+        let replay = replay_run(&bench.runs, &id, None).unwrap();
         assert_eq!(replay.difference, None, "the replay of {run}");
         assert_eq!(replay.records, loaded.head.seq);
         all.push(answer(bench, &format!("@{run} records")));

@@ -143,7 +143,7 @@ impl<'r> Legality<'r> {
             Ok(resolved) => resolved,
             Err(blocker) => return Ok(vec![blocker]),
         };
-        let outcome = self.run.outcome_of(name, data.flatten(), None)?;
+        let outcome = self.run.awaited_child(name, data.flatten(), None)?;
         if let Some(invoking) = outcome {
             return Ok(vec![child_outcome(name, &invoking)]);
         }
@@ -462,7 +462,7 @@ impl<'r> Legality<'r> {
     ) -> Result<Option<Blocker>, RunError> {
         let run = self.run;
         let name = run.workflow.table().event_name(event);
-        if let Some(invoking) = run.outcome_of(name, data, Some(from))? {
+        if let Some(invoking) = run.awaited_child(name, data, Some(from))? {
             return Ok(Some(child_outcome(name, &invoking)));
         }
         if run.workflow.max_visits().is_empty() {

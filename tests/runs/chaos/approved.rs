@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use statemark_runs::runs::Probe;
 use statemark_runs::{
-    Actor, Answer, Order, Reply, Role, Runs, Send, Start, SystemClock, Used, state,
+    Actor, Answer, Order, Reply, Role, Runs, Send, Start, SystemClock, Used, reconcile_children,
+    replay_run, state,
 };
 
 use super::{Told, begin, new_folder, open, process};
@@ -143,7 +144,11 @@ fn is_whole(runs: &Runs, before: &[String], point: &str) {
     let anew = state::replay(runs.store(), &run, None).unwrap();
     assert_eq!(anew, loaded.state, "{point}");
     assert_eq!(loaded.head.summary, loaded.state.summary(), "{point}");
-    assert_eq!(runs.replay(&run, None).unwrap().difference, None, "{point}");
+    assert_eq!(
+        replay_run(runs, &run, None).unwrap().difference,
+        None,
+        "{point}"
+    );
     let told = told(runs, "r");
     assert_eq!(told[..before.len()], *before, "{point}");
     let after = &told[before.len()..];
@@ -170,7 +175,7 @@ fn an_approval_is_whole_or_not_at_all_wherever_its_process_is_killed() {
         let decided = told(&runs, "r").len() > before.len();
         // Whoever got no answer asks again, and somebody looks after what is missing between two runs.
         assert_eq!(approve(&runs), decided, "{point}");
-        runs.tend(&"r".parse().unwrap()).unwrap();
+        reconcile_children(runs, &"r".parse().unwrap()).unwrap();
         is_whole(&runs, &before, &point);
         assert_eq!(
             told(&runs, "r/wide/1"),

@@ -9,7 +9,7 @@ use statemark_runs::body::Scope;
 use statemark_runs::runs::{Fork, Probe, Restore, Rewind};
 use statemark_runs::{
     Body, FinishRestore, ManualClock, Reason, Remedy, RunError, Runs, Send, Start, Store, explain,
-    state,
+    plan_rewind, replay_run, state,
 };
 use statemark_stores::MemoryStore;
 
@@ -59,7 +59,7 @@ fn scene() -> Scene {
     work.write("built", "1").write("plan", "2");
     let mut rewind = Rewind::to(2);
     rewind.scope = Scope::Both;
-    rewind.token = Some(bench.runs.plan_rewind(&order.run, &rewind).unwrap().token);
+    rewind.token = Some(plan_rewind(&bench.runs, &order.run, &rewind).unwrap().token);
     Scene {
         bench,
         store,
@@ -128,7 +128,7 @@ impl Scene {
             Deed::Rewind => runs.execute(&order, &self.rewind).map(drop),
             Deed::State => {
                 let mut rewind = Rewind::to(2);
-                rewind.token = Some(runs.plan_rewind(&order.run, &rewind)?.token);
+                rewind.token = Some(plan_rewind(runs, &order.run, &rewind)?.token);
                 runs.execute(&order, &rewind).map(drop)
             }
         }
@@ -217,7 +217,7 @@ fn agree(scene: &Scene, deed: Deed, point: &str) {
         let anew = state::replay(runs.store(), &loaded.run, None).unwrap();
         assert_eq!(anew, loaded.state, "{point}");
         assert_eq!(loaded.state.restoring, None, "{point}");
-        let replay = runs.replay(&loaded.run, None).unwrap();
+        let replay = replay_run(runs, &loaded.run, None).unwrap();
         assert_eq!(replay.difference, None, "{point}");
         let leaves = if loaded.run.as_str() == "f" {
             ["plan"]

@@ -17,7 +17,8 @@ use statemark_runs::runs::{Fork, Migrate, PutArtifact, Rewind};
 use statemark_runs::{
     Actor, Advance, Answer, Append, Ask, Body, Cancel, Continue, Expect, Force, ManualClock,
     NewRecord, Order, Pause, Reply, Reserve, Role, RunId, RunSummary, Runs, Send, Store, Used,
-    Workflow, state,
+    Workflow, fire_due, load_timeline, plan_fork, plan_migration, plan_rewind, read_artifact,
+    reconcile_children, replay_run, state,
 };
 use statemark_stores::MemoryStore;
 
@@ -220,15 +221,15 @@ pub(crate) fn read(runs: &Runs, run: &RunId) {
         );
         let _ = loaded.may_offer("Edit", Gating::Counted);
         for revision in loaded.state.artifacts.values().flatten() {
-            drop(runs.read_artifact(&loaded, &revision.artifact.name, None));
+            drop(read_artifact(runs, &loaded, &revision.artifact.name, None));
         }
     }
-    drop(runs.timeline(run));
-    drop(runs.replay(run, None));
-    drop(runs.plan_migration(run, &Migrate::default(), Role::Agent));
+    drop(load_timeline(runs, run));
+    drop(replay_run(runs, run, None));
+    drop(plan_migration(runs, run, &Migrate::default(), Role::Agent));
     for at in [1, records.len() as u64 / 2, records.len() as u64] {
-        drop(runs.plan_rewind(run, &Rewind::to(at)));
-        drop(runs.plan_fork(&Fork::new(run.clone(), at)));
+        drop(plan_rewind(runs, run, &Rewind::to(at)));
+        drop(plan_fork(runs, &Fork::new(run.clone(), at)));
     }
     drop(verify(store, None, &mut ignore_progress));
     drop(export(
@@ -245,8 +246,8 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
     let person = Order::new(run.clone(), Actor::new(Role::Person).with_name("ann"));
     for _ in 0..6 {
         match entropy.below(16) {
-            0 => drop(runs.caught_up(run)),
-            1 => drop(runs.fire_due(runs.now() + 60_000, 10)),
+            0 => drop(runs.catch_up(run)),
+            1 => drop(fire_due(runs, runs.now() + 60_000, 10)),
             2 => drop(runs.execute(&agent, &Pause::default())),
             3 => drop(runs.execute(&agent, &Continue::default())),
             4 => drop(runs.execute(&agent, &Cancel::because("enough"))),
@@ -281,9 +282,9 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
                 drop(runs.execute(&agent, &used));
             }
             10 => drop(runs.execute(&agent, &Ask::new(RequestKind::Text, "Well?"))),
-            11 => drop(runs.tend(run)),
+            11 => drop(reconcile_children(runs, run)),
             12 => {
-                let plan = runs.plan_rewind(run, &Rewind::to(2));
+                let plan = plan_rewind(runs, run, &Rewind::to(2));
                 let token = plan.ok().map(|plan| plan.token);
                 let rewind = Rewind {
                     token,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use statemark_harness::{is_update, root};
 use statemark_runs::maintenance::{ignore_progress, import, migrate, verify};
 use statemark_runs::runs::Rewind;
-use statemark_runs::{Hash, Send, Start, Store, state};
+use statemark_runs::{Hash, Send, Start, Store, cache_state, plan_rewind, replay_run, state};
 
 use super::{SPEC, fork};
 use crate::harness::Bench;
@@ -81,7 +81,7 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
     assert_eq!(kept(&*store, "fork"), Some(291));
 
     let rewind = Rewind::to(280);
-    let plan = bench.runs.plan_rewind(&order.run, &rewind).unwrap();
+    let plan = plan_rewind(&bench.runs, &order.run, &rewind).unwrap();
     let rewind = Rewind {
         token: Some(plan.token),
         ..rewind
@@ -121,7 +121,7 @@ fn a_fold_that_is_damaged_or_anothers_is_not_taken() {
                 .unwrap();
         }
         let loaded = bench.runs.load(&order.run).unwrap();
-        bench.runs.keep_fold(&loaded).unwrap();
+        cache_state(&bench.runs, &loaded).unwrap();
     }
     let (one, other) = ("one".parse().unwrap(), "other".parse().unwrap());
     let (seq, good) = store.fold_cache(&one).unwrap().unwrap();
@@ -155,7 +155,7 @@ fn journals_from_before_are_made_again_as_they_were() {
     assert!(!imported.new.is_empty());
     let bench = Bench::over(&[], clock, Arc::clone(&store));
     for run in &imported.new {
-        let replay = bench.runs.replay(run, None).unwrap();
+        let replay = replay_run(&bench.runs, run, None).unwrap();
         assert_eq!(replay.difference, None, "{run}");
     }
     let verified = verify(&*store, None, &mut ignore_progress).unwrap();

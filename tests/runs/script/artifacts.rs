@@ -18,7 +18,7 @@ use serde_json::Value;
 use statemark_runs::runs::{
     DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact, Submitted,
 };
-use statemark_runs::{Order, RunError, Written};
+use statemark_runs::{Order, RunError, Written, check_artifact, read_artifact};
 
 use crate::harness::Bench;
 
@@ -82,12 +82,12 @@ pub(crate) fn act(
         }
         "check" => {
             let loaded = runs.load(&order.run)?;
-            let verdict = runs.check_artifact(&loaded, &name, &content(rest))?;
+            let verdict = check_artifact(&loaded, &name, &content(rest))?;
             return Ok(findings(&verdict));
         }
         "read" => {
             let loaded = runs.load(&order.run)?;
-            let found = runs.read_artifact(&loaded, &name, number(rest))?;
+            let found = read_artifact(runs, &loaded, &name, number(rest))?;
             return Ok(String::from_utf8(found.content)
                 .unwrap()
                 .trim_end()

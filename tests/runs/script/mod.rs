@@ -42,7 +42,7 @@ use serde_json::Value;
 use statemark_runs::policy::{Gating, Verdict};
 use statemark_runs::{
     Actor, Answer, Ask, Body, Cancel, Continue, Force, Order, Pause, Query, Remedy, Reply, Reserve,
-    Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, explain, state,
+    Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, explain, fire_due, state,
 };
 
 use crate::harness::Bench;
@@ -185,7 +185,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "child" => reports::child(bench, rest),
         "why" => why(bench, run, rest),
         "state" => state(bench, run),
-        "look" => bench.runs.caught_up(&order.run).map(|_| String::new()),
+        "look" => bench.runs.catch_up(&order.run).map(|_| String::new()),
         "records" => records(bench, run),
         _ => travel::act(bench, &order, line),
     }
@@ -259,7 +259,7 @@ fn wait(bench: &Bench, time: &str) -> Result<String, RunError> {
     while let Some(due) = bench.runs.store().next_due()?.filter(|due| *due <= end) {
         let now = bench.runs.now();
         bench.clock.advance(due.saturating_sub(now));
-        for fired in bench.runs.fire_due(bench.runs.now(), 10)? {
+        for fired in fire_due(&bench.runs, bench.runs.now(), 10)? {
             let written = fired.written?;
             if written.records.is_empty() {
                 let _ = writeln!(text, "{} stays", fired.timer.name);

@@ -29,7 +29,10 @@ use statemark_runs::body::{
     Cause, Event, Forced, Opened, RequestKind, Resolution, Resolved, StepRecord, Usage,
 };
 use statemark_runs::runs::{Fork, Marked, Migrate, ReportEffect, Rewind, Timeline, WriteRaw};
-use statemark_runs::{Body, Loaded, Order, RunError, Send, Written};
+use statemark_runs::{
+    Body, Loaded, Order, RunError, Send, Written, load_timeline, plan_fork, plan_migration,
+    plan_rewind, replay_run,
+};
 
 use crate::harness::{BEGIN, Bench};
 
@@ -51,7 +54,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                 None => {}
             }
             if word == "forking" {
-                let plan = bench.runs.plan_fork(&fork)?;
+                let plan = plan_fork(&bench.runs, &fork)?;
                 return Ok(format!("at {}: {}\n", plan.at, plan.leaves.join(", ")));
             }
             let forked = bench.runs.execute(order, &fork)?;
@@ -103,7 +106,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
         }
         "plan" => {
             let rewind = Rewind::to(rest.parse().unwrap());
-            let plan = bench.runs.plan_rewind(&order.run, &rewind)?;
+            let plan = plan_rewind(&bench.runs, &order.run, &rewind)?;
             Ok(serde_json::to_string_pretty(&plan).unwrap() + "\n")
         }
         "rewind" => {
@@ -113,9 +116,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             rewind.token = match how.split_once(' ') {
                 Some((_, token)) => Some(token.to_owned()),
                 None if how == "without" => None,
-                None => bench
-                    .runs
-                    .plan_rewind(&order.run, &rewind)
+                None => plan_rewind(&bench.runs, &order.run, &rewind)
                     .ok()
                     .map(|it| it.token),
             };
@@ -178,7 +179,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
         "replay" => {
             let under = rest.strip_prefix("under ");
             let under = under.map(|id| bench.runs.workflows().find(id).unwrap());
-            let replay = bench.runs.replay(&order.run, under)?;
+            let replay = replay_run(&bench.runs, &order.run, under)?;
             Ok(serde_json::to_string(&replay).unwrap() + "\n")
         }
         "forge" => {
@@ -197,9 +198,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             if word == "migrate" {
                 return Ok(told(&bench.runs.execute(order, &migrate)?));
             }
-            let plan = bench
-                .runs
-                .plan_migration(&order.run, &migrate, order.actor.role)?;
+            let plan = plan_migration(&bench.runs, &order.run, &migrate, order.actor.role)?;
             let mut text = String::new();
             for (kind, rows) in &plan.comparison.rows {
                 for row in &rows.removed {
@@ -214,7 +213,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             }
             Ok(text)
         }
-        "timeline" => Ok(drawn(&bench.runs.timeline(&order.run)?)),
+        "timeline" => Ok(drawn(&load_timeline(&bench.runs, &order.run)?)),
         _ => panic!("no such line: {line}"),
     }
 }

@@ -11,7 +11,9 @@ use serde_json::Value;
 use statemark_harness::root;
 use statemark_runs::maintenance::{export, ignore_progress, import_with};
 use statemark_runs::runs::PutArtifact;
-use statemark_runs::{Actor, ManualClock, Order, Pause, Redactor, Role, Runs, Start};
+use statemark_runs::{
+    Actor, ManualClock, Order, Pause, Redactor, Role, Runs, Start, cache_state, replay_run,
+};
 use statemark_stores::{MemoryStore, SqliteStore};
 
 use super::{GITHUB, JWT, KNOWN, PEM, redactor};
@@ -87,7 +89,7 @@ fn no_canary_reaches_a_file_of_the_store() {
         for (name, act) in OPERATIONS {
             act(&runs, &order, canary);
             if let Ok(loaded) = runs.load(&order.run) {
-                runs.keep_fold(&loaded).unwrap();
+                cache_state(runs, &loaded).unwrap();
             }
             for (file, text) in files(&folder) {
                 for trace in traces(canary) {
@@ -96,7 +98,7 @@ fn no_canary_reaches_a_file_of_the_store() {
                 }
             }
         }
-        let replay = runs.replay(&order.run, None).unwrap();
+        let replay = replay_run(runs, &order.run, None).unwrap();
         assert_eq!(
             replay.difference, None,
             "the machine saw what the journal says"

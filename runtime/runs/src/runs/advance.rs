@@ -23,15 +23,18 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 pub use answer::Advanced;
-use owner::Owner;
+use owner::{Owner, find_owner};
 
+use super::create::first_record;
+use super::draft::Base;
 use super::draft::Draft;
 use super::operation::{Door, Operation, Right};
-use super::start::Behind;
+use super::reconcile::{commit, create_run};
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Start};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
 use crate::store::StoreError;
 use crate::workflow::Workflow;
+use agent::{advance_agent, replayed_by_agent};
 
 /// Most tries of a first report that loses the race to start its run.
 ///
@@ -162,105 +165,103 @@ impl Operation for Advance {
 
     fn carry_out(&self, door: &Door<'_>) -> Result<Advanced, RunError> {
         let Door { runs, order } = *door;
-        runs.advance_within(order, &runs.redact_request(self), 0)
+        advance_within(runs, order, &runs.redact_request(self), 0)
     }
 }
 
-impl Runs {
-    /// Carries out a report at some depth of agents under agents.
-    fn advance_within(
-        &self,
-        order: &Order,
-        advance: &Advance,
-        depth: usize,
-    ) -> Result<Advanced, RunError> {
-        if advance.unit.as_deref() == Some("") || advance.step.as_deref() == Some("") {
-            return Err(InvalidRequest::EmptyName.into());
-        }
-        for _ in 0..STARTS {
-            let done = match self.load(&order.run) {
-                Ok(loaded) => self.advance_loaded(order, advance, &loaded, depth),
-                Err(RunError::Store(StoreError::NotFound { what })) => {
-                    self.open_by_report(order, advance, &what)
-                }
-                Err(error) => Err(error),
-            };
-            match done {
-                // Somebody else has started the run, or made an agent known, in between.
-                Err(RunError::Store(StoreError::Conflict { .. })) if order.expected.is_none() => {}
-                done => return done,
-            }
-        }
-        Err(RunError::Contention { tries: STARTS })
+/// Carries out a report at some depth of agents under agents.
+fn advance_within(
+    runs: &Runs,
+    order: &Order,
+    advance: &Advance,
+    depth: usize,
+) -> Result<Advanced, RunError> {
+    if advance.unit.as_deref() == Some("") || advance.step.as_deref() == Some("") {
+        return Err(InvalidRequest::EmptyName.into());
     }
-
-    fn advance_loaded(
-        &self,
-        order: &Order,
-        advance: &Advance,
-        loaded: &Loaded,
-        depth: usize,
-    ) -> Result<Advanced, RunError> {
-        if let Some(key) = &order.key {
-            if self.store.key_use(&order.run, key)?.is_some() {
-                return self.advance_own(order, advance);
+    for _ in 0..STARTS {
+        let done = match runs.load(&order.run) {
+            Ok(loaded) => advance_loaded(runs, order, advance, &loaded, depth),
+            Err(RunError::Store(StoreError::NotFound { what })) => {
+                open_by_report(runs, order, advance, &what)
             }
-            if let Some(done) = self.replayed_by_agent(order, key, advance, loaded, depth)? {
-                return Ok(done);
-            }
-        }
-        match self.owner(loaded, advance) {
-            Owner::Agent(agent) => self.advance_agent(order, advance, loaded, &agent, depth),
-            _ => self.advance_own(order, advance),
-        }
-    }
-
-    fn advance_own(&self, order: &Order, advance: &Advance) -> Result<Advanced, RunError> {
-        let written = self.commit(order, &(Advance::NAME, advance), |loaded, now| {
-            let owner = self.owner(loaded, advance);
-            let draft = Draft::new(loaded, &order.actor, now);
-            decide(draft, advance, owner)
-        })?;
-        Advanced::of(written)
-    }
-
-    /// Starts a run by its first report, if the report can be made on a run that has just started.
-    fn open_by_report(
-        &self,
-        order: &Order,
-        advance: &Advance,
-        missing: &str,
-    ) -> Result<Advanced, RunError> {
-        let Some(start) = &advance.start else {
-            let what = missing.to_owned();
-            return Err(StoreError::NotFound { what }.into());
+            Err(error) => Err(error),
         };
-        if self.workflows.find(&start.workflow).is_none()
-            && self.workflows.lacks_machine(&start.workflow)
-        {
-            return Ok(Advanced::untracked(order.run.clone()));
+        match done {
+            // Somebody else has started the run, or made an agent known, in between.
+            Err(RunError::Store(StoreError::Conflict { .. })) if order.expected.is_none() => {}
+            done => return done,
         }
-        if order.expected.is_some_and(|expected| expected != 0) {
-            return Err(StoreError::Conflict { actual: 0 }.into());
-        }
-        // An agent's run has an id that is made of its parent's.
-        if start.parent.is_none() {
-            order.run.check_chosen()?;
-        }
-        let now = self.now();
-        let (workflow, body) = self.beginning(order, start, now)?;
-        let begun = Draft::begun(&order.run, &order.actor, workflow, body, now)?;
-        let draft = match opening::opened(begun, advance)? {
-            Ok(draft) => draft,
-            // There is no journal that could say so, and a run that nobody wanted isn't begun for it.
-            Err(refused) => return Ok(Advanced::refused(order.run.clone(), refused)),
-        };
-        let digest = self.digest(order, &(Advance::NAME, advance))?;
-        let workflow = Arc::clone(&draft.loaded().workflow);
-        let bodies = draft.finish().bodies;
-        let written = self.found(order, digest, Behind::nothing(), workflow, &bodies, now)?;
-        Advanced::of(written)
     }
+    Err(RunError::Contention { tries: STARTS })
+}
+
+fn advance_loaded(
+    runs: &Runs,
+    order: &Order,
+    advance: &Advance,
+    loaded: &Loaded,
+    depth: usize,
+) -> Result<Advanced, RunError> {
+    if let Some(key) = &order.key {
+        if runs.store.key_use(&order.run, key)?.is_some() {
+            return advance_own(runs, order, advance);
+        }
+        if let Some(done) = replayed_by_agent(runs, order, key, advance, loaded, depth)? {
+            return Ok(done);
+        }
+    }
+    match find_owner(runs, loaded, advance) {
+        Owner::Agent(agent) => advance_agent(runs, order, advance, loaded, &agent, depth),
+        _ => advance_own(runs, order, advance),
+    }
+}
+
+fn advance_own(runs: &Runs, order: &Order, advance: &Advance) -> Result<Advanced, RunError> {
+    let written = commit(runs, order, &(Advance::NAME, advance), |loaded, now| {
+        let owner = find_owner(runs, loaded, advance);
+        let draft = Draft::new(loaded, &order.actor, now);
+        decide(draft, advance, owner)
+    })?;
+    Advanced::of(written)
+}
+
+/// Starts a run by its first report, if the report can be made on a run that has just started.
+fn open_by_report(
+    runs: &Runs,
+    order: &Order,
+    advance: &Advance,
+    missing: &str,
+) -> Result<Advanced, RunError> {
+    let Some(start) = &advance.start else {
+        let what = missing.to_owned();
+        return Err(StoreError::NotFound { what }.into());
+    };
+    if runs.workflows.find(&start.workflow).is_none()
+        && runs.workflows.lacks_machine(&start.workflow)
+    {
+        return Ok(Advanced::untracked(order.run.clone()));
+    }
+    if order.expected.is_some_and(|expected| expected != 0) {
+        return Err(StoreError::Conflict { actual: 0 }.into());
+    }
+    // An agent's run has an id that is made of its parent's.
+    if start.parent.is_none() {
+        order.run.check_chosen()?;
+    }
+    let now = runs.now();
+    let (workflow, body) = first_record(runs, order, start, now)?;
+    let begun = Draft::start(&order.run, &order.actor, workflow, body, now)?;
+    let draft = match opening::opened(begun, advance)? {
+        Ok(draft) => draft,
+        // There is no journal that could say so, and a run that nobody wanted isn't begun for it.
+        Err(refused) => return Ok(Advanced::refused(order.run.clone(), refused)),
+    };
+    let digest = runs.digest(order, &(Advance::NAME, advance))?;
+    let workflow = Arc::clone(&draft.loaded().workflow);
+    let bodies = draft.finish().bodies;
+    let written = create_run(runs, order, digest, Base::none(), workflow, &bodies, now)?;
+    Advanced::of(written)
 }
 
 /// Decides a report on an existing run.

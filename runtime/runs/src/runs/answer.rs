@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::draft::moves_by;
 use super::draft::{Draft, Taking, Took};
-use super::moves::moves_by;
 use super::operation::{Decide, DecideCx, Right};
 use super::{Change, Loaded, RunError};
 use crate::actor::{Actor, Role};

@@ -15,11 +15,12 @@ mod read;
 
 use serde::{Serialize, Serializer};
 
-pub use edit::{Edit, EditArtifact};
-pub use hand_in::PutArtifact;
-pub use read::{ArtifactText, Submitted};
+pub use edit::{Edit, EditArtifact, check_edit};
+pub use hand_in::{PutArtifact, check_artifact};
+pub use read::{ArtifactText, Submitted, read_artifact};
 
-use super::operation::{Decide, DecideCx, Right, refuse_alone};
+use super::operation::{Decide, DecideCx, Right};
+use super::refusal::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::blocker::{ArtifactBlocker, Blocker};
 use crate::body::{Artifact, Body, Stage, Verdict};

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::follow::follow;
 use super::operation::{Outcome, bodies_of};
+use super::remembered::FOLD_EVERY;
 use super::{Loaded, RunError, Runs};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Opened, Refused};
@@ -17,11 +18,6 @@ use crate::store::{Append, Appended, Expect, Fence, StoreError};
 ///
 /// Why: with eight busy writers the worst case of thousands of tries was nine.
 const TRIES: u32 = 64;
-
-/// The interval at which a state is cached. Unit: records.
-///
-/// Why: replaying as many takes less than a millisecond.
-pub(crate) const FOLD_EVERY: u64 = 256;
 
 /// The caller of an operation, and its conditions.
 #[derive(Clone, Debug)]
@@ -132,27 +128,6 @@ impl Written {
 }
 
 impl Runs {
-    /// Changes a run and what depends on it: children are reconciled, and events that waited are taken.
-    ///
-    /// What is written is decided by a pure function of the run as it is now. `request` tells this order from others under
-    /// the same key: an operation's name and all that it was given.
-    ///
-    /// # Errors
-    ///
-    /// The store's; those of `decide`; [`StoreError::Conflict`] if the run isn't at the record that the order expects.
-    pub(super) fn commit(
-        &self,
-        order: &Order,
-        request: &impl Serialize,
-        decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
-    ) -> Result<Written, RunError> {
-        let mut written = self.commit_alone(order, request, decide)?;
-        if !written.replayed && !written.records.is_empty() {
-            self.attend(&mut written);
-        }
-        Ok(written)
-    }
-
     /// Changes a run like [`Runs::commit`], and leaves children and waiting events to the caller.
     pub(super) fn commit_alone(
         &self,
@@ -239,7 +214,7 @@ impl Runs {
                 };
                 if last / FOLD_EVERY > before || (before > 0 && takes_back()) {
                     // What was asked is done; without a fold the journal is read.
-                    let _ = self.keep_fold(&loaded);
+                    let _ = cache_state(self, &loaded);
                 }
                 Ok(Written {
                     outcome: (),
@@ -274,21 +249,6 @@ impl Runs {
             })?;
         }
         Ok(state)
-    }
-
-    /// Keeps the fold of a run, so that reading it needn't begin at its first record.
-    ///
-    /// # Errors
-    ///
-    /// The store's.
-    pub fn keep_fold(&self, loaded: &Loaded) -> Result<(), RunError> {
-        let fold = state::encode_cache(&loaded.state, loaded.head.hash);
-        let fold = fold.map_err(|error| StoreError::Invalid {
-            what: format!("the fold can't be written: {error}"),
-        })?;
-        self.store
-            .put_fold_cache(&loaded.run, loaded.head.seq, &fold)?;
-        Ok(())
     }
 
     /// Returns the first answer to the order, if it was made before.
@@ -328,4 +288,19 @@ impl Runs {
             loaded: self.load(&order.run)?,
         })
     }
+}
+
+/// Keeps the fold of a run, so that reading it needn't begin at its first record.
+///
+/// # Errors
+///
+/// The store's.
+pub fn cache_state(runs: &Runs, loaded: &Loaded) -> Result<(), RunError> {
+    let fold = state::encode_cache(&loaded.state, loaded.head.hash);
+    let fold = fold.map_err(|error| StoreError::Invalid {
+        what: format!("the fold can't be written: {error}"),
+    })?;
+    runs.store
+        .put_fold_cache(&loaded.run, loaded.head.seq, &fold)?;
+    Ok(())
 }

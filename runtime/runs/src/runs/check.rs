@@ -9,6 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::operation::{Decide, DecideCx, Door, Operation, Outcome, Right};
+use super::reconcile::commit;
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Written};
 use crate::body::{Body, Check, Refused};
 use crate::check::{self, CheckResult, Declaration};
@@ -90,7 +91,7 @@ impl Operation for RunCheckIn<'_> {
             return written.told();
         }
         let mut open = false;
-        let refused = runs.commit(order, &request, |run, _| {
+        let refused = commit(runs, order, &request, |run, _| {
             let refusal = run.unchecked();
             open = refusal.is_none();
             let bodies = refusal.into_iter().collect();

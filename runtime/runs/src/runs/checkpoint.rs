@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::operation::{Decide, DecideCx, Right, refuse_alone};
+use super::operation::{Decide, DecideCx, Right};
+use super::refusal::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::blocker::OperationBlocker;
 use crate::body::{Body, CheckpointTaken, Refused};

@@ -3,9 +3,13 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::create::{Start, first_record};
+use super::draft::Base;
 use super::draft::Draft;
 use super::operation::{Decide, DecideCx, Right};
-use super::{Change, Loaded, RunError, Runs};
+use super::operation::{Door, Operation};
+use super::reconcile::create_run;
+use super::{Change, Loaded, RunError, Runs, Written};
 use crate::actor::Role;
 use crate::blocker::OperationBlocker;
 use crate::body::{Body, Cancelled, Continued, Forced, Paused, Refused};
@@ -48,6 +52,35 @@ pub struct Force {
     pub context: Map<String, Value>,
     /// The reason.
     pub reason: Option<String>,
+}
+
+/// Starts a run under the order's id.
+///
+/// It is an error if there is no such workflow, if the machine doesn't come to rest, or
+/// ([`StoreError::Conflict`](crate::StoreError)) if there is a run of that id already.
+impl Operation for Start {
+    const NAME: &'static str = "start";
+    type Response = Written;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
+    fn carry_out(&self, door: &Door<'_>) -> Result<Written, RunError> {
+        let Door { runs, order } = *door;
+        let start = &runs.redact_request(self);
+        let digest = runs.digest(order, start)?;
+        if let Some(key) = &order.key
+            && let Some(seen) = runs.store.key_use(&order.run, key)?
+            && seen.request == digest
+        {
+            return runs.written_before(order, seen.first, seen.last);
+        }
+        order.run.check_chosen()?;
+        let now = runs.now();
+        let (workflow, body) = first_record(runs, order, start, now)?;
+        create_run(runs, order, digest, Base::none(), workflow, &[body], now)
+    }
 }
 
 impl Decide for Pause {
@@ -146,27 +179,25 @@ impl Cancel {
     }
 }
 
-impl Runs {
-    /// Returns the run of a workflow that was paused last; of a project, if one is named.
-    ///
-    /// # Errors
-    ///
-    /// The store's.
-    pub fn latest_paused(
-        &self,
-        workflow: &str,
-        project: Option<&str>,
-    ) -> Result<Option<RunId>, RunError> {
-        let query = Query {
-            statuses: vec![Status::Paused.name().to_owned()],
-            workflow: Some(workflow.to_owned()),
-            project: project.map(str::to_owned),
-            limit: 1,
-            ..Query::default()
-        };
-        let page = self.store.list(&query)?;
-        Ok(page.heads.into_iter().next().map(|head| head.run))
-    }
+/// Returns the run of a workflow that was paused last; of a project, if one is named.
+///
+/// # Errors
+///
+/// The store's.
+pub fn latest_paused(
+    runs: &Runs,
+    workflow: &str,
+    project: Option<&str>,
+) -> Result<Option<RunId>, RunError> {
+    let query = Query {
+        statuses: vec![Status::Paused.name().to_owned()],
+        workflow: Some(workflow.to_owned()),
+        project: project.map(str::to_owned),
+        limit: 1,
+        ..Query::default()
+    };
+    let page = runs.store.list(&query)?;
+    Ok(page.heads.into_iter().next().map(|head| head.run))
 }
 
 fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError> {
@@ -212,16 +243,5 @@ fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError
             Ok(draft.loaded().refuse_operation("force", blocker))
         }
         Err(error) => Err(error),
-    }
-}
-
-impl Loaded {
-    /// Returns the record, or the refusal if nothing more happens to the run.
-    fn unless_over(&self, operation: &str, body: Body) -> Change {
-        let body = match self.legality().over_or_restoring() {
-            Some(blocker) => self.refuse_operation(operation, blocker),
-            None => body,
-        };
-        Change { bodies: vec![body] }
     }
 }

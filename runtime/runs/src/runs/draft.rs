@@ -8,13 +8,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use statemark_runtime::{Outcome, StateId, TransitionId};
 
-use super::moves::moves_by;
-use super::start::Behind;
 use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::actor::Actor;
 use crate::blocker::Blocker;
 use crate::body::{
-    Body, Cause, Event, Microstep, Opened, Paused, Queued, RequestKind, StepRecord, Waiting,
+    Body, Cause, Event, Microstep, Opened, Paused, Queued, RequestKind, Resolution, StepRecord,
+    Waiting,
 };
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -31,6 +30,27 @@ pub(super) struct Draft {
     now: u64,
     actor: Actor,
     bodies: Vec<Body>,
+}
+
+/// The records that a new run continues.
+pub(super) struct Base {
+    /// Another run, and the last of its records that counts here, too.
+    pub(super) other: Option<(RunId, u64)>,
+    /// The hash of that record.
+    pub(super) last: Hash,
+    /// The state at that record.
+    pub(super) state: RunState,
+}
+
+impl Base {
+    /// Makes the base of a run that continues no other.
+    pub(super) fn none() -> Self {
+        Self {
+            other: None,
+            last: Hash::ZERO,
+            state: RunState::default(),
+        }
+    }
 }
 
 /// An event that is about to be taken.
@@ -81,22 +101,22 @@ impl Draft {
     }
 
     /// Makes the draft of a new run, with its first record.
-    pub(super) fn begun(
+    pub(super) fn start(
         run: &RunId,
         actor: &Actor,
         workflow: Arc<Workflow>,
         body: Body,
         now: u64,
     ) -> Result<Self, RunError> {
-        Self::behind(run, actor, workflow, &Behind::nothing(), body, now)
+        Self::start_from(run, actor, workflow, &Base::none(), body, now)
     }
 
     /// Makes the draft of a new run that continues another's first records.
-    pub(super) fn behind(
+    pub(super) fn start_from(
         run: &RunId,
         actor: &Actor,
         workflow: Arc<Workflow>,
-        behind: &Behind,
+        behind: &Base,
         body: Body,
         now: u64,
     ) -> Result<Self, RunError> {
@@ -447,4 +467,43 @@ pub(super) fn spent(
         let now = u64::try_from(now).unwrap_or(u64::MAX);
         (visits.saturating_add(now) > most).then(|| (name.clone(), most))
     })
+}
+
+/// Returns the input of the machine for an event.
+///
+/// None if the table has nothing of that name, or if it is the outcome of a run that nobody waits for any more.
+pub(super) fn moves_by(
+    workflow: &Workflow,
+    state: &RunState,
+    event: &str,
+    cause: Option<&Cause>,
+) -> Option<StepInput<'static>> {
+    let table = workflow.table();
+    match asked_by(state, event, cause) {
+        Some(Cause::Timer { timer }) => table.timer_named(timer).map(StepInput::Timer),
+        Some(Cause::Child {
+            run,
+            step: Some(step),
+        }) => {
+            // What an earlier visit has waited for is nothing to the one that goes on.
+            let child = state.children.get(run.as_str())?;
+            let (event, step) = (table.event_named(event)?, table.state_named(step)?);
+            let is_awaited = state.is_current_child(child);
+            is_awaited.then_some(StepInput::Outcome(event, step))
+        }
+        _ => table.event_named(event).map(StepInput::Event),
+    }
+}
+
+/// Returns the cause of an event; of an approved one, the cause of its request.
+fn asked_by<'s>(state: &'s RunState, event: &str, cause: Option<&'s Cause>) -> Option<&'s Cause> {
+    if let Some(Cause::Request { request }) = cause
+        && let Some(request) = state.requests.get(request)
+        && let Some((resolved, ..)) = &request.resolved
+        && resolved.resolution == Resolution::Approved
+        && let Some(waiting) = request.opened.event.as_ref().filter(|it| it.event == event)
+    {
+        return waiting.cause.as_ref();
+    }
+    cause
 }

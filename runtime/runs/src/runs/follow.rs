@@ -5,9 +5,9 @@
 //! - Once nothing is in the way any more, what waited is taken in order: first events that came meanwhile, then timers
 //!   that are due.
 
+use super::draft::moves_by;
 use super::draft::{Draft, Taking, Took};
-use super::moves::moves_by;
-use super::{Loaded, Order, RunError, Runs};
+use super::{Loaded, Order, RunError};
 use crate::actor::{Actor, Role};
 use crate::blocker::Blocker;
 use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved, StepRecord};
@@ -40,36 +40,12 @@ pub(super) fn follow(
     }
     draft.goes_on_as(Actor::new(Role::System));
     draft.tidy()?;
-    draft.children()?;
+    draft.update_children()?;
     // What more has waited than one append takes comes with the next.
     if before.state.is_held() || !draft.state().queue.is_empty() {
         draft.drain()?;
     }
     Ok(draft.finish().bodies)
-}
-
-impl Runs {
-    /// Takes queued events that nothing blocks any more, in as many appends as that needs.
-    pub(super) fn take_waiting(&self, loaded: &Loaded) -> Result<Loaded, RunError> {
-        let mut loaded = loaded.clone();
-        let order = Order::new(loaded.run.clone(), Actor::new(Role::System));
-        loop {
-            let waiting = loaded.state.queue.len();
-            if waiting == 0 || loaded.state.is_held() || loaded.state.status().is_over() {
-                return Ok(loaded);
-            }
-            let mut written = self.commit_alone(&order, &"queue", |loaded, now| {
-                let mut draft = Draft::new(loaded, &order.actor, now);
-                draft.drain()?;
-                Ok(draft.finish())
-            })?;
-            self.attend_to_others(&mut written);
-            loaded = written.loaded;
-            if loaded.state.queue.len() >= waiting {
-                return Ok(loaded);
-            }
-        }
-    }
 }
 
 impl Draft {
@@ -102,7 +78,7 @@ impl Draft {
     }
 
     /// Takes what has waited, until something is in the way again.
-    fn drain(&mut self) -> Result<(), RunError> {
+    pub(super) fn drain(&mut self) -> Result<(), RunError> {
         for _ in 0..MOST {
             let state = self.state();
             if state.paused.is_some() || state.restoring.is_some() || state.status().is_over() {
@@ -124,7 +100,7 @@ impl Draft {
                 return Ok(());
             }
             self.tidy()?;
-            self.children()?;
+            self.update_children()?;
         }
         Ok(())
     }

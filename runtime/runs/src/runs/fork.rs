@@ -12,10 +12,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::draft::Base;
 use super::draft::Draft;
 use super::operation::{Door, Operation, Right};
+use super::reconcile::create_run;
+use super::restore::continue_restore;
 use super::restore::{files_to, intent};
-use super::start::Behind;
 use super::{InvalidRequest, Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Forked};
@@ -24,6 +26,7 @@ use crate::hash::Hash;
 use crate::id::RunId;
 use crate::state::{self, LiveRecords, RunState};
 use crate::store::{PendingTimer, StoreError};
+use reset::resolve_reset;
 
 /// A branch of a run, and its differences. The order names the new run.
 #[derive(Clone, Debug, Serialize)]
@@ -118,149 +121,152 @@ impl Operation for Fork {
         let digest = runs.digest(order, &(Self::NAME, fork))?;
         let written = match runs.replayed(order, digest)? {
             Some(written) => written,
-            None => runs.branch_off(order, digest, &runs.settled(fork)?)?,
+            None => branch_off(runs, order, digest, &resolve_reset(runs, fork)?)?,
         };
         if fork.restore_workspace {
-            return runs.put_files_back(order, written);
+            return continue_restore(runs, order, written);
         }
         Ok(written)
     }
 }
 
-impl Runs {
-    /// Plans a fork: its first state, and the fate of the files. Writes nothing.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Fork`] as an operation.
-    pub fn plan_fork(&self, fork: &Fork) -> Result<ForkPlan, RunError> {
-        let fork = &self.settled(&self.redact_request(fork))?;
-        // The new run has no name yet, and none of what is shown depends on it.
-        let run = fork.from.clone();
-        let now = self.now();
-        let (behind, draft) = self.forked(&Order::new(run, Actor::new(Role::System)), fork, now)?;
-        let state = draft.state();
-        let open = behind.state.open_requests().into_iter();
-        let revisions = state.artifacts.values().flatten().map(|it| &it.artifact);
-        let name = self.checkpoint_of(fork, state)?;
-        let kept = name.as_ref().and_then(|it| state.checkpoints.get(it));
-        let files = kept.map(|it| files_to(&it.taken)).transpose()?;
-        Ok(ForkPlan {
-            from: fork.from.clone(),
-            at: fork.at,
-            leaves: state.leaves.clone(),
-            context: state.context.clone(),
-            artifacts: revisions.map(|it| (it.name.clone(), it.revision)).collect(),
-            requests: open.map(|it| it.opened.request.clone()).collect(),
-            timers: state.timers.clone(),
-            checkpoint: name,
-            files,
-        })
-    }
+/// Plans a fork: its first state, and the fate of the files. Writes nothing.
+///
+/// # Errors
+///
+/// Those of [`Fork`] as an operation.
+pub fn plan_fork(runs: &Runs, fork: &Fork) -> Result<ForkPlan, RunError> {
+    let fork = &resolve_reset(runs, &runs.redact_request(fork))?;
+    // The new run has no name yet, and none of what is shown depends on it.
+    let run = fork.from.clone();
+    let now = runs.now();
+    let (behind, draft) = draft_fork(runs, &Order::new(run, Actor::new(Role::System)), fork, now)?;
+    let state = draft.state();
+    let open = behind.state.open_requests().into_iter();
+    let revisions = state.artifacts.values().flatten().map(|it| &it.artifact);
+    let name = checkpoint_of(runs, fork, state)?;
+    let kept = name.as_ref().and_then(|it| state.checkpoints.get(it));
+    let files = kept.map(|it| files_to(&it.taken)).transpose()?;
+    Ok(ForkPlan {
+        from: fork.from.clone(),
+        at: fork.at,
+        leaves: state.leaves.clone(),
+        context: state.context.clone(),
+        artifacts: revisions.map(|it| (it.name.clone(), it.revision)).collect(),
+        requests: open.map(|it| it.opened.request.clone()).collect(),
+        timers: state.timers.clone(),
+        checkpoint: name,
+        files,
+    })
+}
 
-    fn branch_off(&self, order: &Order, digest: Hash, fork: &Fork) -> Result<Written, RunError> {
-        order.run.check_chosen()?;
-        let now = self.now();
-        let (behind, mut draft) = self.forked(order, fork, now)?;
-        let now = now.max(behind.state.updated);
-        if let Some(name) = self.checkpoint_of(fork, draft.state())? {
-            for body in intent(draft.loaded(), &name, None, now)? {
-                draft.push(body)?;
-            }
+fn branch_off(runs: &Runs, order: &Order, digest: Hash, fork: &Fork) -> Result<Written, RunError> {
+    order.run.check_chosen()?;
+    let now = runs.now();
+    let (behind, mut draft) = draft_fork(runs, order, fork, now)?;
+    let now = now.max(behind.state.updated);
+    if let Some(name) = checkpoint_of(runs, fork, draft.state())? {
+        for body in intent(draft.loaded(), &name, None, now)? {
+            draft.push(body)?;
         }
-        let workflow = Arc::clone(&draft.loaded().workflow);
-        let bodies = draft.finish().bodies;
-        self.found(order, digest, behind, workflow, &bodies, now)
     }
+    let workflow = Arc::clone(&draft.loaded().workflow);
+    let bodies = draft.finish().bodies;
+    create_run(runs, order, digest, behind, workflow, &bodies, now)
+}
 
-    /// Returns the base of a fork, and the draft with its first record.
-    fn forked(&self, order: &Order, fork: &Fork, now: u64) -> Result<(Behind, Draft), RunError> {
-        let state = self.forkable(fork)?;
-        let last = self
-            .store
-            .records(&fork.from, fork.at.saturating_sub(1), 1)?;
-        let last = last.first().map(crate::record::Record::hash);
-        let last = last.ok_or_else(|| missing(fork))?;
-        let body = Body::Forked(Forked {
-            from: fork.from.clone(),
-            at: fork.at,
-            input: input(&fork.input)?,
-            drop_artifacts: fork.drop_artifacts,
-            requests: reopened(&state, &order.run),
-            title: fork.title.clone(),
-        });
-        let table = state.table.ok_or_else(|| missing(fork))?;
-        let workflow = self.workflow_of(&table)?;
-        if let Some(cause) = fork
-            .input
-            .as_object()
-            .and_then(|it| workflow.context_defect(&state.context, it))
-        {
-            return Err(InvalidRequest::ForkInput { cause }.into());
-        }
-        let now = now.max(state.updated);
-        let other = Some((fork.from.clone(), fork.at));
-        let behind = Behind { other, last, state };
-        let draft = Draft::behind(&order.run, &order.actor, workflow, &behind, body, now)?;
-        Ok((behind, draft))
+/// Returns the base of a fork, and the draft with its first record.
+fn draft_fork(
+    runs: &Runs,
+    order: &Order,
+    fork: &Fork,
+    now: u64,
+) -> Result<(Base, Draft), RunError> {
+    let state = forkable_state(runs, fork)?;
+    let last = runs
+        .store
+        .records(&fork.from, fork.at.saturating_sub(1), 1)?;
+    let last = last.first().map(crate::record::Record::hash);
+    let last = last.ok_or_else(|| missing(fork))?;
+    let body = Body::Forked(Forked {
+        from: fork.from.clone(),
+        at: fork.at,
+        input: input(&fork.input)?,
+        drop_artifacts: fork.drop_artifacts,
+        requests: reopened(&state, &order.run),
+        title: fork.title.clone(),
+    });
+    let table = state.table.ok_or_else(|| missing(fork))?;
+    let workflow = runs.workflow_of(&table)?;
+    if let Some(cause) = fork
+        .input
+        .as_object()
+        .and_then(|it| workflow.context_defect(&state.context, it))
+    {
+        return Err(InvalidRequest::ForkInput { cause }.into());
     }
+    let now = now.max(state.updated);
+    let other = Some((fork.from.clone(), fork.at));
+    let behind = Base { other, last, state };
+    let draft = Draft::start_from(&order.run, &order.actor, workflow, &behind, body, now)?;
+    Ok((behind, draft))
+}
 
-    /// Returns the checkpoint that has the files of the record, if they are to be restored.
-    fn checkpoint_of(&self, fork: &Fork, state: &RunState) -> Result<Option<String>, RunError> {
-        if !fork.restore_workspace {
-            return Ok(None);
-        }
-        let (from, at) = (&fork.from, fork.at);
-        if let Some(restoring) = self.load(from)?.state.restoring {
-            return Err(RunError::Invalid(InvalidRequest::ForkRestoring {
-                run: from.clone(),
-                checkpoint: restoring.name,
-            }));
-        }
-        let name = state.workspace.clone();
-        let name = name.ok_or_else(|| InvalidRequest::ForkWithoutCheckpoint {
+/// Returns the checkpoint that has the files of the record, if they are to be restored.
+fn checkpoint_of(runs: &Runs, fork: &Fork, state: &RunState) -> Result<Option<String>, RunError> {
+    if !fork.restore_workspace {
+        return Ok(None);
+    }
+    let (from, at) = (&fork.from, fork.at);
+    if let Some(restoring) = runs.load(from)?.state.restoring {
+        return Err(RunError::Invalid(InvalidRequest::ForkRestoring {
             run: from.clone(),
-            at,
-        })?;
-        Ok(Some(name))
+            checkpoint: restoring.name,
+        }));
     }
+    let name = state.workspace.clone();
+    let name = name.ok_or_else(|| InvalidRequest::ForkWithoutCheckpoint {
+        run: from.clone(),
+        at,
+    })?;
+    Ok(Some(name))
+}
 
-    /// Returns the state of the other run at the record, if a run can start there.
-    fn forkable(&self, fork: &Fork) -> Result<RunState, RunError> {
-        let head = self.store.head(&fork.from)?;
-        if fork.at == 0 || fork.at > head.seq {
-            return Err(missing(fork).into());
-        }
-        let live = state::live_records(&*self.store, &fork.from, Some(head.seq), &[])?;
-        if !live.contains(fork.at) {
-            return Err(RunError::Invalid(InvalidRequest::ForkTakenBack {
-                at: fork.at,
-                run: fork.from.clone(),
-                counting: counting(&live),
-            }));
-        }
-        if let Some(together) = self.together(&fork.from, fork.at)? {
-            let message = together.describe("fork", "at");
-            return Err(InvalidRequest::ForkWithinAppend { message }.into());
-        }
-        Ok(state::replay(&*self.store, &fork.from, Some(fork.at))?)
+/// Returns the state of the other run at the record, if a run can start there.
+fn forkable_state(runs: &Runs, fork: &Fork) -> Result<RunState, RunError> {
+    let head = runs.store.head(&fork.from)?;
+    if fork.at == 0 || fork.at > head.seq {
+        return Err(missing(fork).into());
     }
+    let live = state::live_records(&*runs.store, &fork.from, Some(head.seq), &[])?;
+    if !live.contains(fork.at) {
+        return Err(RunError::Invalid(InvalidRequest::ForkTakenBack {
+            at: fork.at,
+            run: fork.from.clone(),
+            counting: counting(&live),
+        }));
+    }
+    if let Some(together) = find_append(runs, &fork.from, fork.at)? {
+        let message = together.describe("fork", "at");
+        return Err(InvalidRequest::ForkWithinAppend { message }.into());
+    }
+    Ok(state::replay(&*runs.store, &fork.from, Some(fork.at))?)
+}
 
-    /// Finds the append of a record, if the record isn't its last.
-    pub(super) fn together(&self, run: &RunId, at: u64) -> Result<Option<Together>, RunError> {
-        let (mut first, mut last, mut goes_on) = (1, 0, false);
-        state::for_each_record(&*self.store, run, 0, None, |record| {
-            if !goes_on && record.seq <= at {
-                first = record.seq;
-            }
-            if goes_on || record.seq <= at {
-                last = record.seq;
-                goes_on = record.continues();
-            }
-            Ok(())
-        })?;
-        Ok((last > at).then_some(Together { first, at, last }))
-    }
+/// Finds the append of a record, if the record isn't its last.
+pub(super) fn find_append(runs: &Runs, run: &RunId, at: u64) -> Result<Option<Together>, RunError> {
+    let (mut first, mut last, mut goes_on) = (1, 0, false);
+    state::for_each_record(&*runs.store, run, 0, None, |record| {
+        if !goes_on && record.seq <= at {
+            first = record.seq;
+        }
+        if goes_on || record.seq <= at {
+            last = record.seq;
+            goes_on = record.continues();
+        }
+        Ok(())
+    })?;
+    Ok((last > at).then_some(Together { first, at, last }))
 }
 
 /// Records that were written all or none: between them the run never was.

@@ -14,8 +14,10 @@ use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::{Configuration, StateId, StateKind, Table, TransitionId};
 
-use super::invoke::invoking;
-use super::operation::{Decide, DecideCx, Right, refuse_alone};
+use super::create::invoking;
+use super::create::{invoked_tables, store_tables};
+use super::operation::{Decide, DecideCx, Right};
+use super::refusal::refuse_alone;
 use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Role;
 use crate::blocker::{Blocker, OperationBlocker};
@@ -70,7 +72,7 @@ impl Decide for Migrate {
     }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
-        let to = cx.runs.target(run, self)?;
+        let to = target(cx.runs, run, self)?;
         let role = cx.order.actor.role;
         let lax = || Some(for_a_person(run, &to, self, role)?.into());
         let body = match refused(run, &to).or_else(lax) {
@@ -82,10 +84,10 @@ impl Decide for Migrate {
                     Role::Person | Role::System => &BTreeMap::new(),
                     Role::Observer | Role::Agent => &run.state.invokes,
                 };
-                plan.migrated.invokes = cx.runs.invoked_by(&to, pinned)?;
+                plan.migrated.invokes = invoked_tables(cx.runs, &to, pinned)?;
                 if plan.obstacles.is_empty() {
                     cx.runs.store.put_blob(to.bytes())?;
-                    cx.runs.keep_tables(&plan.migrated.invokes)?;
+                    store_tables(cx.runs, &plan.migrated.invokes)?;
                     Body::Migrated(plan.migrated)
                 } else {
                     let obstacles = plan.obstacles.into_iter().map(|it| it.reason).collect();
@@ -98,38 +100,36 @@ impl Decide for Migrate {
     }
 }
 
-impl Runs {
-    /// Plans a migration by a caller in this role. Writes nothing.
-    ///
-    /// # Errors
-    ///
-    /// There is no such run or workflow; as for [`Runs::load`].
-    pub fn plan_migration(
-        &self,
-        run: &RunId,
-        migrate: &Migrate,
-        role: Role,
-    ) -> Result<MigrationPlan, RunError> {
-        let loaded = self.load(run)?;
-        let to = self.target(&loaded, migrate)?;
-        let mut plan = planned(&loaded, &to, migrate);
-        let obstacle = |what, reason| Obstacle {
-            what,
-            name: run.to_string(),
-            reason,
-        };
-        if let Some(blocker) = refused(&loaded, &to) {
-            plan.obstacles = vec![obstacle("run", blocker.message())];
-        } else if let Some(blocker) = for_a_person(&loaded, &to, migrate, role) {
-            plan.obstacles.push(obstacle("person", blocker.to_string()));
-        }
-        Ok(plan)
+/// Plans a migration by a caller in this role. Writes nothing.
+///
+/// # Errors
+///
+/// There is no such run or workflow; as for [`Runs::load`].
+pub fn plan_migration(
+    runs: &Runs,
+    run: &RunId,
+    migrate: &Migrate,
+    role: Role,
+) -> Result<MigrationPlan, RunError> {
+    let loaded = runs.load(run)?;
+    let to = target(runs, &loaded, migrate)?;
+    let mut plan = planned(&loaded, &to, migrate);
+    let obstacle = |what, reason| Obstacle {
+        what,
+        name: run.to_string(),
+        reason,
+    };
+    if let Some(blocker) = refused(&loaded, &to) {
+        plan.obstacles = vec![obstacle("run", blocker.message())];
+    } else if let Some(blocker) = for_a_person(&loaded, &to, migrate, role) {
+        plan.obstacles.push(obstacle("person", blocker.to_string()));
     }
+    Ok(plan)
+}
 
-    fn target(&self, loaded: &Loaded, migrate: &Migrate) -> Result<Arc<Workflow>, RunError> {
-        let id = migrate.workflow.as_ref();
-        self.workflow_named(id.unwrap_or(&loaded.state.workflow))
-    }
+fn target(runs: &Runs, loaded: &Loaded, migrate: &Migrate) -> Result<Arc<Workflow>, RunError> {
+    let id = migrate.workflow.as_ref();
+    runs.workflow_named(id.unwrap_or(&loaded.state.workflow))
 }
 
 /// Returns the reason that there is nothing to be moved.

@@ -23,11 +23,11 @@
 
 use serde::Serialize;
 
+use super::reconcile::commit;
 use super::redaction::Redact;
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
-use crate::blocker::{Blocker, Surface};
-use crate::body::{Body, Opened, Refused, Subject};
+use crate::body::{Body, Opened, Refused};
 
 /// A right that an operation's caller needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +137,7 @@ impl<O: Decide> Operation for O {
         let operation = runs.redact_request(self);
         operation.validate()?;
         let request = (<O as Decide>::NAME, &operation);
-        let mut written = runs.commit(order, &request, |run, now| {
+        let mut written = commit(runs, order, &request, |run, now| {
             operation.decide(run, &DecideCx { order, now, runs })
         })?;
         if written.records.is_empty()
@@ -202,39 +202,6 @@ fn refusal_in(bodies: &[Body]) -> Option<Refused> {
 pub(super) fn bodies_of(records: &[crate::record::Record]) -> Vec<Body> {
     let read = records.iter().filter_map(|record| record.read().ok());
     read.collect()
-}
-
-impl Loaded {
-    /// Returns the refusal of something, with the events that are enabled instead.
-    pub(super) fn refuse(&self, subject: Subject, blocker: &Blocker) -> Body {
-        let enabled = self.legality().enabled_events();
-        Body::Refused(Refused::new(subject, Surface::Refusal, blocker, enabled))
-    }
-
-    /// Returns the refusal of an operation, with the events that are enabled instead.
-    pub(super) fn refuse_operation(&self, operation: &str, blocker: impl Into<Blocker>) -> Body {
-        self.refuse(subject(operation, None), &blocker.into())
-    }
-}
-
-/// Returns the refusal of an operation that no event could replace.
-pub(super) fn refuse_alone(
-    operation: &str,
-    on: Option<String>,
-    blocker: impl Into<Blocker>,
-) -> Body {
-    let (subject, blocker) = (subject(operation, on), blocker.into());
-    Body::Refused(Refused::new(
-        subject,
-        Surface::Refusal,
-        &blocker,
-        Vec::new(),
-    ))
-}
-
-fn subject(operation: &str, on: Option<String>) -> Subject {
-    let name = operation.to_owned();
-    Subject::Operation { name, on }
 }
 
 impl Runs {

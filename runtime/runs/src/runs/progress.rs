@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::operation::{Decide, DecideCx, Right, refuse_alone};
+use super::operation::{Decide, DecideCx, Right};
+use super::refusal::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::body::{Body, Progress, Refused};
 

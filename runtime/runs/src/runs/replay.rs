@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use statemark_runtime::{StateId, TransitionId};
 
+use super::draft::moves_by;
 use super::draft::spent;
 use super::follow::unmoved;
-use super::moves::moves_by;
 use super::{RunError, Runs, interrupt};
 use crate::body::{Body, Cause, Event, Forced, Started, StepRecord};
 use crate::hash::Hash;
@@ -68,57 +68,59 @@ impl Difference {
     }
 }
 
-impl Runs {
-    /// Replays a journal under its own tables, or under another one to see what would change.
-    ///
-    /// # Errors
-    ///
-    /// There is no such run, or the store or a table can't be read. What is wrong in the journal is no error.
-    pub fn replay(&self, run: &RunId, under: Option<Arc<Workflow>>) -> Result<Replay, RunError> {
-        let head = self.store.head(run)?;
-        let mut player = Player {
-            owners: self.owners(run)?,
-            runs: self,
-            run,
-            under,
-            last: Hash::ZERO,
-            state: RunState::default(),
-            replay: Replay::default(),
-        };
-        let mut failed = None;
-        state::for_each_record(&*self.store, run, 0, Some(head.seq), |record| {
-            if player.replay.difference.is_none() && failed.is_none() {
-                match player.take(record) {
-                    Ok(difference) => player.replay.difference = difference,
-                    Err(error) => failed = Some(error),
-                }
+/// Replays a journal under its own tables, or under another one to see what would change.
+///
+/// # Errors
+///
+/// There is no such run, or the store or a table can't be read. What is wrong in the journal is no error.
+pub fn replay_run(
+    runs: &Runs,
+    run: &RunId,
+    under: Option<Arc<Workflow>>,
+) -> Result<Replay, RunError> {
+    let head = runs.store.head(run)?;
+    let mut player = Player {
+        owners: owners(runs, run)?,
+        runs,
+        run,
+        under,
+        last: Hash::ZERO,
+        state: RunState::default(),
+        replay: Replay::default(),
+    };
+    let mut failed = None;
+    state::for_each_record(&*runs.store, run, 0, Some(head.seq), |record| {
+        if player.replay.difference.is_none() && failed.is_none() {
+            match player.take(record) {
+                Ok(difference) => player.replay.difference = difference,
+                Err(error) => failed = Some(error),
             }
-            Ok(())
-        })?;
-        if let Some(error) = failed {
-            return Err(error);
         }
-        let mut replay = player.replay;
-        if replay.difference.is_none() && (replay.records, player.last) != (head.seq, head.hash) {
-            let what = "the journal doesn't end with the record that the store says is its last";
-            replay.difference = Some(Difference::new(head.seq, what));
-        }
-        Ok(replay)
+        Ok(())
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
     }
+    let mut replay = player.replay;
+    if replay.difference.is_none() && (replay.records, player.last) != (head.seq, head.hash) {
+        let what = "the journal doesn't end with the record that the store says is its last";
+        replay.difference = Some(Difference::new(head.seq, what));
+    }
+    Ok(replay)
+}
 
-    /// Returns the runs that a fork's first records are of, with their last records, in order.
-    fn owners(&self, run: &RunId) -> Result<Vec<(u64, RunId)>, RunError> {
-        let mut owners = vec![(u64::MAX, run.clone())];
-        let mut next = self.store.head(run)?.forked;
-        let mut upto = u64::MAX;
-        while let Some((parent, at)) = next {
-            upto = upto.min(at);
-            owners.push((upto, parent.clone()));
-            next = self.store.head(&parent)?.forked;
-        }
-        owners.reverse();
-        Ok(owners)
+/// Returns the runs that a fork's first records are of, with their last records, in order.
+fn owners(runs: &Runs, run: &RunId) -> Result<Vec<(u64, RunId)>, RunError> {
+    let mut owners = vec![(u64::MAX, run.clone())];
+    let mut next = runs.store.head(run)?.forked;
+    let mut upto = u64::MAX;
+    while let Some((parent, at)) = next {
+        upto = upto.min(at);
+        owners.push((upto, parent.clone()));
+        next = runs.store.head(&parent)?.forked;
     }
+    owners.reverse();
+    Ok(owners)
 }
 
 /// A replay while it goes on.
@@ -197,7 +199,7 @@ impl Player<'_> {
                 match self.moves(&workflow, event) {
                     Some(moves) => {
                         let made = self.again(record, &workflow, &moves, event.data.as_ref());
-                        made.map(|step| self.let_go(&workflow, event, step))
+                        made.map(|step| self.drop_step(&workflow, event, step))
                     }
                     // It came, and there is nothing that could have taken it.
                     None if came_for_nothing(event) => Ok(unmoved(&self.state)),
@@ -265,7 +267,7 @@ impl Player<'_> {
     /// Returns an unmoved step, if the event had to be dropped.
     ///
     /// An event of the run itself isn't taken if it would exceed a limit, or if an approval isn't of what was asked.
-    fn let_go(&self, workflow: &Workflow, event: &Event, made: StepRecord) -> StepRecord {
+    fn drop_step(&self, workflow: &Workflow, event: &Event, made: StepRecord) -> StepRecord {
         let stood_still = event.cause.is_some() && event.step.steps.is_empty();
         let ignored = made.steps.is_empty();
         let unapproved = || {

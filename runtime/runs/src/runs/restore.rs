@@ -9,8 +9,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::checkpoint::taken;
-use super::operation::{Decide, DecideCx, Door, Operation, Right, refuse_alone};
-use super::rewind::{Rewind, rewound};
+use super::operation::{Decide, DecideCx, Door, Operation, Right};
+use super::reconcile::commit;
+use super::refusal::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Written};
 use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{Body, CheckpointRestored, CheckpointTaken, Refused, Rewound};
@@ -42,7 +43,7 @@ impl Operation for Restore {
     fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
         let Door { runs, order } = *door;
         let restore = &runs.redact_request(self);
-        let written = runs.put_back(order, &(Self::NAME, restore), |run, _| {
+        let written = restore_files(runs, order, &(Self::NAME, restore), |run, _| {
             let name = &restore.name;
             if run.state.checkpoints.contains_key(name) && run.state.restoring.is_none() {
                 return Ok(Ok((name.clone(), None)));
@@ -75,7 +76,7 @@ impl Operation for FinishRestore {
     }
 
     fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
-        door.runs.finish(door.order, true)?.told()
+        finish_restore(door.runs, door.order, true)?.told()
     }
 }
 
@@ -108,112 +109,91 @@ impl Decide for GiveUpRestore {
     }
 }
 
-impl Runs {
-    /// Carries out a rewind with files.
-    pub(super) fn rewind_files(&self, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
-        self.put_back(order, &("rewind", rewind), |loaded, _| {
-            let to = rewind.to;
-            let refuse =
-                |blocker: Blocker| refuse_alone("rewind", Some(format!("record {to}")), blocker);
-            let plan = match self.allowed(loaded, rewind, order.actor.role)? {
-                Ok(plan) => plan,
-                Err(blocker) => return Ok(Err(refuse(blocker))),
-            };
-            let Some(name) = plan.checkpoint.clone() else {
-                return Ok(Err(refuse(OperationBlocker::NoCheckpoint { to }.into())));
-            };
-            // The keys of what it owes are those of the record to come, which is made last.
-            let rewound = rewound(loaded, rewind, plan, 0);
-            Ok(Ok((name, Some(rewound))))
-        })
-    }
+pub(super) fn restore_files(
+    runs: &Runs,
+    order: &Order,
+    request: &impl Serialize,
+    mut decide: impl FnMut(&Loaded, u64) -> Result<Intent, RunError>,
+) -> Result<Written, RunError> {
+    let intended = commit(runs, order, request, |loaded, now| {
+        let bodies = match decide(loaded, now)? {
+            Ok((name, rewind)) => intent(loaded, &name, rewind, now)?,
+            Err(refused) => vec![refused],
+        };
+        Ok(Change { bodies })
+    })?;
+    continue_restore(runs, order, intended)
+}
 
-    fn put_back(
-        &self,
-        order: &Order,
-        request: &impl Serialize,
-        mut decide: impl FnMut(&Loaded, u64) -> Result<Intent, RunError>,
-    ) -> Result<Written, RunError> {
-        let intended = self.commit(order, request, |loaded, now| {
-            let bodies = match decide(loaded, now)? {
-                Ok((name, rewind)) => intent(loaded, &name, rewind, now)?,
-                Err(refused) => vec![refused],
-            };
-            Ok(Change { bodies })
+/// Does what an append with an intent says, and says that it is done.
+pub(super) fn continue_restore(
+    runs: &Runs,
+    order: &Order,
+    mut intended: Written,
+) -> Result<Written, RunError> {
+    runs.probe("restore.intended");
+    if intended.loaded.state.restoring.is_none() || !is_meant(&intended) {
+        // It was refused, or was asked for again after it was done. What another has begun is another's.
+        return Ok(intended);
+    }
+    let done = finish_restore(runs, order, intended.replayed)?;
+    intended.records.extend(done.records);
+    intended.bodies.extend(done.bodies);
+    intended.loaded = done.loaded;
+    Ok(intended)
+}
+
+/// Restores the files and records the end.
+///
+/// After an interruption nobody knows the state of the files: they are saved once more.
+fn finish_restore(runs: &Runs, order: &Order, interrupted: bool) -> Result<Written, RunError> {
+    let mut order = order.clone();
+    (order.key, order.expected) = (None, None);
+    let meant = restoring(&runs.load(&order.run)?)?.clone();
+    let _lock = lock_working_copy(Path::new(&meant.repository))?;
+    let loaded = runs.load(&order.run)?;
+    if loaded.state.restoring.as_ref() != Some(&meant) {
+        // Whoever had the turn before has done it.
+        return Ok(Written::nothing(loaded, true));
+    }
+    if interrupted {
+        commit(runs, &order, &"save", |loaded, now| {
+            let meant = restoring(loaded)?;
+            let repository = Repository::open(Path::new(&meant.repository))?;
+            let saved = repository.save(Some(&meant.tree))?;
+            if saved.matches(&meant.tree) || is_saved(loaded, &saved.tree) {
+                return Ok(Change::default());
+            }
+            let taken = overwritten(loaded, &repository, &saved, now)?;
+            Ok(Change {
+                bodies: vec![Body::CheckpointTaken(taken)],
+            })
         })?;
-        self.put_files_back(order, intended)
     }
-
-    /// Does what an append with an intent says, and says that it is done.
-    pub(super) fn put_files_back(
-        &self,
-        order: &Order,
-        mut intended: Written,
-    ) -> Result<Written, RunError> {
-        self.probe("restore.intended");
-        if intended.loaded.state.restoring.is_none() || !is_meant(&intended) {
-            // It was refused, or was asked for again after it was done. What another has begun is another's.
-            return Ok(intended);
-        }
-        let done = self.finish(order, intended.replayed)?;
-        intended.records.extend(done.records);
-        intended.bodies.extend(done.bodies);
-        intended.loaded = done.loaded;
-        Ok(intended)
-    }
-
-    /// Restores the files and records the end.
-    ///
-    /// After an interruption nobody knows the state of the files: they are saved once more.
-    fn finish(&self, order: &Order, interrupted: bool) -> Result<Written, RunError> {
-        let mut order = order.clone();
-        (order.key, order.expected) = (None, None);
-        let meant = restoring(&self.load(&order.run)?)?.clone();
-        let _lock = lock_working_copy(Path::new(&meant.repository))?;
-        let loaded = self.load(&order.run)?;
-        if loaded.state.restoring.as_ref() != Some(&meant) {
-            // Whoever had the turn before has done it.
-            return Ok(Written::nothing(loaded, true));
-        }
-        if interrupted {
-            self.commit(&order, &"save", |loaded, now| {
-                let meant = restoring(loaded)?;
-                let repository = Repository::open(Path::new(&meant.repository))?;
-                let saved = repository.save(Some(&meant.tree))?;
-                if saved.matches(&meant.tree) || is_saved(loaded, &saved.tree) {
-                    return Ok(Change::default());
-                }
-                let taken = overwritten(loaded, &repository, &saved, now)?;
-                Ok(Change {
-                    bodies: vec![Body::CheckpointTaken(taken)],
-                })
-            })?;
-        }
-        let loaded = self.load(&order.run)?;
-        let meant = restoring(&loaded)?;
-        let repository = Repository::open(Path::new(&meant.repository))?;
-        let saved = repository.save(Some(&meant.tree))?;
-        self.probe("restore.saved");
-        repository.restore(&meant.tree, &saved)?;
-        self.probe("restore.compared");
-        let done = self.commit(&order, &"finish", |loaded, _| {
-            let mut restored = restoring(loaded)?.clone();
-            let rewind = restored.rewind.take();
-            restored.done = true;
-            let seq = loaded.head.seq + 1;
-            let rewind = rewind.map(|mut rewind| {
-                for (owed, number) in rewind.compensations.iter_mut().zip(1_u64..) {
-                    owed.key = format!("{}:{seq}:{number}", loaded.run);
-                }
-                Body::Rewound(rewind)
-            });
-            let mut bodies: Vec<Body> = rewind.into_iter().collect();
-            bodies.push(Body::CheckpointRestored(restored));
-            Ok(Change { bodies })
-        })?;
-        self.probe("restore.recorded");
-        Ok(done)
-    }
+    let loaded = runs.load(&order.run)?;
+    let meant = restoring(&loaded)?;
+    let repository = Repository::open(Path::new(&meant.repository))?;
+    let saved = repository.save(Some(&meant.tree))?;
+    runs.probe("restore.saved");
+    repository.restore(&meant.tree, &saved)?;
+    runs.probe("restore.compared");
+    let done = commit(runs, &order, &"finish", |loaded, _| {
+        let mut restored = restoring(loaded)?.clone();
+        let rewind = restored.rewind.take();
+        restored.done = true;
+        let seq = loaded.head.seq + 1;
+        let rewind = rewind.map(|mut rewind| {
+            for (owed, number) in rewind.compensations.iter_mut().zip(1_u64..) {
+                owed.key = format!("{}:{seq}:{number}", loaded.run);
+            }
+            Body::Rewound(rewind)
+        });
+        let mut bodies: Vec<Body> = rewind.into_iter().collect();
+        bodies.push(Body::CheckpointRestored(restored));
+        Ok(Change { bodies })
+    })?;
+    runs.probe("restore.recorded");
+    Ok(done)
 }
 
 /// Reports whether the restore under way is the one of these records.

@@ -13,14 +13,17 @@ use serde::Serialize;
 
 pub use plan::{EffectLeft, RewindPlan};
 
-use super::operation::{Door, Operation, Right, refuse_alone};
+use super::operation::{Door, Operation, Right};
+use super::reconcile::commit;
+use super::refusal::refuse_alone;
 use super::restore::files_to;
-use super::{Change, Loaded, RunError, Runs, Written};
+use super::restore::restore_files;
+use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::actor::Role;
 use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{Body, Compensation, EffectStatus, Refused, Rewound, Scope};
 use crate::state;
-use plan::scope_name;
+use plan::{make_plan, scope_name};
 
 /// Most records that a refusal tells of. Why: it is a sentence, and the journal has them all.
 const TOLD: usize = 5;
@@ -74,10 +77,10 @@ impl Operation for Rewind {
     fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
         let Door { runs, order } = *door;
         if self.scope != Scope::State {
-            return runs.rewind_files(order, self)?.told();
+            return rewind_files(runs, order, self)?.told();
         }
-        let written = runs.commit(order, &(Self::NAME, self), |run, _| {
-            let body = match runs.allowed(run, self, order.actor.role)? {
+        let written = commit(runs, order, &(Self::NAME, self), |run, _| {
+            let body = match check_rewind(runs, run, self, order.actor.role)? {
                 Ok(plan) => Body::Rewound(rewound(run, self, plan, run.head.seq + 1)),
                 Err(blocker) => {
                     let on = Some(format!("record {}", self.to));
@@ -90,109 +93,131 @@ impl Operation for Rewind {
     }
 }
 
-impl Runs {
-    /// Plans a rewind, with the token that it needs. Writes nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Invalid`] says why there can't be such a rewind; [`RunError::Git`] that the files can't be compared;
-    /// else as for [`Runs::load`].
-    pub fn plan_rewind(
-        &self,
-        run: &crate::id::RunId,
-        rewind: &Rewind,
-    ) -> Result<RewindPlan, RunError> {
-        let loaded = self.load(run)?;
-        let mut plan = self.planned(&loaded, rewind)??;
-        let name = plan.checkpoint.as_ref();
-        let kept = name.and_then(|it| loaded.state.checkpoints.get(it));
-        plan.files = kept.map(|it| files_to(&it.taken)).transpose()?;
-        Ok(plan)
-    }
+/// Plans a rewind, with the token that it needs. Writes nothing.
+///
+/// # Errors
+///
+/// [`RunError::Invalid`] says why there can't be such a rewind; [`RunError::Git`] that the files can't be compared;
+/// else as for [`Runs::load`].
+pub fn plan_rewind(
+    runs: &Runs,
+    run: &crate::id::RunId,
+    rewind: &Rewind,
+) -> Result<RewindPlan, RunError> {
+    let loaded = runs.load(run)?;
+    let mut plan = make_plan(runs, &loaded, rewind)??;
+    let name = plan.checkpoint.as_ref();
+    let kept = name.and_then(|it| loaded.state.checkpoints.get(it));
+    plan.files = kept.map(|it| files_to(&it.taken)).transpose()?;
+    Ok(plan)
+}
 
-    /// Returns the plan of a rewind that can be carried out now.
-    pub(super) fn allowed(
-        &self,
-        loaded: &Loaded,
-        rewind: &Rewind,
-        role: Role,
-    ) -> Result<Result<RewindPlan, Blocker>, RunError> {
-        let mut plan = match self.planned(loaded, rewind)? {
-            Ok(plan) => plan,
-            Err(blocker) => return Ok(Err(blocker)),
-        };
-        if role >= Role::Person {
-            plan.spent.clear();
-        } else if !plan.persons.is_empty() {
-            let persons = plan.persons.iter().take(TOLD);
-            let persons: Vec<String> = persons.map(|(seq, told)| format!("{seq} {told}")).collect();
-            let more = plan.persons.len().saturating_sub(persons.len());
-            let more = if more == 0 {
-                String::new()
-            } else {
-                format!(", and {more} more")
-            };
-            let records = format!("{}{more}", persons.join(", "));
-            return Ok(Err(OperationBlocker::PersonRewinds { records }.into()));
-        }
-        match &rewind.token {
-            None => return Ok(Err(OperationBlocker::NoToken.into())),
-            Some(token) if *token != plan.token => {
-                let difference = self.changed(loaded, token, &plan)?;
-                return Ok(Err(OperationBlocker::StaleToken { difference }.into()));
-            }
-            Some(_) => {}
-        }
-        let left: Vec<String> = plan.blocking().map(told).collect();
-        if !left.is_empty() && !rewind.force {
-            let effects = left.join(", ");
-            return Ok(Err(OperationBlocker::EffectsLeft { effects }.into()));
-        }
-        Ok(Ok(plan))
-    }
-
-    /// Describes the difference of a plan from the one that a token is for.
-    fn changed(&self, loaded: &Loaded, token: &str, plan: &RewindPlan) -> Result<String, RunError> {
-        let mut parts = token.splitn(4, '-');
-        let at = parts.next().and_then(|at| at.parse::<u64>().ok());
-        let to = parts.next().and_then(|to| to.parse::<u64>().ok());
-        let (Some(at), Some(to), Some(scope)) = (at, to, parts.next()) else {
-            return Ok(format!("`{token}` isn't a token of a rewind"));
-        };
-        if to != plan.to || scope != scope_name(plan.scope) {
-            return Ok(format!(
-                "the token is for going back to record {to} with scope `{scope}`, not to {} with `{}`",
-                plan.to,
-                scope_name(plan.scope)
-            ));
-        }
-        let mut since = Vec::new();
-        let mut more = 0_u64;
-        state::for_each_record(&*self.store, &loaded.run, at, Some(plan.at), |record| {
-            if record.kind == "refused" {
-                return Ok(());
-            }
-            if since.len() < TOLD {
-                since.push(format!("{} {}", record.seq, record.summary()));
-            } else {
-                more += 1;
-            }
-            Ok(())
-        })?;
-        if since.is_empty() {
-            let reason = "the token is of another run, journal or checkpoint, or a run beneath this one has gone on since";
-            return Ok(reason.to_owned());
-        }
+/// Returns the plan of a rewind that can be carried out now.
+pub(super) fn check_rewind(
+    runs: &Runs,
+    loaded: &Loaded,
+    rewind: &Rewind,
+    role: Role,
+) -> Result<Result<RewindPlan, Blocker>, RunError> {
+    let mut plan = match make_plan(runs, loaded, rewind)? {
+        Ok(plan) => plan,
+        Err(blocker) => return Ok(Err(blocker)),
+    };
+    if role >= Role::Person {
+        plan.spent.clear();
+    } else if !plan.persons.is_empty() {
+        let persons = plan.persons.iter().take(TOLD);
+        let persons: Vec<String> = persons.map(|(seq, told)| format!("{seq} {told}")).collect();
+        let more = plan.persons.len().saturating_sub(persons.len());
         let more = if more == 0 {
             String::new()
         } else {
             format!(", and {more} more")
         };
-        let since = since.join(", ");
-        Ok(format!(
-            "the run has gone on since the dry run: {since}{more}"
-        ))
+        let records = format!("{}{more}", persons.join(", "));
+        return Ok(Err(OperationBlocker::PersonRewinds { records }.into()));
     }
+    match &rewind.token {
+        None => return Ok(Err(OperationBlocker::NoToken.into())),
+        Some(token) if *token != plan.token => {
+            let difference = describe_difference(runs, loaded, token, &plan)?;
+            return Ok(Err(OperationBlocker::StaleToken { difference }.into()));
+        }
+        Some(_) => {}
+    }
+    let left: Vec<String> = plan.blocking().map(told).collect();
+    if !left.is_empty() && !rewind.force {
+        let effects = left.join(", ");
+        return Ok(Err(OperationBlocker::EffectsLeft { effects }.into()));
+    }
+    Ok(Ok(plan))
+}
+
+/// Describes the difference of a plan from the one that a token is for.
+fn describe_difference(
+    runs: &Runs,
+    loaded: &Loaded,
+    token: &str,
+    plan: &RewindPlan,
+) -> Result<String, RunError> {
+    let mut parts = token.splitn(4, '-');
+    let at = parts.next().and_then(|at| at.parse::<u64>().ok());
+    let to = parts.next().and_then(|to| to.parse::<u64>().ok());
+    let (Some(at), Some(to), Some(scope)) = (at, to, parts.next()) else {
+        return Ok(format!("`{token}` isn't a token of a rewind"));
+    };
+    if to != plan.to || scope != scope_name(plan.scope) {
+        return Ok(format!(
+            "the token is for going back to record {to} with scope `{scope}`, not to {} with `{}`",
+            plan.to,
+            scope_name(plan.scope)
+        ));
+    }
+    let mut since = Vec::new();
+    let mut more = 0_u64;
+    state::for_each_record(&*runs.store, &loaded.run, at, Some(plan.at), |record| {
+        if record.kind == "refused" {
+            return Ok(());
+        }
+        if since.len() < TOLD {
+            since.push(format!("{} {}", record.seq, record.summary()));
+        } else {
+            more += 1;
+        }
+        Ok(())
+    })?;
+    if since.is_empty() {
+        let reason = "the token is of another run, journal or checkpoint, or a run beneath this one has gone on since";
+        return Ok(reason.to_owned());
+    }
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(", and {more} more")
+    };
+    let since = since.join(", ");
+    Ok(format!(
+        "the run has gone on since the dry run: {since}{more}"
+    ))
+}
+
+/// Carries out a rewind with files.
+fn rewind_files(runs: &Runs, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
+    restore_files(runs, order, &("rewind", rewind), |loaded, _| {
+        let to = rewind.to;
+        let refuse =
+            |blocker: Blocker| refuse_alone("rewind", Some(format!("record {to}")), blocker);
+        let plan = match check_rewind(runs, loaded, rewind, order.actor.role)? {
+            Ok(plan) => plan,
+            Err(blocker) => return Ok(Err(refuse(blocker))),
+        };
+        let Some(name) = plan.checkpoint.clone() else {
+            return Ok(Err(refuse(OperationBlocker::NoCheckpoint { to }.into())));
+        };
+        // The keys of what it owes are those of the record to come, which is made last.
+        let rewound = rewound(loaded, rewind, plan, 0);
+        Ok(Ok((name, Some(rewound))))
+    })
 }
 
 fn told(effect: &EffectLeft) -> String {

@@ -156,58 +156,56 @@ pub struct Forking {
     pub leaves: Vec<String>,
 }
 
-impl Runs {
-    /// Loads the history of a run.
-    ///
-    /// # Errors
-    ///
-    /// There is no such run, or its journal can't be read.
-    pub fn timeline(&self, run: &RunId) -> Result<Timeline, RunError> {
-        let head = self.store.head(run)?;
-        let mut drawing = Drawing::default();
-        state::for_each_record(&*self.store, run, 0, Some(head.seq), |record| {
-            drawing.push(record).map_err(|error| StoreError::Corrupt {
-                run: Some(run.clone()),
-                seq: Some(record.seq),
-                what: format!("`{}` can't be read: {error}", record.kind),
-            })
-        })?;
-        let mut timeline = drawing.finish();
-        timeline.run = run.to_string();
-        timeline.seq = head.seq;
-        timeline.forks = self.forks(run)?;
-        Ok(timeline)
-    }
+/// Loads the history of a run.
+///
+/// # Errors
+///
+/// There is no such run, or its journal can't be read.
+pub fn load_timeline(runs: &Runs, run: &RunId) -> Result<Timeline, RunError> {
+    let head = runs.store.head(run)?;
+    let mut drawing = Drawing::default();
+    state::for_each_record(&*runs.store, run, 0, Some(head.seq), |record| {
+        drawing.push(record).map_err(|error| StoreError::Corrupt {
+            run: Some(run.clone()),
+            seq: Some(record.seq),
+            what: format!("`{}` can't be read: {error}", record.kind),
+        })
+    })?;
+    let mut timeline = drawing.finish();
+    timeline.run = run.to_string();
+    timeline.seq = head.seq;
+    timeline.forks = load_forks(runs, run)?;
+    Ok(timeline)
+}
 
-    /// Returns the forks of a run.
-    fn forks(&self, run: &RunId) -> Result<Vec<Forking>, RunError> {
-        let mut query = Query {
-            forked: Some(run.clone()),
-            limit: MAX_PAGE,
-            ..Query::default()
-        };
-        let mut forks = Vec::new();
-        loop {
-            let page = self.store.list(&query)?;
-            for head in page.heads {
-                if let Some((_, at)) = head.forked {
-                    forks.push(Forking {
-                        at,
-                        run: head.run,
-                        created: head.created,
-                        status: head.summary.status,
-                        leaves: head.summary.leaves,
-                    });
-                }
-            }
-            query.after = page.next;
-            if query.after.is_none() {
-                break;
+/// Returns the forks of a run.
+fn load_forks(runs: &Runs, run: &RunId) -> Result<Vec<Forking>, RunError> {
+    let mut query = Query {
+        forked: Some(run.clone()),
+        limit: MAX_PAGE,
+        ..Query::default()
+    };
+    let mut forks = Vec::new();
+    loop {
+        let page = runs.store.list(&query)?;
+        for head in page.heads {
+            if let Some((_, at)) = head.forked {
+                forks.push(Forking {
+                    at,
+                    run: head.run,
+                    created: head.created,
+                    status: head.summary.status,
+                    leaves: head.summary.leaves,
+                });
             }
         }
-        forks.sort_by(|one, other| (one.at, &one.run).cmp(&(other.at, &other.run)));
-        Ok(forks)
+        query.after = page.next;
+        if query.after.is_none() {
+            break;
+        }
     }
+    forks.sort_by(|one, other| (one.at, &one.run).cmp(&(other.at, &other.run)));
+    Ok(forks)
 }
 
 /// A timeline while its records come in.

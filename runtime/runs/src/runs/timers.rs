@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::child::MAX_DEPTH;
 use super::draft::Draft;
+use super::reconcile::{MAX_DEPTH, commit, drain_queue, reconcile_children};
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
 use crate::id::RunId;
@@ -44,39 +44,6 @@ struct Elapse<'t> {
 }
 
 impl Runs {
-    /// Takes the timers of all runs that are due by a time, the earliest first, at most so many.
-    ///
-    /// Whoever asks first has a timer to itself for a while; one whose claimer dies is anybody's again. However many
-    /// fire it, its event is taken once: the journal says whether it is still to come. A timer that finds its run paused,
-    /// or something to be settled first, stays and is taken right behind that.
-    ///
-    /// # Errors
-    ///
-    /// The store's, when it is asked what is due. What happens to one run doesn't keep the others from theirs.
-    pub fn fire_due(&self, now: u64, limit: usize) -> Result<Vec<Fired>, RunError> {
-        let due = self.store.claim_due(now, limit, CLAIM)?;
-        let fired = due.into_iter().map(|due| Fired {
-            written: self.fire(&due.run, &due.timer),
-            run: due.run,
-            timer: due.timer,
-        });
-        Ok(fired.collect())
-    }
-
-    /// Takes the due timers of all runs before a list, a great many of them at most.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::fire_due`].
-    pub fn take_due(&self) -> Result<(), RunError> {
-        for _ in 0..MOST_ROUNDS {
-            if self.fire_due(self.now(), ROUND)?.is_empty() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     /// Loads a run after its due timers are taken and its children are reconciled.
     ///
     /// Front ends use it that nobody runs a clock for.
@@ -84,14 +51,14 @@ impl Runs {
     /// # Errors
     ///
     /// As for [`Runs::load`] and [`Runs::execute`].
-    pub fn caught_up(&self, run: &RunId) -> Result<Loaded, RunError> {
-        self.caught_up_but(run, &mut BTreeSet::new(), 0)
+    pub fn catch_up(&self, run: &RunId) -> Result<Loaded, RunError> {
+        self.catch_up_except(run, &mut BTreeSet::new(), 0)
     }
 
     /// Catches a run up, except for runs in `seen` and below the greatest depth.
     ///
     /// Why: imported journals can say that runs work for each other in a ring.
-    fn caught_up_but(
+    fn catch_up_except(
         &self,
         run: &RunId,
         seen: &mut BTreeSet<RunId>,
@@ -103,17 +70,17 @@ impl Runs {
         if self.store.is_asleep()? {
             return Ok(loaded);
         }
-        if loaded.has_children() {
+        if loaded.needs_reconciling() {
             for child in loaded.open_children() {
                 if depth < MAX_DEPTH && !seen.contains(&child) {
                     // What is wrong with a child is the child's; the parent hears of it when it ends.
-                    drop(self.caught_up_but(&child, seen, depth + 1));
+                    drop(self.catch_up_except(&child, seen, depth + 1));
                 }
             }
-            self.tend(run)?;
+            reconcile_children(self, run)?;
             loaded = self.load(run)?;
         }
-        loaded = self.take_waiting(&loaded)?;
+        loaded = drain_queue(self, &loaded)?;
         for _ in 0..MOST {
             let now = self.now();
             let due = loaded.state.timers.iter().filter(|it| it.due <= now);
@@ -121,7 +88,7 @@ impl Runs {
             let mut fired = None;
             // One that finds something in its way may stand before the expiry of just that.
             for timer in &due {
-                let written = self.fire(run, timer)?;
+                let written = fire_timer(self, run, timer)?;
                 if !written.records.is_empty() {
                     fired = Some(written);
                     break;
@@ -134,29 +101,62 @@ impl Runs {
         }
         Ok(loaded)
     }
+}
 
-    /// Takes one timer of a run, if it is still to come and nothing is in its way.
-    fn fire(&self, run: &RunId, timer: &PendingTimer) -> Result<Written, RunError> {
-        let order = Order::new(run.clone(), Actor::new(Role::System));
-        self.commit(&order, &("timer", Elapse { timer }), |loaded, now| {
-            let state = &loaded.state;
-            let expiry = timer.name.starts_with("request:");
-            // A request that holds up others may expire; nothing happens to a run that is paused.
-            let held = if expiry {
-                state.paused.is_some()
-            } else {
-                state.is_held()
-            };
-            if held || state.status().is_over() || !state.timers.contains(timer) {
-                return Ok(Change::default());
-            }
-            let mut draft = Draft::new(loaded, &order.actor, now);
-            draft.elapse(timer)?;
-            // One that was armed twice by one step is one entry of the store's.
-            while draft.state().timers.contains(timer) && !draft.state().is_held() {
-                draft.elapse(timer)?;
-            }
-            Ok(draft.finish())
-        })
+/// Takes the timers of all runs that are due by a time, the earliest first, at most so many.
+///
+/// Whoever asks first has a timer to itself for a while; one whose claimer dies is anybody's again. However many
+/// fire it, its event is taken once: the journal says whether it is still to come. A timer that finds its run paused,
+/// or something to be settled first, stays and is taken right behind that.
+///
+/// # Errors
+///
+/// The store's, when it is asked what is due. What happens to one run doesn't keep the others from theirs.
+pub fn fire_due(runs: &Runs, now: u64, limit: usize) -> Result<Vec<Fired>, RunError> {
+    let due = runs.store.claim_due(now, limit, CLAIM)?;
+    let fired = due.into_iter().map(|due| Fired {
+        written: fire_timer(runs, &due.run, &due.timer),
+        run: due.run,
+        timer: due.timer,
+    });
+    Ok(fired.collect())
+}
+
+/// Takes the due timers of all runs before a list, a great many of them at most.
+///
+/// # Errors
+///
+/// As for [`Runs::fire_due`].
+pub fn fire_all_due(runs: &Runs) -> Result<(), RunError> {
+    for _ in 0..MOST_ROUNDS {
+        if fire_due(runs, runs.now(), ROUND)?.is_empty() {
+            break;
+        }
     }
+    Ok(())
+}
+
+/// Takes one timer of a run, if it is still to come and nothing is in its way.
+fn fire_timer(runs: &Runs, run: &RunId, timer: &PendingTimer) -> Result<Written, RunError> {
+    let order = Order::new(run.clone(), Actor::new(Role::System));
+    commit(runs, &order, &("timer", Elapse { timer }), |loaded, now| {
+        let state = &loaded.state;
+        let expiry = timer.name.starts_with("request:");
+        // A request that holds up others may expire; nothing happens to a run that is paused.
+        let held = if expiry {
+            state.paused.is_some()
+        } else {
+            state.is_held()
+        };
+        if held || state.status().is_over() || !state.timers.contains(timer) {
+            return Ok(Change::default());
+        }
+        let mut draft = Draft::new(loaded, &order.actor, now);
+        draft.elapse(timer)?;
+        // One that was armed twice by one step is one entry of the store's.
+        while draft.state().timers.contains(timer) && !draft.state().is_held() {
+            draft.elapse(timer)?;
+        }
+        Ok(draft.finish())
+    })
 }

@@ -17,7 +17,8 @@ use statemark_runs::runs::{
 use statemark_runs::{
     Actor, Advance, Answer, Ask, Body, Cancel, Continue, DenyTool, FinishRestore, Force,
     GiveUpRestore, Hash, Loaded, Order, Pause, RecordCheck, Registered, Reply, Report, Reserve,
-    Role, RunCheck, RunCheckIn, RunError, Runs, Send, Start, Used, Withdraw,
+    Role, RunCheck, RunCheckIn, RunError, Runs, Send, Start, Used, Withdraw, acquire_lease,
+    plan_rewind,
 };
 
 use crate::secrets::redactor;
@@ -437,7 +438,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             force: true,
             ..Rewind::to(1)
         };
-        rewind.token = Some(runs.plan_rewind(&order.run, &rewind).unwrap().token);
+        rewind.token = Some(plan_rewind(runs, &order.run, &rewind).unwrap().token);
         runs.execute(&person, &rewind).unwrap();
     }),
     ("WriteRaw", |runs, order, it| {
@@ -460,7 +461,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         runs.execute(order, &raw).unwrap();
     }),
     ("lease", |runs, order, it| {
-        refused(runs.lease(&order.run, it, 10).map(drop));
+        refused(acquire_lease(runs, &order.run, it, 10).map(drop));
     }),
     ("Cancel", |runs, order, it| {
         runs.execute(order, &Cancel::because(it)).unwrap();

@@ -7,12 +7,15 @@
 //! the child does, and that it has ended after it has. Whoever stops in between leaves nothing wrong behind: the next report
 //! makes up for it.
 
+use super::advance_within;
 use super::owner::{Agent, children};
 use super::{Advance, Advanced, opening, refusal};
 use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
+use crate::runs::create::first_record;
 use crate::runs::draft::Draft;
+use crate::runs::reconcile::commit;
 use crate::runs::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Start};
 use crate::state::{Child, Status};
 use crate::store::StoreError;
@@ -22,249 +25,247 @@ use crate::store::StoreError;
 /// Why: each level is a run, and nobody can follow more.
 const MAX_LEVELS: usize = 8;
 
-impl Runs {
-    /// Carries out a report on an agent's step.
-    pub(super) fn advance_agent(
-        &self,
-        order: &Order,
-        advance: &Advance,
-        loaded: &Loaded,
-        agent: &Agent,
-        depth: usize,
-    ) -> Result<Advanced, RunError> {
-        if advance.close {
-            return Err(InvalidRequest::AgentCloses.into());
+/// Carries out a report on an agent's step.
+pub(super) fn advance_agent(
+    runs: &Runs,
+    order: &Order,
+    advance: &Advance,
+    loaded: &Loaded,
+    agent: &Agent,
+    depth: usize,
+) -> Result<Advanced, RunError> {
+    if advance.close {
+        return Err(InvalidRequest::AgentCloses.into());
+    }
+    if depth >= MAX_LEVELS {
+        let max = MAX_LEVELS;
+        return Err(InvalidRequest::AgentsTooDeep { max }.into());
+    }
+    if let Some(expected) = order.expected
+        && expected != loaded.head.seq
+    {
+        let actual = loaded.head.seq;
+        return Err(StoreError::Conflict { actual }.into());
+    }
+    if let Some(refused) = not_now(loaded, advance) {
+        return record_refusal(runs, order, advance, &refused);
+    }
+    let child = match find_or_start_child(runs, order, advance, loaded, agent)? {
+        Ok(child) => child,
+        Err(refused) => return record_refusal(runs, order, advance, &refused),
+    };
+    let advanced = advance_child(runs, order, advance, loaded, &child, agent, depth)?;
+    note_end(runs, order, &child, &advanced)?;
+    Ok(advanced)
+}
+
+/// Returns the answer of an agent's run under this key, if one has answered.
+pub(super) fn replayed_by_agent(
+    runs: &Runs,
+    order: &Order,
+    key: &Key,
+    advance: &Advance,
+    loaded: &Loaded,
+    depth: usize,
+) -> Result<Option<Advanced>, RunError> {
+    let Some(step) = &advance.step else {
+        return Ok(None);
+    };
+    let state = &loaded.state;
+    for (run, child) in state.children.iter().chain(&state.orphans) {
+        let prefix = format!("{}:", child.workflow);
+        let agent = Agent {
+            id: child.workflow.clone(),
+            step: step.strip_prefix(&prefix).unwrap_or(step).to_owned(),
+        };
+        let child = read_id(run)?;
+        if runs.store.key_use(&child, key)?.is_some() {
+            let answer = advance_child(runs, order, advance, loaded, &child, &agent, depth)?;
+            note_end(runs, order, &child, &answer)?;
+            return Ok(Some(answer));
         }
-        if depth >= MAX_LEVELS {
-            let max = MAX_LEVELS;
-            return Err(InvalidRequest::AgentsTooDeep { max }.into());
+    }
+    Ok(None)
+}
+
+/// Returns the run that the report drives.
+///
+/// It is the one at work, else a new one, which the parent's journal has from now on.
+fn find_or_start_child(
+    runs: &Runs,
+    order: &Order,
+    advance: &Advance,
+    loaded: &Loaded,
+    agent: &Agent,
+) -> Result<Result<RunId, Refused>, RunError> {
+    let latest = latest(loaded, advance, agent);
+    let begins = match (latest, check_beginning(runs, order, advance, agent)) {
+        (Some((run, child)), _) if child.ended.is_none() => return Ok(Ok(read_id(run)?)),
+        // The one that has ended says so itself.
+        (Some((run, _)), Ok(Err(_)) | Err(RunError::UnknownWorkflow { .. })) => {
+            return Ok(Ok(read_id(run)?));
         }
-        if let Some(expected) = order.expected
-            && expected != loaded.head.seq
+        (_, begins) => begins?,
+    };
+    if let Err(refused) = begins {
+        return Ok(Err(refused));
+    }
+    let mut found = None;
+    let order = Order {
+        key: None,
+        ..order.clone()
+    };
+    commit(runs, &order, &(), |loaded, _| {
+        if let Some((run, child)) = self::latest(loaded, advance, agent)
+            && child.ended.is_none()
         {
-            let actual = loaded.head.seq;
-            return Err(StoreError::Conflict { actual }.into());
+            found = Some(read_id(run)?);
+            return Ok(Change::default());
         }
-        if let Some(refused) = not_now(loaded, advance) {
-            return self.refuse(order, advance, &refused);
-        }
-        let child = match self.child(order, advance, loaded, agent)? {
-            Ok(child) => child,
-            Err(refused) => return self.refuse(order, advance, &refused),
-        };
-        let advanced = self.advance_child(order, advance, loaded, &child, agent, depth)?;
-        self.note_end(order, &child, &advanced)?;
-        Ok(advanced)
-    }
-
-    /// Returns the answer of an agent's run under this key, if one has answered.
-    pub(super) fn replayed_by_agent(
-        &self,
-        order: &Order,
-        key: &Key,
-        advance: &Advance,
-        loaded: &Loaded,
-        depth: usize,
-    ) -> Result<Option<Advanced>, RunError> {
-        let Some(step) = &advance.step else {
-            return Ok(None);
-        };
-        let state = &loaded.state;
-        for (run, child) in state.children.iter().chain(&state.orphans) {
-            let prefix = format!("{}:", child.workflow);
-            let agent = Agent {
-                id: child.workflow.clone(),
-                step: step.strip_prefix(&prefix).unwrap_or(step).to_owned(),
-            };
-            let child = read_id(run)?;
-            if self.store.key_use(&child, key)?.is_some() {
-                let answer = self.advance_child(order, advance, loaded, &child, &agent, depth)?;
-                self.note_end(order, &child, &answer)?;
-                return Ok(Some(answer));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns the run that the report drives.
-    ///
-    /// It is the one at work, else a new one, which the parent's journal has from now on.
-    fn child(
-        &self,
-        order: &Order,
-        advance: &Advance,
-        loaded: &Loaded,
-        agent: &Agent,
-    ) -> Result<Result<RunId, Refused>, RunError> {
-        let latest = latest(loaded, advance, agent);
-        let begins = match (latest, self.begins(order, advance, agent)) {
-            (Some((run, child)), _) if child.ended.is_none() => return Ok(Ok(read_id(run)?)),
-            // The one that has ended says so itself.
-            (Some((run, _)), Ok(Err(_)) | Err(RunError::UnknownWorkflow { .. })) => {
-                return Ok(Ok(read_id(run)?));
-            }
-            (_, begins) => begins?,
-        };
-        if let Err(refused) = begins {
-            return Ok(Err(refused));
-        }
-        let mut found = None;
-        let order = Order {
-            key: None,
-            ..order.clone()
-        };
-        self.commit(&order, &(), |loaded, _| {
-            if let Some((run, child)) = self::latest(loaded, advance, agent)
-                && child.ended.is_none()
-            {
-                found = Some(read_id(run)?);
-                return Ok(Change::default());
-            }
-            let run = child_id(loaded, advance, agent)?;
-            found = Some(run.clone());
-            let started = ChildStarted {
-                run,
-                workflow: agent.id.clone(),
-                table: None,
-                step: loaded.state.leaves.first().cloned(),
-                unit: advance.unit.clone(),
-            };
-            Ok(Change {
-                bodies: vec![Body::ChildStarted(started)],
-            })
-        })?;
-        let missing = || StoreError::NotFound {
-            what: "the agent's run".to_owned(),
-        };
-        Ok(Ok(found.ok_or_else(missing)?))
-    }
-
-    /// Checks that a run of the agent's machine can start with the report. Writes nothing.
-    fn begins(
-        &self,
-        order: &Order,
-        advance: &Advance,
-        agent: &Agent,
-    ) -> Result<Result<(), Refused>, RunError> {
-        let start = Start {
+        let run = child_id(loaded, advance, agent)?;
+        found = Some(run.clone());
+        let started = ChildStarted {
+            run,
             workflow: agent.id.clone(),
-            ..Start::default()
-        };
-        let now = self.now();
-        let (workflow, body) = self.beginning(order, &start, now)?;
-        let begun = Draft::begun(&order.run, &order.actor, workflow, body, now)?;
-        let report = Advance {
-            step: Some(agent.step.clone()),
-            unit: None,
-            start: None,
-            ..advance.clone()
-        };
-        let opened = opening::opened(begun, &report)?;
-        let subject = refusal::subject(advance);
-        Ok(opened.map(|_| ()).map_err(|why| Refused { subject, ..why }))
-    }
-
-    /// Makes the report on the child's own step.
-    fn advance_child(
-        &self,
-        order: &Order,
-        advance: &Advance,
-        loaded: &Loaded,
-        run: &RunId,
-        agent: &Agent,
-        depth: usize,
-    ) -> Result<Advanced, RunError> {
-        let (state, id) = (&loaded.state, run.as_str());
-        let recorded = state.children.get(id).or_else(|| state.orphans.get(id));
-        let step = match recorded {
-            Some(child) => child.step.as_ref(),
-            None => loaded.state.leaves.first(),
-        };
-        let parent = Parent {
-            run: loaded.run.clone(),
-            step: step.cloned(),
+            table: None,
+            step: loaded.state.leaves.first().cloned(),
             unit: advance.unit.clone(),
         };
-        match self.load(run) {
-            Ok(found) if found.state.parent.as_ref().map(|it| &it.run) != Some(&loaded.run) => {
-                let (run, parent) = (run.clone(), loaded.run.clone());
-                return Err(InvalidRequest::NotAnAgents { run, parent }.into());
-            }
-            Ok(_) | Err(RunError::Store(StoreError::NotFound { .. })) => {}
-            Err(error) => return Err(error),
+        Ok(Change {
+            bodies: vec![Body::ChildStarted(started)],
+        })
+    })?;
+    let missing = || StoreError::NotFound {
+        what: "the agent's run".to_owned(),
+    };
+    Ok(Ok(found.ok_or_else(missing)?))
+}
+
+/// Checks that a run of the agent's machine can start with the report. Writes nothing.
+fn check_beginning(
+    runs: &Runs,
+    order: &Order,
+    advance: &Advance,
+    agent: &Agent,
+) -> Result<Result<(), Refused>, RunError> {
+    let start = Start {
+        workflow: agent.id.clone(),
+        ..Start::default()
+    };
+    let now = runs.now();
+    let (workflow, body) = first_record(runs, order, &start, now)?;
+    let begun = Draft::start(&order.run, &order.actor, workflow, body, now)?;
+    let report = Advance {
+        step: Some(agent.step.clone()),
+        unit: None,
+        start: None,
+        ..advance.clone()
+    };
+    let opened = opening::opened(begun, &report)?;
+    let subject = refusal::subject(advance);
+    Ok(opened.map(|_| ()).map_err(|why| Refused { subject, ..why }))
+}
+
+/// Makes the report on the child's own step.
+fn advance_child(
+    runs: &Runs,
+    order: &Order,
+    advance: &Advance,
+    loaded: &Loaded,
+    run: &RunId,
+    agent: &Agent,
+    depth: usize,
+) -> Result<Advanced, RunError> {
+    let (state, id) = (&loaded.state, run.as_str());
+    let recorded = state.children.get(id).or_else(|| state.orphans.get(id));
+    let step = match recorded {
+        Some(child) => child.step.as_ref(),
+        None => loaded.state.leaves.first(),
+    };
+    let parent = Parent {
+        run: loaded.run.clone(),
+        step: step.cloned(),
+        unit: advance.unit.clone(),
+    };
+    match runs.load(run) {
+        Ok(found) if found.state.parent.as_ref().map(|it| &it.run) != Some(&loaded.run) => {
+            let (run, parent) = (run.clone(), loaded.run.clone());
+            return Err(InvalidRequest::NotAnAgents { run, parent }.into());
         }
-        let start = Start {
-            workflow: agent.id.clone(),
-            project: loaded.state.project.clone(),
-            session: loaded.state.session.clone(),
-            parent: Some(parent),
-            ..Start::default()
-        };
-        let order = Order {
+        Ok(_) | Err(RunError::Store(StoreError::NotFound { .. })) => {}
+        Err(error) => return Err(error),
+    }
+    let start = Start {
+        workflow: agent.id.clone(),
+        project: loaded.state.project.clone(),
+        session: loaded.state.session.clone(),
+        parent: Some(parent),
+        ..Start::default()
+    };
+    let order = Order {
+        run: run.clone(),
+        actor: order.actor.clone(),
+        key: order.key.clone(),
+        expected: None,
+        fence: None,
+    };
+    let report = Advance {
+        step: Some(agent.step.clone()),
+        unit: None,
+        start: Some(start),
+        ..advance.clone()
+    };
+    advance_within(runs, &order, &report, depth + 1)
+}
+
+/// Records in the parent's journal that the child has ended, once.
+fn note_end(runs: &Runs, order: &Order, run: &RunId, advanced: &Advanced) -> Result<(), RunError> {
+    let Some(written) = &advanced.written else {
+        return Ok(());
+    };
+    let status = match &written.loaded.run {
+        child if child == run => written.loaded.state.status(),
+        _ => runs.load(run)?.state.status(),
+    };
+    if !status.is_over() {
+        return Ok(());
+    }
+    let order = Order {
+        key: None,
+        expected: None,
+        ..order.clone()
+    };
+    commit(runs, &order, &(), |loaded, _| {
+        let child = loaded.state.children.get(run.as_str());
+        if child.is_none_or(|child| child.ended.is_some()) {
+            return Ok(Change::default());
+        }
+        let ended = ChildEnded {
             run: run.clone(),
-            actor: order.actor.clone(),
-            key: order.key.clone(),
-            expected: None,
-            fence: None,
+            success: status == Status::Completed,
+            reason: None,
         };
-        let report = Advance {
-            step: Some(agent.step.clone()),
-            unit: None,
-            start: Some(start),
-            ..advance.clone()
-        };
-        self.advance_within(&order, &report, depth + 1)
-    }
+        Ok(Change {
+            bodies: vec![Body::ChildEnded(ended)],
+        })
+    })?;
+    Ok(())
+}
 
-    /// Records in the parent's journal that the child has ended, once.
-    fn note_end(&self, order: &Order, run: &RunId, advanced: &Advanced) -> Result<(), RunError> {
-        let Some(written) = &advanced.written else {
-            return Ok(());
-        };
-        let status = match &written.loaded.run {
-            child if child == run => written.loaded.state.status(),
-            _ => self.load(run)?.state.status(),
-        };
-        if !status.is_over() {
-            return Ok(());
-        }
-        let order = Order {
-            key: None,
-            expected: None,
-            ..order.clone()
-        };
-        self.commit(&order, &(), |loaded, _| {
-            let child = loaded.state.children.get(run.as_str());
-            if child.is_none_or(|child| child.ended.is_some()) {
-                return Ok(Change::default());
-            }
-            let ended = ChildEnded {
-                run: run.clone(),
-                success: status == Status::Completed,
-                reason: None,
-            };
-            Ok(Change {
-                bodies: vec![Body::ChildEnded(ended)],
-            })
-        })?;
-        Ok(())
-    }
-
-    /// Records in the parent's journal why the report was refused.
-    fn refuse(
-        &self,
-        order: &Order,
-        advance: &Advance,
-        refused: &Refused,
-    ) -> Result<Advanced, RunError> {
-        let request = ("advance", advance);
-        let written = self.commit(order, &request, |_, _| {
-            Ok(Change {
-                bodies: vec![Body::Refused(refused.clone())],
-            })
-        })?;
-        Advanced::of(written)
-    }
+/// Records in the parent's journal why the report was refused.
+fn record_refusal(
+    runs: &Runs,
+    order: &Order,
+    advance: &Advance,
+    refused: &Refused,
+) -> Result<Advanced, RunError> {
+    let request = ("advance", advance);
+    let written = commit(runs, order, &request, |_, _| {
+        Ok(Change {
+            bodies: vec![Body::Refused(refused.clone())],
+        })
+    })?;
+    Advanced::of(written)
 }
 
 /// Returns the reason that no agent of the run can report.

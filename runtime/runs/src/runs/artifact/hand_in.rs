@@ -82,7 +82,7 @@ impl Decide for PutArtifact {
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         match run.puttable(self) {
             Some(why) => Ok(refused(self.stage(), why, Vec::new())),
-            None => cx.runs.hand_in(run, self),
+            None => submit(cx.runs, run, self),
         }
     }
 
@@ -91,89 +91,82 @@ impl Decide for PutArtifact {
     }
 }
 
-impl Runs {
-    /// Checks content against a contract. Writes nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Invalid`] if the content is too large, or the contract can't be used.
-    pub fn check_artifact(
-        &self,
-        loaded: &Loaded,
-        name: &str,
-        content: &[u8],
-    ) -> Result<Verdict, RunError> {
-        let too_large = too_large(name, content.len());
-        if let Some(blocker) = too_large.or_else(|| loaded.misnamed(name)) {
-            return Err(Blocker::Artifact(blocker).into());
-        }
-        let kind = loaded.state.current(name);
-        let kind = kind.and_then(|it| it.artifact.kind.as_deref());
-        let verdict = loaded.verdict((name, kind), content)?;
-        Ok(verdict.unwrap_or(Verdict {
-            holds: true,
-            ..Verdict::default()
-        }))
+/// Checks content against a contract. Writes nothing.
+///
+/// # Errors
+///
+/// [`RunError::Invalid`] if the content is too large, or the contract can't be used.
+pub fn check_artifact(loaded: &Loaded, name: &str, content: &[u8]) -> Result<Verdict, RunError> {
+    let too_large = too_large(name, content.len());
+    if let Some(blocker) = too_large.or_else(|| loaded.misnamed(name)) {
+        return Err(Blocker::Artifact(blocker).into());
     }
+    let kind = loaded.state.current(name);
+    let kind = kind.and_then(|it| it.artifact.kind.as_deref());
+    let verdict = loaded.verdict((name, kind), content)?;
+    Ok(verdict.unwrap_or(Verdict {
+        holds: true,
+        ..Verdict::default()
+    }))
+}
 
-    /// Decides the records of a revision that may be submitted.
-    pub(super) fn hand_in(&self, loaded: &Loaded, put: &PutArtifact) -> Result<Change, RunError> {
-        let name = &put.name;
-        let last = loaded.state.artifacts.get(name).and_then(|it| it.last());
-        let before = last.and_then(|it| it.artifact.kind.clone());
-        let kind = put.kind.clone().or(before);
-        let contract = loaded.contract(name, kind.as_deref())?;
-        // Several edits may have put a secret together.
-        let content = self.redactor.redact_bytes(&put.content);
-        let size = u64::try_from(content.len()).ok();
-        let verdict = contract.as_ref().map(|it| it.check(&content));
-        let holds = verdict.as_ref().is_none_or(|it| it.holds);
-        let media = contract.as_ref().map(|it| it.media_type().to_owned());
-        let content = Some(self.store.put_blob(&content)?);
-        let stage = if holds { put.stage() } else { Stage::Draft };
-        let current = loaded.state.current(name).map(|it| &it.artifact);
-        let is_same = |it: &&Artifact| {
-            let media = put.media.as_ref().is_none_or(|_| put.media == it.media);
-            // What is final holds; what doesn't any more is handed in beside it.
-            it.content == content && media && (holds || it.stage == Stage::Draft)
-        };
-        let same = current.filter(is_same);
-        if same.is_some_and(|it| it.stage == Stage::Final) {
-            return Ok(Change::default());
-        }
-        let new = || Artifact {
-            name: name.clone(),
-            revision: last.map_or(0, |last| last.artifact.revision) + 1,
-            stage,
-            size,
-            content,
-            media: put.media.clone().or(media),
-            path: None,
-            storage_root: None,
-            kind,
-            subflow: false,
-            feature: None,
-            step: put.step.clone().or_else(|| loaded.maker()),
-            unit: put.unit.clone(),
-            verdict: None,
-            reason: None,
-        };
-        let artifact = Artifact {
-            stage,
-            verdict,
-            ..same.cloned().unwrap_or_else(new)
-        };
-        let why = (!holds && put.is_final).then(|| unfit(&artifact));
-        let is_new = same != Some(&artifact);
-        let bodies: Vec<Body> = is_new
-            .then_some(Body::Artifact(artifact))
-            .into_iter()
-            .collect();
-        Ok(match why {
-            Some(why) => refused(Stage::Final, why, bodies),
-            None => Change { bodies },
-        })
+/// Decides the records of a revision that may be submitted.
+pub(super) fn submit(runs: &Runs, loaded: &Loaded, put: &PutArtifact) -> Result<Change, RunError> {
+    let name = &put.name;
+    let last = loaded.state.artifacts.get(name).and_then(|it| it.last());
+    let before = last.and_then(|it| it.artifact.kind.clone());
+    let kind = put.kind.clone().or(before);
+    let contract = loaded.contract(name, kind.as_deref())?;
+    // Several edits may have put a secret together.
+    let content = runs.redactor.redact_bytes(&put.content);
+    let size = u64::try_from(content.len()).ok();
+    let verdict = contract.as_ref().map(|it| it.check(&content));
+    let holds = verdict.as_ref().is_none_or(|it| it.holds);
+    let media = contract.as_ref().map(|it| it.media_type().to_owned());
+    let content = Some(runs.store.put_blob(&content)?);
+    let stage = if holds { put.stage() } else { Stage::Draft };
+    let current = loaded.state.current(name).map(|it| &it.artifact);
+    let is_same = |it: &&Artifact| {
+        let media = put.media.as_ref().is_none_or(|_| put.media == it.media);
+        // What is final holds; what doesn't any more is handed in beside it.
+        it.content == content && media && (holds || it.stage == Stage::Draft)
+    };
+    let same = current.filter(is_same);
+    if same.is_some_and(|it| it.stage == Stage::Final) {
+        return Ok(Change::default());
     }
+    let new = || Artifact {
+        name: name.clone(),
+        revision: last.map_or(0, |last| last.artifact.revision) + 1,
+        stage,
+        size,
+        content,
+        media: put.media.clone().or(media),
+        path: None,
+        storage_root: None,
+        kind,
+        subflow: false,
+        feature: None,
+        step: put.step.clone().or_else(|| loaded.maker()),
+        unit: put.unit.clone(),
+        verdict: None,
+        reason: None,
+    };
+    let artifact = Artifact {
+        stage,
+        verdict,
+        ..same.cloned().unwrap_or_else(new)
+    };
+    let why = (!holds && put.is_final).then(|| unfit(&artifact));
+    let is_new = same != Some(&artifact);
+    let bodies: Vec<Body> = is_new
+        .then_some(Body::Artifact(artifact))
+        .into_iter()
+        .collect();
+    Ok(match why {
+        Some(why) => refused(Stage::Final, why, bodies),
+        None => Change { bodies },
+    })
 }
 
 /// Returns the blocker of content that is too large.

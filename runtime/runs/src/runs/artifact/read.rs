@@ -46,40 +46,38 @@ pub struct ArtifactText {
     pub content: Vec<u8>,
 }
 
-impl Runs {
-    /// Reads a revision with its content; the current one if none is named.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Invalid`] if there is no such revision, or it is a file somewhere else; the content isn't in the store.
-    pub fn read_artifact(
-        &self,
-        loaded: &Loaded,
-        name: &str,
-        revision: Option<u64>,
-    ) -> Result<ArtifactText, RunError> {
-        let state = &loaded.state;
-        let newest = state.artifacts.get(name).and_then(|it| it.last());
-        let found = match (newest, revision) {
-            (None, _) => Err(no_revision(name)),
-            (Some(_), None) => state.current(name).ok_or_else(|| no_revision(name)),
-            (Some(newest), Some(revision)) => {
-                let newest = newest.artifact.revision;
-                let found = state.revision(name, revision);
-                found.ok_or_else(|| unknown_revision(name, revision, newest))
-            }
-        };
-        let found = found.map_err(Blocker::Artifact)?;
-        let Some(content) = &found.artifact.content else {
-            let path = found.artifact.path.clone().unwrap_or_default();
-            let artifact = name.to_owned();
-            return Err(InvalidRequest::NoContent { artifact, path }.into());
-        };
-        Ok(ArtifactText {
-            content: self.store.blob(content)?,
-            revision: found.clone(),
-        })
-    }
+/// Reads a revision with its content; the current one if none is named.
+///
+/// # Errors
+///
+/// [`RunError::Invalid`] if there is no such revision, or it is a file somewhere else; the content isn't in the store.
+pub fn read_artifact(
+    runs: &Runs,
+    loaded: &Loaded,
+    name: &str,
+    revision: Option<u64>,
+) -> Result<ArtifactText, RunError> {
+    let state = &loaded.state;
+    let newest = state.artifacts.get(name).and_then(|it| it.last());
+    let found = match (newest, revision) {
+        (None, _) => Err(no_revision(name)),
+        (Some(_), None) => state.current(name).ok_or_else(|| no_revision(name)),
+        (Some(newest), Some(revision)) => {
+            let newest = newest.artifact.revision;
+            let found = state.revision(name, revision);
+            found.ok_or_else(|| unknown_revision(name, revision, newest))
+        }
+    };
+    let found = found.map_err(Blocker::Artifact)?;
+    let Some(content) = &found.artifact.content else {
+        let path = found.artifact.path.clone().unwrap_or_default();
+        let artifact = name.to_owned();
+        return Err(InvalidRequest::NoContent { artifact, path }.into());
+    };
+    Ok(ArtifactText {
+        content: runs.store.blob(content)?,
+        revision: found.clone(),
+    })
 }
 
 impl RunState {

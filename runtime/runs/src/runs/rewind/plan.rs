@@ -8,11 +8,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Rewind;
+use super::beneath::add_descendants;
 use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{EffectStatus, Resolution, Scope, Spent};
 use crate::git::FileChanges;
 use crate::hash::Hash;
 use crate::record::Record;
+use crate::runs::fork::find_append;
+use crate::runs::reconcile::parent_gone_on;
 use crate::runs::{Loaded, RunError, Runs};
 use crate::state::{self, Child, LiveRecords, RunState, Visit};
 use crate::store::PendingTimer;
@@ -95,65 +98,62 @@ impl RewindPlan {
     }
 }
 
-impl Runs {
-    /// Plans a rewind, or returns why there can't be one.
-    pub(super) fn planned(
-        &self,
-        loaded: &Loaded,
-        rewind: &Rewind,
-    ) -> Result<Result<RewindPlan, Blocker>, RunError> {
-        let (run, head, to) = (&loaded.run, loaded.head.seq, rewind.to);
-        if let Some(restoring) = &loaded.state.restoring {
-            let checkpoint = restoring.name.clone();
-            return Ok(Err(Blocker::Restoring { checkpoint }));
-        }
-        let live = state::live_records(&*self.store, run, Some(head), &[])?;
-        if let Some(blocker) = impossible(loaded, rewind, &live) {
-            return Ok(Err(blocker.into()));
-        }
-        if rewind.scope != Scope::Workspace
-            && let Some(together) = self.together(run, to)?
-        {
-            let message = together.describe("go back", "to");
-            return Ok(Err(OperationBlocker::WithinAppend { message }.into()));
-        }
-        if rewind.scope != Scope::Workspace
-            && let Some(parent) = self.done_for(loaded)?
-        {
-            let parent = parent.to_string();
-            return Ok(Err(OperationBlocker::ParentGoneOn { parent }.into()));
-        }
-        let then = state::replay(&*self.store, run, Some(to))?;
-        let checkpoint = match checkpoint(loaded, &then, rewind) {
-            Ok(checkpoint) => checkpoint,
-            Err(blocker) => return Ok(Err(blocker.into())),
-        };
-        let mut plan = compared(loaded, &then, rewind);
-        plan.checkpoint = checkpoint;
-        let mut spending = Spending::from(then);
-        state::for_each_record(
-            &*self.store,
-            run,
-            to.saturating_sub(1),
-            Some(head),
-            |record| {
-                plan.count(record, &live);
-                if record.seq > to && live.contains(record.seq) && rewind.scope != Scope::Workspace
-                {
-                    let taken = spending.take(record);
-                    taken.map_err(|error| state::unreadable_record(run, record, &error))?;
-                }
-                Ok(())
-            },
-        )?;
-        plan.spent = spending.finish();
-        self.beneath(loaded, &mut plan)?;
-        if plan.at == to && rewind.scope != Scope::Workspace {
-            return Ok(Err(OperationBlocker::NothingToRewind { to }.into()));
-        }
-        plan.token = token(run.as_str(), &plan);
-        Ok(Ok(plan))
+/// Plans a rewind, or returns why there can't be one.
+pub(super) fn make_plan(
+    runs: &Runs,
+    loaded: &Loaded,
+    rewind: &Rewind,
+) -> Result<Result<RewindPlan, Blocker>, RunError> {
+    let (run, head, to) = (&loaded.run, loaded.head.seq, rewind.to);
+    if let Some(restoring) = &loaded.state.restoring {
+        let checkpoint = restoring.name.clone();
+        return Ok(Err(Blocker::Restoring { checkpoint }));
     }
+    let live = state::live_records(&*runs.store, run, Some(head), &[])?;
+    if let Some(blocker) = impossible(loaded, rewind, &live) {
+        return Ok(Err(blocker.into()));
+    }
+    if rewind.scope != Scope::Workspace
+        && let Some(together) = find_append(runs, run, to)?
+    {
+        let message = together.describe("go back", "to");
+        return Ok(Err(OperationBlocker::WithinAppend { message }.into()));
+    }
+    if rewind.scope != Scope::Workspace
+        && let Some(parent) = parent_gone_on(runs, loaded)?
+    {
+        let parent = parent.to_string();
+        return Ok(Err(OperationBlocker::ParentGoneOn { parent }.into()));
+    }
+    let then = state::replay(&*runs.store, run, Some(to))?;
+    let checkpoint = match checkpoint(loaded, &then, rewind) {
+        Ok(checkpoint) => checkpoint,
+        Err(blocker) => return Ok(Err(blocker.into())),
+    };
+    let mut plan = compared(loaded, &then, rewind);
+    plan.checkpoint = checkpoint;
+    let mut spending = Spending::from(then);
+    state::for_each_record(
+        &*runs.store,
+        run,
+        to.saturating_sub(1),
+        Some(head),
+        |record| {
+            plan.count(record, &live);
+            if record.seq > to && live.contains(record.seq) && rewind.scope != Scope::Workspace {
+                let taken = spending.take(record);
+                taken.map_err(|error| state::unreadable_record(run, record, &error))?;
+            }
+            Ok(())
+        },
+    )?;
+    plan.spent = spending.finish();
+    add_descendants(runs, loaded, &mut plan)?;
+    if plan.at == to && rewind.scope != Scope::Workspace {
+        return Ok(Err(OperationBlocker::NothingToRewind { to }.into()));
+    }
+    plan.token = token(run.as_str(), &plan);
+    Ok(Ok(plan))
 }
 
 impl RewindPlan {

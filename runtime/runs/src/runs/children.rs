@@ -1,0 +1,238 @@
+//! Children: the runs that states of a run have invoked, as its journal knows them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::{Loaded, RunError};
+use crate::body::{Body, ChildEnded, ChildStarted};
+use crate::hash::Hash;
+use crate::id::{MAX_NAME, RunId};
+use crate::state::Child;
+use crate::step::Stepper;
+
+impl Loaded {
+    /// Returns the workflow that a state invokes.
+    fn invokes(&self, state: &str) -> Option<&str> {
+        let id = self.workflow.table().state_named(state)?;
+        self.workflow.invoked_workflow(id)
+    }
+
+    /// Reports whether steps between the run and its children may be missing.
+    pub(super) fn needs_reconciling(&self) -> bool {
+        self.childless_states().next().is_some()
+            || self.invoked_children().next().is_some()
+            || !self.open_orphans().is_empty()
+            || self.has_abandoned_agents()
+    }
+
+    /// Returns the children that haven't ended yet, as far as the journal knows.
+    pub(crate) fn open_children(&self) -> Vec<RunId> {
+        let open = self
+            .invoked_children()
+            .filter(|(_, child)| child.ended.is_none());
+        open.map(|(id, _)| id).collect()
+    }
+
+    /// Returns the open children whose start was taken back.
+    pub(super) fn open_orphans(&self) -> Vec<RunId> {
+        let orphans = self.state.orphans.iter();
+        let open = orphans.filter(|(_, child)| child.ended.is_none());
+        open.filter_map(|(id, _)| id.parse().ok()).collect()
+    }
+
+    /// Returns the children that states have invoked.
+    pub(super) fn invoked_children(&self) -> impl Iterator<Item = (RunId, Child)> {
+        let children = self.state.children.iter();
+        let children = children.filter(|(_, child)| child.table.is_some());
+        children.filter_map(|(id, child)| Some((id.parse().ok()?, child.clone())))
+    }
+
+    /// Reports whether agents' runs continue that nobody waits for any more.
+    pub(super) fn has_abandoned_agents(&self) -> bool {
+        let agents = self.open_agents();
+        agents.iter().any(|id| self.abandonment(id).is_some())
+    }
+
+    /// Returns the reason that nobody waits for the run of an agent any more.
+    ///
+    /// Its parent is over, or its step was left.
+    pub(super) fn abandonment(&self, agent: &RunId) -> Option<String> {
+        let (state, run) = (&self.state, &self.run);
+        if state.cancelled.is_some() {
+            return Some(format!("run `{run}` was cancelled"));
+        }
+        if state.status().is_over() {
+            return Some(format!("run `{run}` has ended"));
+        }
+        let child = state.children.get(agent.as_str())?;
+        let step = child.step.as_ref()?;
+        let visit = state.visits.get(step)?;
+        let left = visit.left.is_some() || child.seq < visit.entered;
+        left.then(|| format!("`{step}` of run `{run}` was left"))
+    }
+
+    /// Returns the runs of agents under this one that aren't over, as far as its journal says.
+    pub(super) fn open_agents(&self) -> Vec<RunId> {
+        let invoked: Vec<RunId> = self.invoked_children().map(|(id, _)| id).collect();
+        let open = self.state.children.iter();
+        let open = open.filter(|(_, child)| child.ended.is_none());
+        open.filter_map(|(id, _)| id.parse().ok())
+            .filter(|id| !invoked.contains(id))
+            .collect()
+    }
+
+    /// Returns the active states that invoke a workflow.
+    fn invoking_states(&self) -> impl Iterator<Item = Invoking> {
+        let visits = self.state.visits.iter().filter(|(_, it)| it.left.is_none());
+        visits.filter_map(|(state, visit)| {
+            let workflow = self.invokes(state)?;
+            let children = self.invoked_children().filter(|(_, child)| {
+                child.workflow == workflow
+                    && child.step.as_ref() == Some(state)
+                    && self.state.is_current_child(child)
+            });
+            // A migration there and back leaves one behind in the same visit.
+            let child = children.max_by_key(|(_, child)| (child.ended.is_none(), child.seq));
+            Some(Invoking {
+                workflow: workflow.to_owned(),
+                step: state.clone(),
+                visit: visit.count,
+                child,
+            })
+        })
+    }
+
+    /// Returns the active states that invoke a workflow and have no child yet.
+    ///
+    /// While files are restored, none is wanted: they aren't what it would find.
+    pub(crate) fn childless_states(&self) -> impl Iterator<Item = Invoking> {
+        let wants = !self.state.status().is_over() && self.state.restoring.is_none();
+        self.invoking_states()
+            .filter(move |it| wants && it.child.is_none())
+    }
+
+    /// Returns the child that an event is the outcome of.
+    ///
+    /// The state that invoked it would take the event, and nobody else sends it then. Of several children, the one that
+    /// this state has invoked.
+    pub(crate) fn awaited_child(
+        &self,
+        event: &str,
+        data: Option<&Value>,
+        from: Option<&str>,
+    ) -> Result<Option<Invoking>, RunError> {
+        if event != "done" && event != "error" {
+            return Ok(None);
+        }
+        let mut invoking = self.invoking_states().filter(Invoking::is_open).peekable();
+        if invoking.peek().is_none() {
+            return Ok(None);
+        }
+        let table = self.workflow.table();
+        let mut stepper = Stepper::restored(&self.workflow, &self.state)?;
+        let candidates = stepper.candidates(data)?;
+        let takers = candidates.iter().filter(|it| it.enabled);
+        let takers = takers.filter(|it| table.event_name(it.event) == event);
+        let takers = takers.filter_map(|it| table.transition(it.transition));
+        let states: Vec<_> = takers.map(|row| table.state_name(row.source)).collect();
+        let awaited = invoking.filter(|it| states.contains(&it.step.as_str()));
+        // The first of the largest: of several that aren't the state's own, any says why.
+        Ok(awaited.max_by_key(|it| from == Some(it.step.as_str())))
+    }
+
+    /// Returns an id for a new child.
+    ///
+    /// One whose start was taken back keeps its id, so that nothing of it is taken for the new one's.
+    fn child_id(&self, invoking: &Invoking) -> Option<RunId> {
+        let (run, state) = (&self.run, &invoking.step);
+        let ids =
+            (invoking.visit..).filter_map(|number| parse_id(&format!("{run}/{state}/{number}")));
+        let is_free = |id: &RunId| {
+            let id = id.as_str();
+            !self.state.children.contains_key(id) && !self.state.orphans.contains_key(id)
+        };
+        ids.take(self.state.children.len() + self.state.orphans.len() + 1)
+            .find(is_free)
+    }
+}
+
+/// Returns a run's id, or a hash of it if it is too long.
+fn parse_id(id: &str) -> Option<RunId> {
+    if id.chars().count() <= MAX_NAME {
+        return id.parse().ok();
+    }
+    format!("child-{}", Hash::digest(id.as_bytes()))
+        .parse()
+        .ok()
+}
+
+/// An active state that invokes a workflow.
+pub(crate) struct Invoking {
+    /// The state.
+    pub(crate) step: String,
+    /// The workflow's id.
+    pub(crate) workflow: String,
+    /// The child of this visit, if there is one.
+    pub(crate) child: Option<(RunId, Child)>,
+    /// The number of the state's visits.
+    visit: u64,
+}
+
+impl Invoking {
+    /// Reports whether its outcome is still to come.
+    fn is_open(&self) -> bool {
+        let child = self.child.as_ref();
+        child.is_none_or(|(_, child)| child.ended.is_none())
+    }
+}
+
+impl Draft {
+    /// Records the children of entered states, and the ends of children of states that were left.
+    ///
+    /// States whose tables the run doesn't know are left out.
+    pub(super) fn update_children(&mut self) -> Result<(), RunError> {
+        let tables = self.state().invokes.clone();
+        self.update_children_with(&tables)
+    }
+
+    /// Records starts and ends of children, with the tables of workflows.
+    pub(super) fn update_children_with(
+        &mut self,
+        tables: &BTreeMap<String, Hash>,
+    ) -> Result<(), RunError> {
+        let current = self.loaded().invoking_states().filter_map(|it| it.child);
+        let current: Vec<RunId> = current.map(|(id, _)| id).collect();
+        let over = self.state().status().is_over();
+        let left = self.loaded().invoked_children();
+        let left = left.filter(|(id, it)| it.ended.is_none() && (over || !current.contains(id)));
+        let why = match (over, self.state().cancelled.is_some()) {
+            (_, true) => "the run was cancelled",
+            (true, false) => "the run has ended",
+            (false, false) => "its state was left",
+        };
+        for (run, _) in left.collect::<Vec<_>>() {
+            self.push(Body::ChildEnded(ChildEnded {
+                run,
+                success: false,
+                reason: Some(why.to_owned()),
+            }))?;
+        }
+        for invoking in self.loaded().childless_states().collect::<Vec<_>>() {
+            let table = tables.get(&invoking.workflow).copied();
+            let id = self.loaded().child_id(&invoking);
+            let (Some(table), Some(run)) = (table, id) else {
+                continue;
+            };
+            self.push(Body::ChildStarted(ChildStarted {
+                run,
+                workflow: invoking.workflow,
+                table: Some(table),
+                step: Some(invoking.step),
+                unit: None,
+            }))?;
+        }
+        Ok(())
+    }
+}

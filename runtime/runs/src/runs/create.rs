@@ -1,0 +1,275 @@
+//! Creating runs: their first records, and the tables that they and their children continue under.
+//!
+//! A child may have to be started by a process that has no spec. So a run's first record pins the tables of its children,
+//! with those of their children, and the store keeps them. A workflow that no spec had then may be found later by a process
+//! that has one; until then the state waits, and nothing is recorded.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::change::cache_state;
+use super::draft::Base;
+use super::remembered::FOLD_EVERY;
+use super::{InvalidRequest, Loaded, Order, RunError, Runs, Written};
+use crate::body::{Body, Parent, Started};
+use crate::hash::Hash;
+use crate::record::{NewRecord, chain, mark_batch};
+use crate::schema;
+use crate::step::{Moment, StepInput, Stepper};
+use crate::store::{Append, Appended, Expect, Head};
+use crate::workflow::Workflow;
+
+/// The start of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Start {
+    /// The workflow's id.
+    pub workflow: String,
+    /// Merged into the context that the spec begins with, if it is an object.
+    pub input: Value,
+    /// The project.
+    pub project: Option<String>,
+    /// The client's session.
+    pub session: Option<String>,
+    /// A name for people.
+    pub title: Option<String>,
+    /// The run that it works for.
+    pub parent: Option<Parent>,
+}
+
+/// Returns the first record of a run. Writes nothing.
+pub(super) fn first_record(
+    runs: &Runs,
+    order: &Order,
+    start: &Start,
+    now: u64,
+) -> Result<(Arc<Workflow>, Body), RunError> {
+    let workflow = runs.workflow_named(&start.workflow)?;
+    first_record_of(runs, workflow, &BTreeMap::new(), order, start, now)
+}
+
+/// Returns the first record of a run of this workflow; `pinned` has tables by workflow.
+pub(super) fn first_record_of(
+    runs: &Runs,
+    workflow: Arc<Workflow>,
+    pinned: &BTreeMap<String, Hash>,
+    order: &Order,
+    start: &Start,
+    now: u64,
+) -> Result<(Arc<Workflow>, Body), RunError> {
+    let context = context(&workflow, &start.input)?;
+    let moment = Moment {
+        run: &order.run,
+        seq: 1,
+        now,
+    };
+    let mut stepper = Stepper::fresh(&workflow, &context)?;
+    let (_, step) = stepper.step(StepInput::Start, None, moment)?;
+    let body = Body::Started(Started {
+        workflow: start.workflow.clone(),
+        table: workflow.hash(),
+        invokes: invoked_tables(runs, &workflow, pinned)?,
+        invoking: invoking(&workflow),
+        input: start.input.clone(),
+        context,
+        step,
+        project: start.project.clone(),
+        session: start.session.clone(),
+        title: start.title.clone(),
+        parent: start.parent.clone(),
+    });
+    Ok((workflow, body))
+}
+
+/// Writes the first records of a run: alone, or behind those of another.
+pub(super) fn create(
+    runs: &Runs,
+    order: &Order,
+    digest: Hash,
+    behind: Base,
+    workflow: Arc<Workflow>,
+    bodies: &[Body],
+    now: u64,
+) -> Result<Written, RunError> {
+    if let Some(Body::Started(started)) = bodies.first() {
+        runs.store.put_blob(workflow.bytes())?;
+        store_tables(runs, &started.invokes)?;
+    }
+    let new = |body: &Body| runs.redact_record(&workflow, (now, &order.actor), body);
+    let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = bodies.iter().map(new).unzip();
+    mark_batch(&mut new);
+    let Base { other, last, state } = behind;
+    let at = other.as_ref().map_or(0, |(_, at)| *at);
+    let (records, hash) = chain(&new, order.key.as_ref(), at, last);
+    let mut state = state;
+    for record in &records {
+        let applied = state.apply(record);
+        applied.map_err(|error| InvalidRequest::UnreadableRecord {
+            kind: record.kind.clone(),
+            cause: error.to_string(),
+        })?;
+    }
+    let append = Append {
+        run: order.run.clone(),
+        expect: Expect::NoRun,
+        key: order.key.clone().map(|key| (key, digest)),
+        fence: None,
+        records: new,
+        summary: state.summary(),
+        timers: Some(state.timers.clone()),
+    };
+    runs.probe("begin");
+    let appended = match &other {
+        None => runs.store.append(&append)?,
+        Some((from, at)) => runs.store.fork(from, *at, &append)?,
+    };
+    if let Appended::Replayed { first, last } = appended {
+        return runs.written_before(order, first, last);
+    }
+    runs.probe("begun");
+    let head = Head {
+        run: order.run.clone(),
+        seq: state.seq,
+        hash,
+        created: now,
+        updated: now,
+        forked: other,
+        summary: append.summary,
+    };
+    let loaded = Loaded {
+        run: order.run.clone(),
+        head,
+        state,
+        workflow,
+    };
+    if at >= FOLD_EVERY {
+        // The run is there; without a fold its journal is read.
+        let _ = cache_state(runs, &loaded);
+    }
+    Ok(Written {
+        outcome: (),
+        records,
+        bodies,
+        replayed: false,
+        loaded,
+    })
+}
+
+/// Returns the first context of a run: the spec's, overlaid by the input's fields.
+fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, RunError> {
+    let initial = workflow.meta().get("context").and_then(Value::as_object);
+    let mut context = initial.cloned().unwrap_or_default();
+    match input {
+        Value::Object(fields) => {
+            // By a schema the whole is checked below, what the spec begins with included.
+            if workflow.meta().get("context_schema").is_none()
+                && let Some(error) = workflow.context_defect(&context, fields)
+            {
+                return Err(RunError::Invalid(InvalidRequest::Input {
+                    workflow: workflow.id().to_owned(),
+                    cause: error,
+                }));
+            }
+            context.extend(fields.clone());
+        }
+        Value::Null => {}
+        other => {
+            let found = other.clone();
+            return Err(InvalidRequest::InputNotObject { found }.into());
+        }
+    }
+    if let Some(schema) = workflow.meta().get("context_schema") {
+        let whole = Value::Object(context);
+        if let Err(error) = schema::validate(schema, &whole) {
+            return Err(RunError::Invalid(InvalidRequest::ContextSchema {
+                workflow: workflow.id().to_owned(),
+                cause: error.to_string(),
+            }));
+        }
+        let Value::Object(fields) = whole else {
+            return Ok(Map::new());
+        };
+        return Ok(fields);
+    }
+    Ok(context)
+}
+
+/// Returns the tables of all workflows that states of this one invoke, and so on.
+///
+/// They are the pinned ones, else those of specs. A workflow that neither has is left out.
+pub(super) fn invoked_tables(
+    runs: &Runs,
+    workflow: &Workflow,
+    pinned: &BTreeMap<String, Hash>,
+) -> Result<BTreeMap<String, Hash>, RunError> {
+    let mut found = BTreeMap::new();
+    let mut open: Vec<String> = invoked(workflow);
+    while let Some(id) = open.pop() {
+        if found.contains_key(&id) {
+            continue;
+        }
+        if let Some(next) = find_invoked(runs, &id, pinned)? {
+            open.extend(invoked(&next));
+            found.insert(id, next.hash());
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the workflow that an id means.
+fn find_invoked(
+    runs: &Runs,
+    id: &str,
+    pinned: &BTreeMap<String, Hash>,
+) -> Result<Option<Arc<Workflow>>, RunError> {
+    match pinned.get(id) {
+        Some(table) => runs.workflow_of(table).map(Some),
+        None => Ok(runs.workflows.find(id)),
+    }
+}
+
+/// Keeps the tables that come from specs. Those that another run has pinned are kept already.
+pub(super) fn store_tables(runs: &Runs, tables: &BTreeMap<String, Hash>) -> Result<(), RunError> {
+    for (id, table) in tables {
+        if let Some(workflow) = runs.workflows.find(id).filter(|it| it.hash() == *table) {
+            runs.store.put_blob(workflow.bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the tables for children of active states that have none, and stores them.
+///
+/// A workflow that nobody knows is left out.
+pub(super) fn startable_tables(
+    runs: &Runs,
+    loaded: &Loaded,
+) -> Result<BTreeMap<String, Hash>, RunError> {
+    let mut tables = loaded.state.invokes.clone();
+    for missing in loaded.childless_states() {
+        if !tables.contains_key(&missing.workflow)
+            && let Some(workflow) = runs.workflows.find(&missing.workflow)
+        {
+            runs.store.put_blob(workflow.bytes())?;
+            tables.insert(missing.workflow, workflow.hash());
+        }
+    }
+    Ok(tables)
+}
+
+/// Returns the ids of the workflows that states of one invoke.
+fn invoked(workflow: &Workflow) -> Vec<String> {
+    invoking(workflow).into_values().collect()
+}
+
+/// Returns, by state, the workflow that it invokes.
+pub(super) fn invoking(workflow: &Workflow) -> BTreeMap<String, String> {
+    let table = workflow.table();
+    let states = table.states().filter_map(|(state, _)| {
+        let id = workflow.invoked_workflow(state)?;
+        Some((table.state_name(state).to_owned(), id.to_owned()))
+    });
+    states.collect()
+}
