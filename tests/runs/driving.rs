@@ -116,7 +116,7 @@ fn a_start_that_dies_before_its_child_begins_is_made_up_for_by_anybody() {
     for point in ["begun", "append", "appended"] {
         let mut bench = Bench::new(&[("parent.md", PARENT), ("kid.md", KID)]);
         let bare = bench.bare();
-        bench.runs = bench.runs.with_probe(Arc::new(move |at: &str| {
+        bench.runs = bench.runs.with_failpoint(Arc::new(move |at: &str| {
             assert_ne!(at, point, "the process dies");
         }));
         catch_unwind(AssertUnwindSafe(|| start(&bench))).unwrap_err();

@@ -133,6 +133,6 @@ fn runs_in_a_ring_are_gone_through_once() {
         let runs = seed.told(&runs).unwrap();
         exercise::read(&runs, &run);
         assert!(runs.catch_up(&run).is_ok());
-        assert!(reconcile_children(runs, &run).is_ok());
+        assert!(reconcile_children(&runs, &run).is_ok());
     }
 }

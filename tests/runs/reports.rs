@@ -83,7 +83,7 @@ fn a_stop_between_two_journals_is_made_up_for() {
     assert_eq!(kinds(&bench, "r").len(), 3);
     // The child has ended, and the parent's journal doesn't say so.
     let mut dies = Bench::over(&specs, clock, store);
-    dies.runs = dies.runs.with_probe(Arc::new(|point: &str| {
+    dies.runs = dies.runs.with_failpoint(Arc::new(|point: &str| {
         assert_ne!(point, "appended", "the process dies");
     }));
     let last = || report(&dies, "r/builder::T1", "builder building completed");

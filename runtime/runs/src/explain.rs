@@ -34,7 +34,7 @@ pub struct Reason {
 }
 
 impl Reason {
-    fn of(run: &Loaded, blocker: Blocker) -> Self {
+    fn new(run: &Loaded, blocker: Blocker) -> Self {
         Self {
             remedy: blocker.remedy(run),
             blocker,
@@ -78,7 +78,7 @@ pub fn explain(run: &Loaded, event: Option<&str>) -> Result<Explanation, RunErro
         (None, Some(name)) => self::event(run, name)?,
         (standstill, None) => at_rest(run, standstill)?,
     };
-    let reasons = blockers.into_iter().map(|it| Reason::of(run, it));
+    let reasons = blockers.into_iter().map(|it| Reason::new(run, it));
     Ok(Explanation {
         status: run.state.status(),
         reasons: reasons.collect(),
@@ -89,7 +89,7 @@ pub fn explain(run: &Loaded, event: Option<&str>) -> Result<Explanation, RunErro
 ///
 /// A run that is over stays so, even while its files are restored.
 pub(crate) fn standstill(run: &Loaded) -> Option<Blocker> {
-    let legality = Legality::of(run);
+    let legality = Legality::new(run);
     if run.state.status().is_over() {
         legality.stopped()
     } else {
@@ -179,7 +179,7 @@ fn wait(run: &Loaded, waiting_for: WaitingFor) -> Option<Blocker> {
 
 fn pending(request: &crate::state::Request) -> Blocker {
     Blocker::RequestPending {
-        request: PendingRequest::of(request),
+        request: PendingRequest::new(request),
         prompt: request.opened.prompt.clone(),
     }
 }
@@ -188,7 +188,7 @@ fn pending(request: &crate::state::Request) -> Blocker {
 ///
 /// Events that wait for a request are left out: the request is a reason of its own.
 fn upcoming(run: &Loaded) -> Result<Vec<Blocker>, RunError> {
-    let legality = Legality::of(run);
+    let legality = Legality::new(run);
     let state = &run.state;
     let mut blockers = spent_calls(run);
     for legal in legality.transitions()? {
@@ -239,7 +239,7 @@ fn sent_back(run: &Loaded) -> Result<Option<Blocker>, RunError> {
     let Some(id) = table.event_named(SENT_BACK) else {
         return Ok(None);
     };
-    if Legality::of(run).request_first(SENT_BACK).is_some() {
+    if Legality::new(run).request_first(SENT_BACK).is_some() {
         return Ok(None);
     }
     let mut stepper = Stepper::restored(&run.workflow, &run.state)?;
@@ -258,7 +258,7 @@ fn sent_back(run: &Loaded) -> Result<Option<Blocker>, RunError> {
 
 /// Returns why an event would be taken or not by a run that doesn't stand still.
 pub(crate) fn event(run: &Loaded, name: &str) -> Result<Vec<Blocker>, RunError> {
-    let legality = Legality::of(run);
+    let legality = Legality::new(run);
     if let Some(request) = legality.request_first(name) {
         return Ok(vec![request]);
     }

@@ -7,15 +7,17 @@
 //! What to rely on: nothing is written, and no time passes. An event that a transition of is enabled is taken if it is sent
 //! with that data, unless the machine itself fails.
 
+mod path;
 mod requirement;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use statemark_runtime::{Candidate, EventId, EventKind, EventRow, StateId, Table, TransitionId};
+use statemark_runtime::{Candidate, EventId, EventKind, EventRow, Table, TransitionId};
 use statemark_text::suggest::nearest;
 
+pub(crate) use path::{distance, takers};
 pub use requirement::{Missing, MissingArtifact, MissingCheck};
 pub(crate) use requirement::{Required, names as required_names};
 
@@ -23,7 +25,6 @@ use crate::blocker::{Blocker, DataFault, Path, PendingRequest, Surface};
 use crate::body::{Cause, RequestKind};
 use crate::guard::{self, Evaluator, Fact, Question, Unmet};
 use crate::internal::{UNKNOWN, is_internal};
-use crate::remedy::Remedy;
 use crate::runs::{Invoking, Loaded, RunError};
 use crate::schema;
 use crate::state::{Request, Status};
@@ -122,9 +123,9 @@ struct Known<'r> {
 }
 
 impl<'r> Legality<'r> {
-    /// Returns the legality of a run.
+    /// Makes the legality of a run.
     #[must_use]
-    pub const fn of(run: &'r Loaded) -> Self {
+    pub const fn new(run: &'r Loaded) -> Self {
         Self { run }
     }
 
@@ -323,7 +324,7 @@ impl<'r> Legality<'r> {
         let request = self.run.state.held_by()?;
         let is_free = self.meanwhile().iter().any(|it| it == event);
         (!is_free).then(|| Blocker::RequestFirst {
-            request: PendingRequest::of(request),
+            request: PendingRequest::new(request),
         })
     }
 
@@ -509,93 +510,8 @@ impl<'r> Legality<'r> {
     }
 }
 
-/// Requirements of events, and paths to them.
-impl Legality<'_> {
-    /// Returns the remedy that sends an event, with the fields that it needs.
-    pub(crate) fn sending(&self, event: &str) -> Remedy {
-        Remedy::Send {
-            event: event.to_owned(),
-            fields: self.required_fields(event),
-        }
-    }
-
-    /// Returns the remedy that sends another enabled event.
-    pub(crate) fn other_event(&self, event: &str) -> Option<Remedy> {
-        let mut enabled = self.enabled_events().into_iter();
-        let other = enabled.find(|it| it != event)?;
-        Some(self.sending(&other))
-    }
-
-    /// Returns the remedy of a false guard.
-    ///
-    /// It is other data, or the event that leads nearer to the state that the guard asks for.
-    pub(crate) fn toward_guard(&self, event: &str, unmet: &[Unmet]) -> Option<Remedy> {
-        let by_data = |unmet: &Unmet| {
-            unmet
-                .facts
-                .iter()
-                .any(|it| self.sendable(&it.field).is_some())
-        };
-        if unmet.iter().all(by_data) {
-            let mut fields = self.required_fields(event);
-            let facts = unmet.iter().flat_map(|it| &it.facts);
-            self.add_fields(&mut fields, facts);
-            let event = event.to_owned();
-            return Some(Remedy::Send { event, fields });
-        }
-        let [only] = unmet else {
-            return None;
-        };
-        let table = self.run.workflow.table();
-        let states = only
-            .states
-            .iter()
-            .filter_map(|name| table.state_named(name));
-        let states: Vec<StateId> = states.collect();
-        let enabled = self.transitions().ok()?.into_iter().filter(|it| it.enabled);
-        let paths = enabled.filter_map(|legal| Some((distance(table, &legal, &states)?, legal)));
-        let (_, nearest) = paths.min_by_key(|(steps, _)| *steps)?;
-        Some(self.sending(&nearest.event))
-    }
-
-    /// Returns the fields that an event needs, or that guards of it read and the event can bring.
-    pub(crate) fn fields_of(&self, event: &str) -> Vec<String> {
-        let mut fields = self.required_fields(event);
-        let transitions = self.transitions_of(Some(event), None).unwrap_or_default();
-        self.add_fields(&mut fields, transitions.iter().flat_map(|it| &it.facts));
-        fields
-    }
-
-    fn add_fields<'f>(&self, fields: &mut Vec<String>, facts: impl Iterator<Item = &'f Fact>) {
-        for field in facts.filter_map(|fact| self.sendable(&fact.field)) {
-            if !fields.contains(&field) {
-                fields.push(field);
-            }
-        }
-    }
-
-    /// Returns the name under which an event can bring a field.
-    pub(crate) fn sendable(&self, field: &str) -> Option<String> {
-        if let Some(own) = field.strip_prefix("event.") {
-            return Some(own.to_owned());
-        }
-        let top = field.split('.').next().unwrap_or(field);
-        let is_merged = self.run.workflow.merge().includes(top);
-        is_merged.then(|| field.to_owned())
-    }
-
-    /// Returns the fields without which an event is refused.
-    pub(crate) fn required_fields(&self, event: &str) -> Vec<String> {
-        let id = self.run.workflow.table().event_named(event);
-        let schema = id.and_then(|id| self.run.workflow.event_meta(id).get("data"));
-        let names = schema.and_then(|it| it.get("required")?.as_array());
-        let names = names.into_iter().flatten().filter_map(Value::as_str);
-        names.map(str::to_owned).collect()
-    }
-}
-
 /// Returns the reason that a machine has ignored an event, by its candidates with the event's data.
-pub fn ignored(
+pub fn explain_ignored(
     table: &Table,
     event: &str,
     states: &[String],
@@ -605,7 +521,7 @@ pub fn ignored(
     let id = table.event_named(event);
     let own = candidates.iter().filter(|it| Some(it.event) == id);
     let blockers = own.map(|it| machine_blocker(table, it, evaluator));
-    decisive(blockers.collect()).unwrap_or_else(|| not_here(table, event, states))
+    choose_blocker(blockers.collect()).unwrap_or_else(|| not_here(table, event, states))
 }
 
 /// Returns the blocker of a transition that the machine doesn't take.
@@ -638,19 +554,6 @@ fn not_here(table: &Table, event: &str, states: &[String]) -> Blocker {
         takers: takers.map(|id| table.state_name(id).to_owned()).collect(),
         path: Path::Unexplored,
     }
-}
-
-/// Returns the states that take an event.
-pub(crate) fn takers(table: &Table, event: &str) -> Vec<StateId> {
-    let Some(event) = table.event_named(event) else {
-        return Vec::new();
-    };
-    let triggered = table
-        .transitions()
-        .filter(|(transition, _)| table.triggers(*transition).contains(&event));
-    let mut takers: Vec<StateId> = triggered.map(|(_, row)| row.source).collect();
-    takers.dedup();
-    takers
 }
 
 fn targets(table: &Table, transition: TransitionId) -> Vec<String> {
@@ -687,8 +590,8 @@ impl PendingRequest {
         self.blocking || self.kind == RequestKind::Approval
     }
 
-    /// Returns a request, for people.
-    pub(crate) fn of(request: &Request) -> Self {
+    /// Makes the description of a request, for people.
+    pub(crate) fn new(request: &Request) -> Self {
         let opened = &request.opened;
         let asker = request.asker.name.as_ref();
         let others = opened.approvers.iter().filter(|it| Some(*it) != asker);
@@ -705,7 +608,7 @@ impl PendingRequest {
 /// Returns the blocker that a refusal names.
 ///
 /// It is one that isn't the machine's if there is one, else all false guards as one.
-pub(crate) fn decisive(blockers: Vec<Blocker>) -> Option<Blocker> {
+pub(crate) fn choose_blocker(blockers: Vec<Blocker>) -> Option<Blocker> {
     let is_machines =
         |it: &Blocker| matches!(it, Blocker::GuardFalse { .. } | Blocker::Preceded { .. });
     if let Some(other) = blockers.iter().find(|it| !is_machines(it)) {
@@ -741,47 +644,4 @@ fn child_outcome(event: &str, invoking: &Invoking) -> Blocker {
         workflow: invoking.workflow.clone(),
         run,
     }
-}
-
-/// Returns how many more transitions it takes, at least, until one of the states is active.
-///
-/// Guards aren't asked, and whatever a state may contain counts as entered with it: so this says which event leads nearer,
-/// not that the rest of the path is open.
-pub(crate) fn distance(table: &Table, legal: &Legal, states: &[StateId]) -> Option<usize> {
-    let mut reached: BTreeSet<StateId> = BTreeSet::new();
-    for target in legal.to.iter().filter_map(|name| table.state_named(name)) {
-        reach(table, target, &mut reached);
-    }
-    for steps in 0.. {
-        if states.iter().any(|state| reached.contains(state)) {
-            return Some(steps);
-        }
-        let before = reached.len();
-        let open = table
-            .transitions()
-            .filter(|(_, row)| reached.contains(&row.source));
-        let targets: Vec<StateId> = open
-            .flat_map(|(transition, _)| table.targets(transition))
-            .copied()
-            .collect();
-        for target in targets {
-            reach(table, target, &mut reached);
-        }
-        if reached.len() == before {
-            return None;
-        }
-    }
-    None
-}
-
-/// Adds a state with its ancestors and descendants.
-fn reach(table: &Table, state: StateId, reached: &mut BTreeSet<StateId>) {
-    let is_history = table.state(state).is_some_and(|row| row.kind.is_history());
-    let state = match table.parent(state) {
-        Some(parent) if is_history => parent,
-        _ => state,
-    };
-    let all = table.states().map(|(id, _)| id);
-    reached.extend(all.filter(|id| *id == state || table.is_descendant(*id, state)));
-    reached.extend(table.chain(state));
 }

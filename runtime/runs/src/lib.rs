@@ -69,7 +69,7 @@ pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use internal::raised_when;
 pub use legality::{
-    Attempt, Held, Legal, Legality, Missing, MissingArtifact, MissingCheck, ignored,
+    Attempt, Held, Legal, Legality, Missing, MissingArtifact, MissingCheck, explain_ignored,
 };
 pub use phrase::shell_word;
 pub use record::{NewRecord, Record, chain};

@@ -269,11 +269,11 @@ impl Redactor {
         } else {
             &[]
         };
-        let known = secrets.iter().find(|it| {
-            let length = it.value.len();
+        let known = secrets.iter().find(|secret| {
+            let length = secret.value.len();
             let overlaps =
                 || (1..length).any(|at| text.get(at..).is_some_and(|it| self.mark(it).is_some()));
-            text.starts_with(&it.value) && !overlaps()
+            text.starts_with(&secret.value) && !overlaps()
         });
         known
             .map(|it| (it.name.as_str(), it.value.len()))

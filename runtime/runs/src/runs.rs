@@ -91,11 +91,11 @@ pub struct Runs {
     /// Takes secrets out of whatever is written.
     redactor: Redactor,
     /// Is told of the points at which a crash could tear something.
-    probe: Option<Probe>,
+    failpoint: Option<Failpoint>,
 }
 
 /// Is told the name of a point that was reached.
-pub type Probe = Arc<dyn Fn(&str) + std::marker::Send + Sync>;
+pub type Failpoint = Arc<dyn Fn(&str) + std::marker::Send + Sync>;
 
 /// Loads a run as it is now.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ impl Loaded {
     /// Returns what can be done to the run now.
     #[must_use]
     pub const fn legality(&self) -> Legality<'_> {
-        Legality::of(self)
+        Legality::new(self)
     }
 }
 
@@ -135,7 +135,7 @@ impl Runs {
             tables: Mutex::default(),
             remembered: Remembered::default(),
             redactor: Redactor::from_environment(&[]),
-            probe: None,
+            failpoint: None,
         }
     }
 
@@ -143,8 +143,8 @@ impl Runs {
     ///
     /// Tests crash there.
     #[must_use]
-    pub fn with_probe(mut self, probe: Probe) -> Self {
-        self.probe = Some(probe);
+    pub fn with_failpoint(mut self, failpoint: Failpoint) -> Self {
+        self.failpoint = Some(failpoint);
         self
     }
 
@@ -161,9 +161,9 @@ impl Runs {
         &self.redactor
     }
 
-    fn probe(&self, point: &str) {
-        if let Some(probe) = &self.probe {
-            probe(point);
+    fn failpoint(&self, point: &str) {
+        if let Some(failpoint) = &self.failpoint {
+            failpoint(point);
         }
     }
 

@@ -145,7 +145,7 @@ fn read(
         begun.elapsed(),
         peak() - before
     );
-    over(Arc::clone(&store)).keep_fold(&loaded).unwrap();
+    statemark_runs::cache_state(&over(Arc::clone(&store)), &loaded).unwrap();
     for _ in 0..100 {
         over(Arc::clone(&store)).execute(order, send).unwrap();
     }

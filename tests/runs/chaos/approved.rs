@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use statemark_runs::runs::Probe;
+use statemark_runs::runs::Failpoint;
 use statemark_runs::{
     Actor, Answer, Order, Reply, Role, Runs, Send, Start, SystemClock, Used, reconcile_children,
     replay_run, state,
@@ -82,7 +82,7 @@ fn approve(runs: &Runs) -> bool {
 }
 
 /// Dies at the point of the number that is its name.
-fn dying(at: usize, folder: &Path) -> Probe {
+fn dying(at: usize, folder: &Path) -> Failpoint {
     let count = AtomicUsize::new(0);
     let folder = folder.to_path_buf();
     Arc::new(move |point: &str| {
@@ -99,7 +99,7 @@ fn dying(at: usize, folder: &Path) -> Probe {
 
 pub(super) fn approver(told: &Told) {
     let at = told.name.parse().unwrap();
-    let runs = runs(&told.folder).with_probe(dying(at, &told.folder));
+    let runs = runs(&told.folder).with_failpoint(dying(at, &told.folder));
     approve(&runs);
 }
 
@@ -175,7 +175,7 @@ fn an_approval_is_whole_or_not_at_all_wherever_its_process_is_killed() {
         let decided = told(&runs, "r").len() > before.len();
         // Whoever got no answer asks again, and somebody looks after what is missing between two runs.
         assert_eq!(approve(&runs), decided, "{point}");
-        reconcile_children(runs, &"r".parse().unwrap()).unwrap();
+        reconcile_children(&runs, &"r".parse().unwrap()).unwrap();
         is_whole(&runs, &before, &point);
         assert_eq!(
             told(&runs, "r/wide/1"),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use statemark_runs::body::Scope;
-use statemark_runs::runs::{Fork, Probe, Restore, Rewind};
+use statemark_runs::runs::{Failpoint, Fork, Restore, Rewind};
 use statemark_runs::{
     Body, FinishRestore, ManualClock, Reason, Remedy, RunError, Runs, Send, Start, Store, explain,
     plan_rewind, replay_run, state,
@@ -18,7 +18,7 @@ use super::repository::Work;
 use crate::harness::{BEGIN, Bench, workflows};
 
 /// The points that were reached, in order; the process dies at one of them.
-fn dying(at: usize, names: &Arc<Mutex<Vec<String>>>) -> Probe {
+fn dying(at: usize, names: &Arc<Mutex<Vec<String>>>) -> Failpoint {
     let count = AtomicUsize::new(0);
     let names = Arc::clone(names);
     Arc::new(move |name: &str| {
@@ -99,7 +99,7 @@ impl Scene {
             Arc::new(workflows(&[("case.md", SPEC)])),
             Arc::clone(&self.bench.clock) as Arc<_>,
         );
-        runs.with_probe(dying(at, names))
+        runs.with_failpoint(dying(at, names))
     }
 
     /// The point at which it broke off, if it did.

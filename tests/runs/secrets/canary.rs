@@ -89,7 +89,7 @@ fn no_canary_reaches_a_file_of_the_store() {
         for (name, act) in OPERATIONS {
             act(&runs, &order, canary);
             if let Ok(loaded) = runs.load(&order.run) {
-                cache_state(runs, &loaded).unwrap();
+                cache_state(&runs, &loaded).unwrap();
             }
             for (file, text) in files(&folder) {
                 for trace in traces(canary) {
@@ -98,7 +98,7 @@ fn no_canary_reaches_a_file_of_the_store() {
                 }
             }
         }
-        let replay = replay_run(runs, &order.run, None).unwrap();
+        let replay = replay_run(&runs, &order.run, None).unwrap();
         assert_eq!(
             replay.difference, None,
             "the machine saw what the journal says"

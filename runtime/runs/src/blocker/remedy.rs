@@ -12,7 +12,7 @@ impl Blocker {
     /// Returns the action that takes the blocker away from a run as it is now; none if nobody outside can.
     #[must_use]
     pub fn remedy(&self, run: &Loaded) -> Option<Remedy> {
-        let legality = Legality::of(run);
+        let legality = Legality::new(run);
         match self {
             Self::Restoring { .. } => Some(Remedy::Restore),
             Self::Paused { .. } => Some(Remedy::Continue),
@@ -120,7 +120,7 @@ fn hold_remedy(run: &Loaded) -> Option<Remedy> {
         return Some(Remedy::Continue);
     }
     let request = run.state.held_by()?;
-    Some(PendingRequest::of(request).remedy(run))
+    Some(PendingRequest::new(request).remedy(run))
 }
 
 /// Returns what makes the run raise an internal event, if somebody can do something about it now.
@@ -137,7 +137,7 @@ fn raising(run: &Loaded, event: &str) -> Option<Remedy> {
         DENIED => match open(RequestKind::Approval) {
             Some(request) => Some(unless_paused(run, Remedy::Deny { request })),
             None => {
-                let legality = Legality::of(run);
+                let legality = Legality::new(run);
                 let mut transitions = legality.transitions().ok()?.into_iter();
                 let approved = transitions.find(|it| it.enabled && it.requires_approval)?;
                 Some(legality.sending(&approved.event))
@@ -155,7 +155,7 @@ fn raising(run: &Loaded, event: &str) -> Option<Remedy> {
 /// Returns the action to take instead of a refused one, as the run is now.
 fn after_refusal(run: &Loaded, subject: &Subject, code: &str) -> Option<Remedy> {
     let code = Code::from_name(code);
-    let legality = Legality::of(run);
+    let legality = Legality::new(run);
     if let Some(standstill) = explain::standstill(run).filter(|_| !is_about_time(subject)) {
         return standstill.remedy(run);
     }
@@ -168,7 +168,7 @@ fn after_refusal(run: &Loaded, subject: &Subject, code: &str) -> Option<Remedy> 
             let request = run.state.requests.get(name);
             let open = request.filter(|it| it.resolved.is_none());
             match open.or_else(|| run.state.open_requests().into_iter().next()) {
-                Some(request) => Some(PendingRequest::of(request).remedy(run)),
+                Some(request) => Some(PendingRequest::new(request).remedy(run)),
                 None => legality.other_event(""),
             }
         }
@@ -188,7 +188,7 @@ fn after_report(run: &Loaded, step: &str, code: Option<Code>) -> Option<Remedy> 
     if let Some(remedy) = hold_remedy(run) {
         return Some(remedy);
     }
-    let legality = Legality::of(run);
+    let legality = Legality::new(run);
     match code {
         Some(Code::UnitFirst) => {
             let step = step.to_owned();
@@ -216,7 +216,7 @@ fn after_report(run: &Loaded, step: &str, code: Option<Code>) -> Option<Remedy> 
         .ok()?
         .into_iter()
         .filter(|it| it.enabled);
-    let mut targets = enabled.filter_map(|it| match it.to.as_slice() {
+    let mut targets = enabled.filter_map(|legal| match legal.to.as_slice() {
         [to] if table.state_named(to).is_some() => Some(to.clone()),
         _ => None,
     });
@@ -251,6 +251,6 @@ fn after_operation(run: &Loaded, on: Option<&str>, code: Option<Code>) -> Option
                 key: key.to_owned(),
             })
         }
-        _ => hold_remedy(run).or_else(|| Legality::of(run).other_event("")),
+        _ => hold_remedy(run).or_else(|| Legality::new(run).other_event("")),
     }
 }

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_left_behind_holds_nobody_up() {
+    fn an_abandoned_program_blocks_nobody() {
         let began = Instant::now();
         let ran = ran(&declared(&["sh", "-c", "sleep 60 & echo done"]));
         assert!(began.elapsed() < Duration::from_secs(20));

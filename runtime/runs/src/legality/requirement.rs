@@ -194,7 +194,7 @@ impl Missing {
                 check: name.clone(),
             },
             Self::Fact { name, .. } => {
-                let legality = Legality::of(run);
+                let legality = Legality::new(run);
                 let mut fields = legality.required_fields(event);
                 let field = legality.sendable(name)?;
                 if !fields.contains(&field) {

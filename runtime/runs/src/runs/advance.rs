@@ -28,7 +28,7 @@ use owner::{Owner, find_owner};
 use super::create::first_record;
 use super::draft::Base;
 use super::draft::Draft;
-use super::operation::{Door, Operation, Right};
+use super::operation::{Execution, Operation, Right};
 use super::reconcile::{commit, create_run};
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Start};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
@@ -139,7 +139,7 @@ impl Advance {
 
     /// Sets the unit.
     #[must_use]
-    pub fn of(mut self, unit: impl Into<String>) -> Self {
+    pub fn for_unit(mut self, unit: impl Into<String>) -> Self {
         self.unit = Some(unit.into());
         self
     }
@@ -163,8 +163,8 @@ impl Operation for Advance {
         Right::Drive
     }
 
-    fn carry_out(&self, door: &Door<'_>) -> Result<Advanced, RunError> {
-        let Door { runs, order } = *door;
+    fn carry_out(&self, execution: &Execution<'_>) -> Result<Advanced, RunError> {
+        let Execution { runs, order } = *execution;
         advance_within(runs, order, &runs.redact_request(self), 0)
     }
 }
@@ -223,7 +223,7 @@ fn advance_own(runs: &Runs, order: &Order, advance: &Advance) -> Result<Advanced
         let draft = Draft::new(loaded, &order.actor, now);
         decide(draft, advance, owner)
     })?;
-    Advanced::of(written)
+    Advanced::from_written(written)
 }
 
 /// Starts a run by its first report, if the report can be made on a run that has just started.
@@ -261,7 +261,7 @@ fn open_by_report(
     let workflow = Arc::clone(&draft.loaded().workflow);
     let bodies = draft.finish().bodies;
     let written = create_run(runs, order, digest, Base::none(), workflow, &bodies, now)?;
-    Advanced::of(written)
+    Advanced::from_written(written)
 }
 
 /// Decides a report on an existing run.

@@ -12,7 +12,7 @@ use crate::blocker::{Blocker, RequestBlocker, Surface};
 use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};
 use crate::id::RunId;
 use crate::internal::{DENIED, SENT_BACK};
-use crate::legality::decisive;
+use crate::legality::choose_blocker;
 use crate::phrase::list;
 use crate::schema;
 use crate::state::Request;
@@ -119,8 +119,8 @@ impl Draft {
     /// Ends a request, and continues what waited for it.
     fn resolve(&mut self, answer: &Answer, resolved: Resolved) -> Result<(), RunError> {
         let request = self.state().requests.get(&answer.request);
-        let (kind, waiting) = request.map_or((RequestKind::Text, None), |it| {
-            (it.opened.kind, it.opened.event.clone())
+        let (kind, waiting) = request.map_or((RequestKind::Text, None), |request| {
+            (request.opened.kind, request.opened.event.clone())
         });
         let resolution = resolved.resolution;
         self.push(Body::Resolved(resolved))?;
@@ -167,7 +167,7 @@ impl Draft {
             Took::Ignored => {
                 let legality = self.loaded().legality();
                 let blockers = legality.not_taken(&waiting.event, waiting.data.as_ref())?;
-                decisive(blockers).unwrap_or_else(|| legality.not_here(&waiting.event))
+                choose_blocker(blockers).unwrap_or_else(|| legality.not_here(&waiting.event))
             }
             Took::Unapproved => Blocker::ApprovalOutdated {
                 event: waiting.event.clone(),

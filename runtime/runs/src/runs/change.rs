@@ -103,7 +103,7 @@ impl Written {
     }
 
     /// Reads the outcome from the records.
-    pub(super) fn told<T: Outcome>(self) -> Result<Written<T>, RunError> {
+    pub(super) fn read_outcome<T: Outcome>(self) -> Result<Written<T>, RunError> {
         let outcome = T::read(&self.bodies)?;
         Ok(self.with(outcome))
     }
@@ -188,10 +188,10 @@ impl Runs {
             summary: summary.clone(),
             timers: (state.timers != loaded.state.timers).then(|| state.timers.clone()),
         };
-        self.probe("append");
+        self.failpoint("append");
         match self.store.append(&append)? {
             Appended::Done { last, .. } => {
-                self.probe("appended");
+                self.failpoint("appended");
                 let mut head = loaded.head;
                 let before = head.seq / FOLD_EVERY;
                 head.seq = last;

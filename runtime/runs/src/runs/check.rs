@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::operation::{Decide, DecideCx, Door, Operation, Outcome, Right};
+use super::operation::{Decide, DecideCx, Execution, Operation, Outcome, Right};
 use super::reconcile::commit;
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Written};
 use crate::body::{Body, Check, Refused};
@@ -82,13 +82,13 @@ impl Operation for RunCheckIn<'_> {
         Right::Drive
     }
 
-    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
-        let Door { runs, order } = *door;
+    fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
+        let Execution { runs, order } = *execution;
         let what = &self.what;
-        named(what)?;
+        check_name(what)?;
         let request = (Self::NAME, &runs.redact_request(what));
         if let Some(written) = runs.replayed(order, runs.digest(order, &request)?)? {
-            return written.told();
+            return written.read_outcome();
         }
         let mut open = false;
         let refused = commit(runs, order, &request, |run, _| {
@@ -98,7 +98,7 @@ impl Operation for RunCheckIn<'_> {
             Ok(Change { bodies })
         })?;
         if !open {
-            return refused.told();
+            return refused.read_outcome();
         }
         let ran = check::run(&what.declared, &what.arguments, self.root, self.cancelled);
         let ran = ran.map_err(|error| unusable(&what.name, &error))?;
@@ -138,7 +138,7 @@ impl Decide for RecordCheck {
     }
 
     fn validate(&self) -> Result<(), RunError> {
-        named(&self.what)
+        check_name(&self.what)
     }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
@@ -179,7 +179,7 @@ fn unusable(name: &str, error: &check::CheckError) -> RunError {
     InvalidRequest::Check { name, cause }.into()
 }
 
-fn named(what: &RunCheck) -> Result<(), RunError> {
+fn check_name(what: &RunCheck) -> Result<(), RunError> {
     let characters = what.name.chars().count();
     if (1..=MAX_NAME).contains(&characters) && !what.name.chars().any(char::is_control) {
         return Ok(());

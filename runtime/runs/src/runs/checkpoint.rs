@@ -41,7 +41,7 @@ impl Decide for Checkpoint {
         }
         let repository = Repository::open(&self.folder)?;
         let saved = repository.save(None)?;
-        let mut taken = taken(run, &repository, &saved, name, seq, cx.now)?;
+        let mut taken = checkpoint_record(run, &repository, &saved, name, seq, cx.now)?;
         taken.reason.clone_from(&self.reason);
         Ok(Change {
             bodies: vec![Body::CheckpointTaken(taken)],
@@ -52,7 +52,7 @@ impl Decide for Checkpoint {
 /// Returns the record of a saved working copy.
 ///
 /// The commit is kept first: a commit without a record is litter, a record without a commit would be a lie.
-pub(super) fn taken(
+pub(super) fn checkpoint_record(
     loaded: &Loaded,
     repository: &Repository,
     saved: &Saved,

@@ -7,7 +7,7 @@ use super::create::{Start, first_record};
 use super::draft::Base;
 use super::draft::Draft;
 use super::operation::{Decide, DecideCx, Right};
-use super::operation::{Door, Operation};
+use super::operation::{Execution, Operation};
 use super::reconcile::create_run;
 use super::{Change, Loaded, RunError, Runs, Written};
 use crate::actor::Role;
@@ -66,8 +66,8 @@ impl Operation for Start {
         Right::Drive
     }
 
-    fn carry_out(&self, door: &Door<'_>) -> Result<Written, RunError> {
-        let Door { runs, order } = *door;
+    fn carry_out(&self, execution: &Execution<'_>) -> Result<Written, RunError> {
+        let Execution { runs, order } = *execution;
         let start = &runs.redact_request(self);
         let digest = runs.digest(order, start)?;
         if let Some(key) = &order.key

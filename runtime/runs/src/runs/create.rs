@@ -83,12 +83,12 @@ pub(super) fn first_record_of(
     Ok((workflow, body))
 }
 
-/// Writes the first records of a run: alone, or behind those of another.
+/// Writes the first records of a run: alone, or base those of another.
 pub(super) fn create(
     runs: &Runs,
     order: &Order,
     digest: Hash,
-    behind: Base,
+    base: Base,
     workflow: Arc<Workflow>,
     bodies: &[Body],
     now: u64,
@@ -100,7 +100,7 @@ pub(super) fn create(
     let new = |body: &Body| runs.redact_record(&workflow, (now, &order.actor), body);
     let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = bodies.iter().map(new).unzip();
     mark_batch(&mut new);
-    let Base { other, last, state } = behind;
+    let Base { other, last, state } = base;
     let at = other.as_ref().map_or(0, |(_, at)| *at);
     let (records, hash) = chain(&new, order.key.as_ref(), at, last);
     let mut state = state;
@@ -120,7 +120,7 @@ pub(super) fn create(
         summary: state.summary(),
         timers: Some(state.timers.clone()),
     };
-    runs.probe("begin");
+    runs.failpoint("begin");
     let appended = match &other {
         None => runs.store.append(&append)?,
         Some((from, at)) => runs.store.fork(from, *at, &append)?,
@@ -128,7 +128,7 @@ pub(super) fn create(
     if let Appended::Replayed { first, last } = appended {
         return runs.written_before(order, first, last);
     }
-    runs.probe("begun");
+    runs.failpoint("begun");
     let head = Head {
         run: order.run.clone(),
         seq: state.seq,

@@ -116,23 +116,23 @@ impl Draft {
         run: &RunId,
         actor: &Actor,
         workflow: Arc<Workflow>,
-        behind: &Base,
+        base: &Base,
         body: Body,
         now: u64,
     ) -> Result<Self, RunError> {
         let head = Head {
             run: run.clone(),
-            seq: behind.other.as_ref().map_or(0, |(_, at)| *at),
-            hash: behind.last,
+            seq: base.other.as_ref().map_or(0, |(_, at)| *at),
+            hash: base.last,
             created: now,
             updated: now,
-            forked: behind.other.clone(),
+            forked: base.other.clone(),
             summary: RunSummary::default(),
         };
         let loaded = Loaded {
             run: run.clone(),
             head,
-            state: behind.state.clone(),
+            state: base.state.clone(),
             workflow,
         };
         let mut draft = Self::new(&loaded, actor, now);
@@ -161,7 +161,7 @@ impl Draft {
     }
 
     /// Sets the actor of the next records, and drops those before.
-    pub(super) fn goes_on_as(&mut self, actor: Actor) {
+    pub(super) fn continue_as(&mut self, actor: Actor) {
         self.actor = actor;
         self.bodies.clear();
     }
@@ -318,12 +318,10 @@ impl Draft {
     ///
     /// One deep in the macrostep counts as the first does: a macrostep is taken whole or not at all.
     fn guarded(&self, step: &StepRecord) -> Vec<u16> {
-        taken(step)
-            .filter(|it| {
-                self.loaded
-                    .workflow
-                    .requires_approval(TransitionId::new(*it))
-            })
+        step_transitions(step)
+            .map(TransitionId::new)
+            .filter(|it| self.loaded.workflow.requires_approval(*it))
+            .map(TransitionId::raw)
             .collect()
     }
 
@@ -343,8 +341,8 @@ impl Draft {
         // The root is always active; what leads from it is about no state.
         let root = table.states().next().map(|(id, _)| table.state_name(id));
         let states: Vec<String> = sources.filter(|it| Some(it.as_str()) != root).collect();
-        let messages = guarded.iter().filter_map(|it| {
-            let meta = workflow.transition_meta(TransitionId::new(*it));
+        let messages = guarded.iter().filter_map(|transition| {
+            let meta = workflow.transition_meta(TransitionId::new(*transition));
             meta.get("approval_message")?.as_str().map(str::to_owned)
         });
         let messages: Vec<String> = messages.collect();
@@ -367,7 +365,7 @@ impl Draft {
                 data: taking.data.cloned(),
                 cause: taking.cause.clone(),
                 transitions: guarded.to_vec(),
-                takes: taken(step).collect(),
+                takes: step_transitions(step).collect(),
             }),
             states,
             approvers: self.loaded.approvers(),
@@ -435,7 +433,7 @@ impl Loaded {
 }
 
 /// Returns the transitions of a step, in the order in which they are taken.
-fn taken(step: &StepRecord) -> impl Iterator<Item = u16> {
+fn step_transitions(step: &StepRecord) -> impl Iterator<Item = u16> {
     let taken = step.steps.iter().flat_map(|it: &Microstep| &it.transitions);
     taken.copied()
 }
@@ -444,7 +442,8 @@ fn taken(step: &StepRecord) -> impl Iterator<Item = u16> {
 ///
 /// Where the journal doesn't have those, the ones that needed the approval.
 fn is_same(approved: &Waiting, guarded: &[u16], step: &StepRecord) -> bool {
-    let looked_at = approved.takes.is_empty() || taken(step).eq(approved.takes.iter().copied());
+    let looked_at =
+        approved.takes.is_empty() || step_transitions(step).eq(approved.takes.iter().copied());
     let sorted = |transitions: &[u16]| {
         let mut sorted = transitions.to_vec();
         sorted.sort_unstable();

@@ -38,7 +38,7 @@ pub(super) fn follow(
     for body in bodies {
         draft.push(body.clone())?;
     }
-    draft.goes_on_as(Actor::new(Role::System));
+    draft.continue_as(Actor::new(Role::System));
     draft.tidy()?;
     draft.update_children()?;
     // What more has waited than one append takes comes with the next.
@@ -54,15 +54,15 @@ impl Draft {
         let state = self.state();
         let over = state.status().is_over();
         let open = state.open_requests().into_iter();
-        let stale = open.filter_map(|it| {
-            let about = &it.opened.states;
+        let stale = open.filter_map(|request| {
+            let about = &request.opened.states;
             let left = !about.is_empty() && !about.iter().any(|it| state.is_active(it));
             let comment = match (over, left) {
                 (true, _) => "the run is over".to_owned(),
                 (_, true) => format!("{} was left", list(about)),
                 _ => return None,
             };
-            Some((it.opened.request.clone(), comment))
+            Some((request.opened.request.clone(), comment))
         });
         for (request, comment) in stale.collect::<Vec<_>>() {
             self.push(Body::Resolved(Resolved {
@@ -130,12 +130,12 @@ impl Draft {
                 // It has come, and must not keep everything behind it from being taken.
                 let event = &queued.event;
                 let reason = Some(format!("`{event}`, which waited, can't be taken: {error}"));
-                self.settle(Took::Ignored, event, queued.data, queued.cause)?;
+                self.finish_event(Took::Ignored, event, queued.data, queued.cause)?;
                 return self.push(Body::Paused(Paused { reason }));
             }
             took => took?,
         };
-        self.settle(took, &queued.event, queued.data.clone(), queued.cause)
+        self.finish_event(took, &queued.event, queued.data.clone(), queued.cause)
     }
 
     /// Fires a timer: takes its event, or lets its request expire.
@@ -152,7 +152,7 @@ impl Draft {
         };
         let Some((id, row)) = found else {
             // A table without the timer has taken the place of the one that armed it.
-            return self.settle(Took::Ignored, name, None, cause);
+            return self.finish_event(Took::Ignored, name, None, cause);
         };
         let event = table.event_name(row.event);
         let taking = Taking {
@@ -163,7 +163,7 @@ impl Draft {
             approved: None,
         };
         match self.take(taking) {
-            Ok(took) => self.settle(took, event, None, cause),
+            Ok(took) => self.finish_event(took, event, None, cause),
             Err(RunError::Step(error)) => {
                 let reason = Some(format!("the timer `{name}` can't be taken: {error}"));
                 self.push(Body::Paused(Paused { reason }))
@@ -173,7 +173,7 @@ impl Draft {
     }
 
     /// Records an event of the run itself that must not come again.
-    fn settle(
+    fn finish_event(
         &mut self,
         took: Took,
         event: &str,

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::draft::Base;
 use super::draft::Draft;
-use super::operation::{Door, Operation, Right};
+use super::operation::{Execution, Operation, Right};
 use super::reconcile::create_run;
 use super::restore::continue_restore;
 use super::restore::{files_to, intent};
@@ -115,8 +115,8 @@ impl Operation for Fork {
         Right::Drive
     }
 
-    fn carry_out(&self, door: &Door<'_>) -> Result<Written, RunError> {
-        let Door { runs, order } = *door;
+    fn carry_out(&self, execution: &Execution<'_>) -> Result<Written, RunError> {
+        let Execution { runs, order } = *execution;
         let fork = &runs.redact_request(self);
         let digest = runs.digest(order, &(Self::NAME, fork))?;
         let written = match runs.replayed(order, digest)? {
@@ -140,9 +140,9 @@ pub fn plan_fork(runs: &Runs, fork: &Fork) -> Result<ForkPlan, RunError> {
     // The new run has no name yet, and none of what is shown depends on it.
     let run = fork.from.clone();
     let now = runs.now();
-    let (behind, draft) = draft_fork(runs, &Order::new(run, Actor::new(Role::System)), fork, now)?;
+    let (base, draft) = draft_fork(runs, &Order::new(run, Actor::new(Role::System)), fork, now)?;
     let state = draft.state();
-    let open = behind.state.open_requests().into_iter();
+    let open = base.state.open_requests().into_iter();
     let revisions = state.artifacts.values().flatten().map(|it| &it.artifact);
     let name = checkpoint_of(runs, fork, state)?;
     let kept = name.as_ref().and_then(|it| state.checkpoints.get(it));
@@ -163,8 +163,8 @@ pub fn plan_fork(runs: &Runs, fork: &Fork) -> Result<ForkPlan, RunError> {
 fn branch_off(runs: &Runs, order: &Order, digest: Hash, fork: &Fork) -> Result<Written, RunError> {
     order.run.check_chosen()?;
     let now = runs.now();
-    let (behind, mut draft) = draft_fork(runs, order, fork, now)?;
-    let now = now.max(behind.state.updated);
+    let (base, mut draft) = draft_fork(runs, order, fork, now)?;
+    let now = now.max(base.state.updated);
     if let Some(name) = checkpoint_of(runs, fork, draft.state())? {
         for body in intent(draft.loaded(), &name, None, now)? {
             draft.push(body)?;
@@ -172,7 +172,7 @@ fn branch_off(runs: &Runs, order: &Order, digest: Hash, fork: &Fork) -> Result<W
     }
     let workflow = Arc::clone(&draft.loaded().workflow);
     let bodies = draft.finish().bodies;
-    create_run(runs, order, digest, behind, workflow, &bodies, now)
+    create_run(runs, order, digest, base, workflow, &bodies, now)
 }
 
 /// Returns the base of a fork, and the draft with its first record.
@@ -207,9 +207,9 @@ fn draft_fork(
     }
     let now = now.max(state.updated);
     let other = Some((fork.from.clone(), fork.at));
-    let behind = Base { other, last, state };
-    let draft = Draft::start_from(&order.run, &order.actor, workflow, &behind, body, now)?;
-    Ok((behind, draft))
+    let base = Base { other, last, state };
+    let draft = Draft::start_from(&order.run, &order.actor, workflow, &base, body, now)?;
+    Ok((base, draft))
 }
 
 /// Returns the checkpoint that has the files of the record, if they are to be restored.
@@ -255,14 +255,14 @@ fn forkable_state(runs: &Runs, fork: &Fork) -> Result<RunState, RunError> {
 
 /// Finds the append of a record, if the record isn't its last.
 pub(super) fn find_append(runs: &Runs, run: &RunId, at: u64) -> Result<Option<Together>, RunError> {
-    let (mut first, mut last, mut goes_on) = (1, 0, false);
+    let (mut first, mut last, mut continues) = (1, 0, false);
     state::for_each_record(&*runs.store, run, 0, None, |record| {
-        if !goes_on && record.seq <= at {
+        if !continues && record.seq <= at {
             first = record.seq;
         }
-        if goes_on || record.seq <= at {
+        if continues || record.seq <= at {
             last = record.seq;
-            goes_on = record.continues();
+            continues = record.continues();
         }
         Ok(())
     })?;

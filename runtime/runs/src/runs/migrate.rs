@@ -254,7 +254,7 @@ impl Planner<'_> {
         }
     }
 
-    fn named(&self, state: &str) -> (String, Option<StateId>) {
+    fn map_state(&self, state: &str) -> (String, Option<StateId>) {
         let name = self.migrate.states.get(state);
         let name = name.map_or(state, String::as_str);
         (name.to_owned(), self.new.state_named(name))
@@ -278,7 +278,7 @@ impl Planner<'_> {
     fn configuration(&mut self) -> Option<Configuration> {
         let mut leaves = Vec::new();
         for leaf in &self.loaded.state.leaves {
-            match self.named(leaf) {
+            match self.map_state(leaf) {
                 (name, Some(id)) if self.is_end(id) && !self.was_end(leaf) => {
                     let reason = format!(
                         "`{leaf}` is active, and `{name}` is an end, where a run comes by its events alone: name another state, or cancel the run"
@@ -304,7 +304,7 @@ impl Planner<'_> {
         for (history, states) in &self.loaded.state.history {
             let mut all = Vec::new();
             for state in std::iter::once(history).chain(states) {
-                match self.named(state) {
+                match self.map_state(state) {
                     (_, Some(id)) => all.push(id),
                     (_, None) => {
                         let reason = format!(
@@ -346,7 +346,7 @@ impl Planner<'_> {
     /// Checks that the new table has the states that interrupts return to.
     fn detours(&mut self) {
         for leaf in self.loaded.state.detours.iter().flatten() {
-            let (name, found) = self.named(leaf);
+            let (name, found) = self.map_state(leaf);
             if found.is_none_or(|id| !self.new.is_leaf(id)) {
                 let reason = format!(
                     "`{leaf}` is what an interrupt comes back to, and the new table has no state `{name}` without states inside: name what it is there"
@@ -437,9 +437,9 @@ impl Planner<'_> {
     ) -> Option<u16> {
         let old = TransitionId::new(number);
         let row = self.old.transition(old)?;
-        let (_, source) = self.named(self.old.state_name(row.source));
+        let (_, source) = self.map_state(self.old.state_name(row.source));
         let targets = self.old.targets(old).iter();
-        let targets = targets.map(|id| self.named(self.old.state_name(*id)).1);
+        let targets = targets.map(|id| self.map_state(self.old.state_name(*id)).1);
         let targets = targets.collect::<Option<Vec<StateId>>>()?;
         let event = self.new.event_named(&waiting.event)?;
         let mut all = self.new.transitions();
@@ -451,7 +451,7 @@ impl Planner<'_> {
                 && (self.loaded.workflow).requires_approval(old) == self.to.requires_approval(*id)
                 && self.does_the_same(old, *id)
                 && same_guard((self.old, old), (self.new, *id), |state| {
-                    self.named(self.old.state_name(state)).1
+                    self.map_state(self.old.state_name(state)).1
                 })
         });
         found.map(|(id, _)| id.raw())

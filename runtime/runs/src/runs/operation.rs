@@ -69,7 +69,7 @@ pub trait Operation: Serialize {
     /// # Errors
     ///
     /// Those of [`Runs::execute`].
-    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError>;
+    fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError>;
 }
 
 /// An operation that one append carries out.
@@ -119,7 +119,7 @@ pub struct DecideCx<'c> {
 }
 
 /// The way to the store that [`Runs::execute`] hands to an operation.
-pub struct Door<'d> {
+pub struct Execution<'d> {
     pub(super) runs: &'d Runs,
     pub(super) order: &'d Order,
 }
@@ -132,8 +132,8 @@ impl<O: Decide> Operation for O {
         Decide::right(self)
     }
 
-    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
-        let Door { runs, order } = *door;
+    fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
+        let Execution { runs, order } = *execution;
         let operation = runs.redact_request(self);
         operation.validate()?;
         let request = (<O as Decide>::NAME, &operation);
@@ -147,7 +147,7 @@ impl<O: Decide> Operation for O {
             written.bodies = bodies_of(&written.records);
             written.replayed = true;
         }
-        written.told()
+        written.read_outcome()
     }
 }
 
@@ -220,7 +220,7 @@ impl Runs {
         operation: &O,
     ) -> Result<O::Response, RunError> {
         operation.right().check(&order.actor)?;
-        operation.carry_out(&Door { runs: self, order })
+        operation.carry_out(&Execution { runs: self, order })
     }
 }
 

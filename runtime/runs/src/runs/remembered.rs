@@ -24,7 +24,7 @@ const MOST: usize = 32;
 /// Most records after a cached state that are read one by one. Unit: records.
 ///
 /// Why: beyond, the fold cache of the store is nearer.
-const NEAR: u64 = FOLD_EVERY;
+const MAX_CATCH_UP: u64 = FOLD_EVERY;
 
 /// A cached state.
 struct Entry {
@@ -49,7 +49,7 @@ impl Remembered {
     pub(super) fn state(&self, store: &dyn Store, head: &Head) -> Result<RunState, StoreError> {
         let state = match self.at(&head.run) {
             Some((hash, state)) if state.seq == head.seq && hash == head.hash => return Ok(state),
-            Some((hash, state)) if state.seq < head.seq && head.seq - state.seq <= NEAR => {
+            Some((hash, state)) if state.seq < head.seq && head.seq - state.seq <= MAX_CATCH_UP => {
                 state::catch_up(store, &head.run, (state, hash), Some(head.seq))?
             }
             _ => None,

@@ -80,7 +80,7 @@ pub fn replay_run(
 ) -> Result<Replay, RunError> {
     let head = runs.store.head(run)?;
     let mut player = Player {
-        owners: owners(runs, run)?,
+        lineage: lineage(runs, run)?,
         runs,
         run,
         under,
@@ -110,24 +110,24 @@ pub fn replay_run(
 }
 
 /// Returns the runs that a fork's first records are of, with their last records, in order.
-fn owners(runs: &Runs, run: &RunId) -> Result<Vec<(u64, RunId)>, RunError> {
-    let mut owners = vec![(u64::MAX, run.clone())];
+fn lineage(runs: &Runs, run: &RunId) -> Result<Vec<(u64, RunId)>, RunError> {
+    let mut lineage = vec![(u64::MAX, run.clone())];
     let mut next = runs.store.head(run)?.forked;
     let mut upto = u64::MAX;
     while let Some((parent, at)) = next {
         upto = upto.min(at);
-        owners.push((upto, parent.clone()));
+        lineage.push((upto, parent.clone()));
         next = runs.store.head(&parent)?.forked;
     }
-    owners.reverse();
-    Ok(owners)
+    lineage.reverse();
+    Ok(lineage)
 }
 
 /// A replay while it goes on.
 struct Player<'r> {
     runs: &'r Runs,
     run: &'r RunId,
-    owners: Vec<(u64, RunId)>,
+    lineage: Vec<(u64, RunId)>,
     under: Option<Arc<Workflow>>,
     last: Hash,
     state: RunState,
@@ -321,7 +321,7 @@ impl Player<'_> {
 
     /// Effects are named after the run that wrote the record.
     fn moment(&self, record: &Record) -> Moment<'_> {
-        let owner = self.owners.iter().find(|(upto, _)| record.seq <= *upto);
+        let owner = self.lineage.iter().find(|(upto, _)| record.seq <= *upto);
         Moment {
             run: owner.map_or(self.run, |(_, run)| run),
             seq: record.seq,

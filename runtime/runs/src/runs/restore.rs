@@ -8,8 +8,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::checkpoint::taken;
-use super::operation::{Decide, DecideCx, Door, Operation, Right};
+use super::checkpoint::checkpoint_record;
+use super::operation::{Decide, DecideCx, Execution, Operation, Right};
 use super::reconcile::commit;
 use super::refusal::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Written};
@@ -40,8 +40,8 @@ impl Operation for Restore {
         Right::Drive
     }
 
-    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
-        let Door { runs, order } = *door;
+    fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
+        let Execution { runs, order } = *execution;
         let restore = &runs.redact_request(self);
         let written = restore_files(runs, order, &(Self::NAME, restore), |run, _| {
             let name = &restore.name;
@@ -59,7 +59,7 @@ impl Operation for Restore {
             };
             Ok(Err(refuse_alone(Self::NAME, None, blocker)))
         })?;
-        written.told()
+        written.read_outcome()
     }
 }
 
@@ -75,8 +75,8 @@ impl Operation for FinishRestore {
         Right::Drive
     }
 
-    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
-        finish_restore(door.runs, door.order, true)?.told()
+    fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
+        finish_restore(execution.runs, execution.order, true)?.read_outcome()
     }
 }
 
@@ -131,7 +131,7 @@ pub(super) fn continue_restore(
     order: &Order,
     mut intended: Written,
 ) -> Result<Written, RunError> {
-    runs.probe("restore.intended");
+    runs.failpoint("restore.intended");
     if intended.loaded.state.restoring.is_none() || !is_meant(&intended) {
         // It was refused, or was asked for again after it was done. What another has begun is another's.
         return Ok(intended);
@@ -174,9 +174,9 @@ fn finish_restore(runs: &Runs, order: &Order, interrupted: bool) -> Result<Writt
     let meant = restoring(&loaded)?;
     let repository = Repository::open(Path::new(&meant.repository))?;
     let saved = repository.save(Some(&meant.tree))?;
-    runs.probe("restore.saved");
+    runs.failpoint("restore.saved");
     repository.restore(&meant.tree, &saved)?;
-    runs.probe("restore.compared");
+    runs.failpoint("restore.compared");
     let done = commit(runs, &order, &"finish", |loaded, _| {
         let mut restored = restoring(loaded)?.clone();
         let rewind = restored.rewind.take();
@@ -192,7 +192,7 @@ fn finish_restore(runs: &Runs, order: &Order, interrupted: bool) -> Result<Writt
         bodies.push(Body::CheckpointRestored(restored));
         Ok(Change { bodies })
     })?;
-    runs.probe("restore.recorded");
+    runs.failpoint("restore.recorded");
     Ok(done)
 }
 
@@ -258,7 +258,7 @@ fn overwritten(
     while loaded.state.checkpoints.contains_key(&name) {
         name.push('\'');
     }
-    let mut taken = taken(loaded, repository, saved, name, seq, now)?;
+    let mut taken = checkpoint_record(loaded, repository, saved, name, seq, now)?;
     taken.reason = Some("what was there before files were put back".to_owned());
     Ok(taken)
 }

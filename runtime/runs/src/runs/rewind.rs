@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use plan::{EffectLeft, RewindPlan};
 
-use super::operation::{Door, Operation, Right};
+use super::operation::{Execution, Operation, Right};
 use super::reconcile::commit;
 use super::refusal::refuse_alone;
 use super::restore::files_to;
@@ -26,7 +26,7 @@ use crate::state;
 use plan::{make_plan, scope_name};
 
 /// Most records that a refusal tells of. Why: it is a sentence, and the journal has them all.
-const TOLD: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// Up to where, and what, is taken back.
 #[derive(Clone, Debug, Serialize)]
@@ -74,10 +74,10 @@ impl Operation for Rewind {
         Right::Drive
     }
 
-    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
-        let Door { runs, order } = *door;
+    fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
+        let Execution { runs, order } = *execution;
         if self.scope != Scope::State {
-            return rewind_files(runs, order, self)?.told();
+            return rewind_files(runs, order, self)?.read_outcome();
         }
         let written = commit(runs, order, &(Self::NAME, self), |run, _| {
             let body = match check_rewind(runs, run, self, order.actor.role)? {
@@ -89,7 +89,7 @@ impl Operation for Rewind {
             };
             Ok(Change { bodies: vec![body] })
         })?;
-        written.told()
+        written.read_outcome()
     }
 }
 
@@ -126,7 +126,7 @@ pub(super) fn check_rewind(
     if role >= Role::Person {
         plan.spent.clear();
     } else if !plan.persons.is_empty() {
-        let persons = plan.persons.iter().take(TOLD);
+        let persons = plan.persons.iter().take(MAX_LISTED);
         let persons: Vec<String> = persons.map(|(seq, told)| format!("{seq} {told}")).collect();
         let more = plan.persons.len().saturating_sub(persons.len());
         let more = if more == 0 {
@@ -145,7 +145,7 @@ pub(super) fn check_rewind(
         }
         Some(_) => {}
     }
-    let left: Vec<String> = plan.blocking().map(told).collect();
+    let left: Vec<String> = plan.blocking().map(describe_effect).collect();
     if !left.is_empty() && !rewind.force {
         let effects = left.join(", ");
         return Ok(Err(OperationBlocker::EffectsLeft { effects }.into()));
@@ -179,7 +179,7 @@ fn describe_difference(
         if record.kind == "refused" {
             return Ok(());
         }
-        if since.len() < TOLD {
+        if since.len() < MAX_LISTED {
             since.push(format!("{} {}", record.seq, record.summary()));
         } else {
             more += 1;
@@ -220,7 +220,7 @@ fn rewind_files(runs: &Runs, order: &Order, rewind: &Rewind) -> Result<Written, 
     })
 }
 
-fn told(effect: &EffectLeft) -> String {
+fn describe_effect(effect: &EffectLeft) -> String {
     let (key, name) = (&effect.key, &effect.name);
     format!("`{name}` ({key}, {})", effect.status.name())
 }

@@ -9,7 +9,7 @@ use super::{Change, InvalidRequest, Loaded, Outcome, RunError};
 use crate::actor::{Actor, Role};
 use crate::blocker::{Blocker, DataFault};
 use crate::body::{Body, Event, Opened, Refused, Subject};
-use crate::legality::{Attempt, decisive};
+use crate::legality::{Attempt, choose_blocker};
 use crate::step::{CannotStep, StepInput};
 
 /// An event from outside.
@@ -59,21 +59,21 @@ impl Decide for Send {
     }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
-        let body = sent(run, self, cx.now)?;
+        let body = decide_send(run, self, cx.now)?;
         Ok(Change { bodies: vec![body] })
     }
 }
 
 /// Decides what sending an event does: it is taken, a person is asked to approve it, or it is refused.
-pub(super) fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunError> {
+pub(super) fn decide_send(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunError> {
     let attempt = Attempt::Send {
         name: &send.event,
         data: send.data.as_ref(),
     };
     let blockers = loaded.legality().blockers(&attempt)?;
-    let blocker = match decisive(blockers) {
+    let blocker = match choose_blocker(blockers) {
         Some(blocker) => blocker,
-        None => match taken(loaded, send, now)? {
+        None => match take_event(loaded, send, now)? {
             Ok(body) => return Ok(body),
             Err(blocker) => blocker,
         },
@@ -88,7 +88,7 @@ pub(super) fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunEr
 /// Takes an event that nothing blocks, or opens the request that it needs.
 ///
 /// Some blockers only the step shows.
-fn taken(loaded: &Loaded, send: &Send, now: u64) -> Result<Result<Body, Blocker>, RunError> {
+fn take_event(loaded: &Loaded, send: &Send, now: u64) -> Result<Result<Body, Blocker>, RunError> {
     let legality = loaded.legality();
     let resolved = match legality.resolve(&send.event)? {
         Ok(resolved) => resolved,

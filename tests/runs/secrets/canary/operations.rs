@@ -101,7 +101,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         for report in reports {
             runs.execute(order, &Advance::new(report.clone()).on("plan"))
                 .unwrap();
-            runs.execute(order, &Advance::new(report.clone()).on("plan").of(it))
+            runs.execute(order, &Advance::new(report.clone()).on("plan").for_unit(it))
                 .unwrap();
             runs.execute(order, &Advance::new(report).on(it)).unwrap();
         }

@@ -265,7 +265,7 @@ fn record_refusal(
             bodies: vec![Body::Refused(refused.clone())],
         })
     })?;
-    Advanced::of(written)
+    Advanced::from_written(written)
 }
 
 /// Returns the reason that no agent of the run can report.

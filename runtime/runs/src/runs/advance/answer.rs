@@ -35,7 +35,7 @@ impl Advanced {
     /// # Errors
     ///
     /// One of them can't be read.
-    pub(super) fn of(written: Written) -> Result<Self, RunError> {
+    pub(super) fn from_written(written: Written) -> Result<Self, RunError> {
         let mut all = Self::nothing(written.loaded.run.clone());
         for body in written.bodies.iter().cloned() {
             match body {

@@ -8,7 +8,7 @@ use super::refusal;
 use crate::body::{Body, Cause, Event, Refused, StepRecord};
 use crate::internal::is_internal;
 use crate::runs::draft::Draft;
-use crate::runs::send::sent;
+use crate::runs::send::decide_send;
 use crate::runs::{Loaded, RunError, Send};
 use crate::step::{CannotStep, Moment, StepInput, Stepper};
 use crate::workflow::Workflow;
@@ -24,7 +24,7 @@ pub(super) enum Entered {
 }
 
 /// An event that leads to a step.
-struct Way {
+struct Route {
     event: EventId,
     /// True if a transition of it targets the step itself, and not an ancestor or descendant.
     direct: bool,
@@ -42,22 +42,22 @@ pub(super) fn enter(
     data: Option<&Value>,
 ) -> Result<Entered, RunError> {
     let loaded = draft.loaded();
-    let ways = match ways(loaded, step, data, draft.now()) {
+    let routes = match routes(loaded, step, data, draft.now()) {
         Err(RunError::Step(CannotStep::Data(error))) => {
             let refused = refusal::bad_data(loaded, advance, &error.to_string());
             return Ok(Entered::Refused(refused));
         }
-        ways => ways?,
+        routes => routes?,
     };
     let table = loaded.workflow.table();
-    let name = |way: &Way| table.event_name(way.event).to_owned();
-    let Some((first, others)) = ways.split_first() else {
+    let name = |route: &Route| table.event_name(route.event).to_owned();
+    let Some((first, others)) = routes.split_first() else {
         let refused = refusal::unreachable(loaded, advance, step)?;
         return Ok(Entered::Refused(refused));
     };
-    let agree = |way: &Way| way.record == first.record && way.approved == first.approved;
+    let agree = |route: &Route| route.record == first.record && route.approved == first.approved;
     if !others.iter().all(agree) {
-        let events: Vec<String> = ways.iter().map(name).collect();
+        let events: Vec<String> = routes.iter().map(name).collect();
         let refused = refusal::ambiguous(loaded, advance, step, events);
         return Ok(Entered::Refused(refused));
     }
@@ -109,7 +109,7 @@ fn take(
         event,
         data: data.cloned(),
     };
-    match sent(draft.loaded(), &send, draft.now())? {
+    match decide_send(draft.loaded(), &send, draft.now())? {
         Body::Event(event) => {
             let step = step.to_owned();
             draft.push(Body::Event(Event {
@@ -132,7 +132,12 @@ fn take(
 /// Returns the events after which a step would be active, in the order of selection.
 ///
 /// If some target the step itself, only those.
-fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<Vec<Way>, RunError> {
+fn routes(
+    loaded: &Loaded,
+    step: &str,
+    data: Option<&Value>,
+    now: u64,
+) -> Result<Vec<Route>, RunError> {
     let workflow = &*loaded.workflow;
     let table = workflow.table();
     let Some(state) = table.state_named(step) else {
@@ -141,9 +146,9 @@ fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<V
     let mut candidates = Stepper::restored(workflow, &loaded.state)?.candidates(data)?;
     // What nobody sends, a report doesn't either.
     candidates.retain(|it| !is_internal(table.event_name(it.event)));
-    let mut ways: Vec<Way> = Vec::new();
+    let mut routes: Vec<Route> = Vec::new();
     for candidate in candidates.iter().filter(|it| it.enabled) {
-        if ways.iter().any(|way| way.event == candidate.event) {
+        if routes.iter().any(|route| route.event == candidate.event) {
             continue;
         }
         let of_event = |it: &&Candidate| it.enabled && it.event == candidate.event;
@@ -165,17 +170,17 @@ fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<V
         for microstep in &mut record.steps {
             microstep.transitions.clear();
         }
-        ways.push(Way {
+        routes.push(Route {
             event: candidate.event,
             direct: of_event().any(|it| table.targets(it.transition).contains(&state)),
             approved: of_event().any(|it| loaded.workflow.requires_approval(it.transition)),
             record,
         });
     }
-    if ways.iter().any(|way| way.direct) {
-        ways.retain(|way| way.direct);
+    if routes.iter().any(|route| route.direct) {
+        routes.retain(|route| route.direct);
     }
-    Ok(ways)
+    Ok(routes)
 }
 
 /// Reports whether a state is active after a step.

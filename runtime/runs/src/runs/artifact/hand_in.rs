@@ -126,10 +126,13 @@ pub(super) fn submit(runs: &Runs, loaded: &Loaded, put: &PutArtifact) -> Result<
     let content = Some(runs.store.put_blob(&content)?);
     let stage = if holds { put.stage() } else { Stage::Draft };
     let current = loaded.state.current(name).map(|it| &it.artifact);
-    let is_same = |it: &&Artifact| {
-        let media = put.media.as_ref().is_none_or(|_| put.media == it.media);
+    let is_same = |artifact: &&Artifact| {
+        let media = put
+            .media
+            .as_ref()
+            .is_none_or(|_| put.media == artifact.media);
         // What is final holds; what doesn't any more is handed in beside it.
-        it.content == content && media && (holds || it.stage == Stage::Draft)
+        artifact.content == content && media && (holds || artifact.stage == Stage::Draft)
     };
     let same = current.filter(is_same);
     if same.is_some_and(|it| it.stage == Stage::Final) {

@@ -44,8 +44,8 @@ pub(super) fn add_descendants(
         let live = state::live_records(&*runs.store, &run, Some(child.head.seq), &[])?;
         state::for_each_record(&*runs.store, &run, 0, Some(child.head.seq), |record| {
             if live.contains(record.seq) && is_decision(record) {
-                let told = format!("{} in `{run}`", record.summary());
-                plan.persons.push((record.seq, told));
+                let summary = format!("{} in `{run}`", record.summary());
+                plan.persons.push((record.seq, summary));
             }
             Ok(())
         })?;
