@@ -10,6 +10,7 @@
 mod artifact;
 mod code;
 mod message;
+mod missing;
 mod operation;
 mod remedy;
 mod report;
@@ -18,10 +19,10 @@ mod request;
 use crate::actor::Actor;
 use crate::body::{Refused, RequestKind, Subject};
 use crate::guard::Unmet;
-use crate::legality::Missing;
 
 pub use artifact::ArtifactBlocker;
 pub(crate) use code::Code;
+pub use missing::{Missing, MissingArtifact, MissingCheck};
 pub use operation::OperationBlocker;
 pub use report::{Position, ReportBlocker};
 pub use request::RequestBlocker;

@@ -9,7 +9,6 @@
 //! Deliberately not here: redaction. It walks the JSON of a body, whatever its kind.
 
 mod artifact;
-mod check;
 mod control;
 mod event;
 mod request;
@@ -17,7 +16,6 @@ mod step;
 mod work;
 
 pub use artifact::{Artifact, Finding, Stage, Verdict};
-pub use check::Check;
 pub use control::{
     Cancelled, CheckpointRestored, CheckpointTaken, Closed, Compensation, Continued, Forced,
     Migrated, Paused, Rewound, Scope, Spent,
@@ -26,8 +24,8 @@ pub use event::{Cause, Event, Forked, Parent, Queued, Refused, Started, Subject}
 pub use request::{Opened, RequestKind, Resolution, Resolved, Waiting};
 pub use step::{Arming, EffectKey, Microstep, StepRecord};
 pub use work::{
-    Annotation, ChildEnded, ChildStarted, Effect, EffectStatus, Message, Note, Progress, Step,
-    StepStatus, Subflow, Tool, ToolVerdict, Usage,
+    Annotation, Check, ChildEnded, ChildStarted, Effect, EffectStatus, Message, Note, Progress,
+    Step, StepStatus, Subflow, Tool, ToolVerdict, Usage,
 };
 
 use serde_json::Value;

@@ -10,8 +10,9 @@ use crate::blocker::{Blocker, Path, PendingRequest, Surface};
 use crate::body::{EffectStatus, RequestKind};
 use crate::internal::SENT_BACK;
 use crate::legality::{Attempt, Legal, Legality, distance, takers};
+use crate::loaded::Loaded;
 use crate::remedy::Remedy;
-use crate::runs::{Loaded, RunError};
+use crate::runs::RunError;
 use crate::state::{Status, WaitingFor};
 use crate::step::Stepper;
 

@@ -18,14 +18,14 @@ use statemark_runtime::{Candidate, EventId, EventKind, EventRow, Table, Transiti
 use statemark_text::suggest::nearest;
 
 pub(crate) use path::{distance, takers};
-pub use requirement::{Missing, MissingArtifact, MissingCheck};
 pub(crate) use requirement::{Required, names as required_names};
 
 use crate::blocker::{Blocker, DataFault, Path, PendingRequest, Surface};
 use crate::body::{Cause, RequestKind};
 use crate::guard::{self, Evaluator, Fact, Question, Unmet};
 use crate::internal::{UNKNOWN, is_internal};
-use crate::runs::{Invoking, Loaded, RunError};
+use crate::loaded::{Invoking, Loaded};
+use crate::runs::RunError;
 use crate::schema;
 use crate::state::{Request, Status};
 use crate::step::{CannotStep, Moment, StepInput, Stepper};
@@ -120,6 +120,14 @@ struct Known<'r> {
     standstill: Option<Blocker>,
     /// The blockers of events that the machine would take.
     held: BTreeMap<EventId, Option<Blocker>>,
+}
+
+impl Loaded {
+    /// Returns the legal operations on the run now.
+    #[must_use]
+    pub const fn legality(&self) -> Legality<'_> {
+        Legality::new(self)
+    }
 }
 
 impl<'r> Legality<'r> {

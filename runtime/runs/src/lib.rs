@@ -43,6 +43,7 @@ mod hash;
 mod id;
 mod internal;
 mod legality;
+mod loaded;
 mod phrase;
 mod record;
 mod redact;
@@ -55,8 +56,8 @@ mod workflow;
 
 pub use actor::{Actor, Role};
 pub use blocker::{
-    ArtifactBlocker, Blocker, DataFault, OperationBlocker, Path, PendingRequest, Position,
-    ReportBlocker, RequestBlocker, Surface,
+    ArtifactBlocker, Blocker, DataFault, Missing, MissingArtifact, MissingCheck, OperationBlocker,
+    Path, PendingRequest, Position, ReportBlocker, RequestBlocker, Surface,
 };
 pub use body::Body;
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -68,9 +69,7 @@ pub use guard::{Evaluator, Fact, Question, Unmet};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use internal::raised_when;
-pub use legality::{
-    Attempt, Held, Legal, Legality, Missing, MissingArtifact, MissingCheck, explain_ignored,
-};
+pub use legality::{Attempt, Held, Legal, Legality, explain_ignored};
 pub use phrase::shell_word;
 pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;

@@ -21,8 +21,8 @@ pub use pattern::Pattern;
 pub use words::capability_tools;
 
 use crate::actor::{Actor, Role};
+use crate::loaded::Loaded;
 use crate::phrase::list;
-use crate::runs::Loaded;
 
 /// The power that states have over a tool. Each tool declares its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,7 +11,6 @@ mod ask;
 mod change;
 mod check;
 mod checkpoint;
-mod children;
 mod control;
 mod create;
 mod draft;
@@ -23,10 +22,10 @@ mod interrupt;
 mod lease;
 mod migrate;
 pub mod operation;
+mod order;
 mod progress;
 mod reconcile;
 mod redaction;
-mod refusal;
 mod remembered;
 mod replay;
 mod restore;
@@ -46,10 +45,9 @@ pub use artifact::{
     Submitted, check_artifact, check_edit, read_artifact,
 };
 pub use ask::{Ask, Withdraw};
-pub use change::{Change, Order, Written, cache_state};
+pub use change::cache_state;
 pub use check::{Checked, RecordCheck, RunCheck, RunCheckIn};
 pub use checkpoint::Checkpoint;
-pub(crate) use children::Invoking;
 pub use control::{Cancel, Continue, Force, Pause, latest_paused};
 pub use create::Start;
 pub use effect::{OpenEffect, ReportEffect};
@@ -57,7 +55,8 @@ pub use error::{InvalidRequest, RunError};
 pub use fork::{Fork, ForkPlan, plan_fork};
 pub use lease::{acquire_lease, release_lease, renew_lease};
 pub use migrate::{Migrate, MigrationPlan, Obstacle, plan_migration};
-pub use operation::{Operation, Outcome, Right, WriteRaw};
+pub use operation::{Operation, Right, WriteRaw};
+pub use order::{Change, Order, Outcome, Written};
 pub use progress::ReportProgress;
 pub use reconcile::reconcile_children;
 pub(crate) use remembered::FOLD_EVERY;
@@ -73,11 +72,11 @@ pub use tool::{DenyTool, Reserve, Reserved, Used};
 use crate::clock::Clock;
 use crate::hash::Hash;
 use crate::id::RunId;
-use crate::legality::Legality;
 use crate::redact::Redactor;
-use crate::state::RunState;
-use crate::store::{Head, Store, StoreError};
+use crate::store::{Store, StoreError};
 use crate::workflow::{Workflow, Workflows};
+
+pub use crate::loaded::Loaded;
 
 /// The runs of a store.
 pub struct Runs {
@@ -96,27 +95,6 @@ pub struct Runs {
 
 /// Is told the name of a point that was reached.
 pub type Failpoint = Arc<dyn Fn(&str) + std::marker::Send + Sync>;
-
-/// Loads a run as it is now.
-#[derive(Clone, Debug)]
-pub struct Loaded {
-    /// Its id.
-    pub run: RunId,
-    /// The end of its journal.
-    pub head: Head,
-    /// Its state.
-    pub state: RunState,
-    /// Its workflow.
-    pub workflow: Arc<Workflow>,
-}
-
-impl Loaded {
-    /// Returns what can be done to the run now.
-    #[must_use]
-    pub const fn legality(&self) -> Legality<'_> {
-        Legality::new(self)
-    }
-}
 
 impl Runs {
     /// Makes the runs of a store, of workflows, by a clock.

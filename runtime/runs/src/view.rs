@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use crate::body::{Opened, StepStatus};
 use crate::id::RunId;
 use crate::legality::Legal;
-use crate::runs::{Loaded, RunError};
+use crate::loaded::Loaded;
+use crate::runs::RunError;
 use crate::state::{Status, WaitingFor};
 use crate::store::PendingTimer;
 

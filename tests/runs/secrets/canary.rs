@@ -138,7 +138,7 @@ fn every_operation_has_its_canary() {
                     names.insert(name.to_owned());
                 }
             }
-            for function in text.split("\n    pub fn ").skip(1) {
+            for function in text.split("\npub fn ").skip(1) {
                 let (head, _) = function.split_once(" {\n").unwrap();
                 let (name, arguments) = head.split_once('(').unwrap();
                 if arguments.contains("owner: &str") {

@@ -1,10 +1,9 @@
 //! Messages of blockers.
 
-use super::{Blocker, DataFault, Path, PendingRequest};
+use super::{Blocker, DataFault, Missing, Path, PendingRequest};
 use crate::body::RequestKind;
 use crate::guard::Unmet;
 use crate::internal::raised_when;
-use crate::legality::Missing;
 use crate::phrase::{list, with_reason};
 
 impl Blocker {

@@ -1,12 +1,12 @@
 //! Remedies of blockers.
 
-use super::{Blocker, Code, Path, PendingRequest};
+use super::{Blocker, Code, Missing, MissingArtifact, Path, PendingRequest};
 use crate::body::{EffectStatus, Refused, RequestKind, Subject};
 use crate::explain;
 use crate::internal::{DENIED, EXPIRED, SENT_BACK};
 use crate::legality::Legality;
+use crate::loaded::Loaded;
 use crate::remedy::Remedy;
-use crate::runs::Loaded;
 
 impl Blocker {
     /// Returns the action that takes the blocker away from a run as it is now; none if nobody outside can.
@@ -73,6 +73,37 @@ impl Refused {
     #[must_use]
     pub fn remedy(&self, run: &Loaded) -> Option<Remedy> {
         after_refusal(run, &self.subject, &self.code)
+    }
+}
+
+impl Missing {
+    /// Returns what provides it for an event; none for a fact that the event can't bring.
+    fn remedy(&self, event: &str, run: &Loaded) -> Option<Remedy> {
+        Some(match self {
+            Self::Artifact {
+                name,
+                status: MissingArtifact::Draft { revision },
+            } => Remedy::FinalizeArtifact {
+                artifact: name.clone(),
+                revision: *revision,
+            },
+            Self::Artifact { name, .. } => Remedy::SubmitArtifact {
+                artifact: name.clone(),
+            },
+            Self::Check { name, .. } => Remedy::RunCheck {
+                check: name.clone(),
+            },
+            Self::Fact { name, .. } => {
+                let legality = Legality::new(run);
+                let mut fields = legality.required_fields(event);
+                let field = legality.sendable(name)?;
+                if !fields.contains(&field) {
+                    fields.push(field);
+                }
+                let event = event.to_owned();
+                Remedy::Send { event, fields }
+            }
+        })
     }
 }
 

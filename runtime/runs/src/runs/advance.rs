@@ -12,7 +12,6 @@
 mod agent;
 mod answer;
 mod enter;
-mod opening;
 mod owner;
 mod refusal;
 mod report;
@@ -21,6 +20,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use statemark_runtime::{StateId, StateKind};
 
 pub use answer::Advanced;
 use owner::{Owner, find_owner};
@@ -252,7 +252,7 @@ fn open_by_report(
     let now = runs.now();
     let (workflow, body) = first_record(runs, order, start, now)?;
     let begun = Draft::start(&order.run, &order.actor, workflow, body, now)?;
-    let draft = match opening::opened(begun, advance)? {
+    let draft = match report::add_first(begun, advance)? {
         Ok(draft) => draft,
         // There is no journal that could say so, and a run that nobody wanted isn't begun for it.
         Err(refused) => return Ok(Advanced::refused(order.run.clone(), refused)),
@@ -282,6 +282,16 @@ fn decide(draft: Draft, advance: &Advance, owner: Owner) -> Result<Change, RunEr
         Err(why) => vec![Body::Refused(why)],
     };
     Ok(Change { bodies })
+}
+
+/// Reports whether a transition's targets are the states that `[*]` becomes.
+fn is_end(workflow: &Workflow, targets: &[StateId]) -> bool {
+    let table = workflow.table();
+    let is_end = |id: &StateId| {
+        let row = table.state(*id);
+        row.is_some_and(|row| row.kind == StateKind::Final) && workflow.is_implied(*id)
+    };
+    !targets.is_empty() && targets.iter().all(is_end)
 }
 
 /// Reports whether a step is a state of the workflow.

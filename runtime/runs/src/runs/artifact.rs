@@ -20,7 +20,7 @@ pub use hand_in::{PutArtifact, check_artifact};
 pub use read::{ArtifactText, Submitted, read_artifact};
 
 use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refuse_alone;
+use super::order::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::blocker::{ArtifactBlocker, Blocker};
 use crate::body::{Artifact, Body, Stage, Verdict};

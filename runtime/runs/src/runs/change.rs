@@ -3,129 +3,20 @@
 use serde::Serialize;
 
 use super::follow::follow;
-use super::operation::{Outcome, bodies_of};
+use super::order::{Change, Order, Written, bodies_of};
 use super::remembered::FOLD_EVERY;
 use super::{Loaded, RunError, Runs};
 use crate::actor::{Actor, Role};
-use crate::body::{Body, Opened, Refused};
+use crate::body::Body;
 use crate::hash::Hash;
-use crate::id::{Key, RunId};
 use crate::record::{NewRecord, Record, chain, mark_batch};
 use crate::state::{self, LiveRecords, RunState};
-use crate::store::{Append, Appended, Expect, Fence, StoreError};
+use crate::store::{Append, Appended, Expect, StoreError};
 
 /// Most tries of a decision that others precede.
 ///
 /// Why: with eight busy writers the worst case of thousands of tries was nine.
 const TRIES: u32 = 64;
-
-/// The caller of an operation, and its conditions.
-#[derive(Clone, Debug)]
-pub struct Order {
-    /// The run.
-    pub run: RunId,
-    /// The caller.
-    pub actor: Actor,
-    /// The idempotency key: it gives a repeated request the first answer.
-    pub key: Option<Key>,
-    /// The record that the run must end with; else it has gone on, and the order is refused.
-    pub expected: Option<u64>,
-    /// The lease under which it is done.
-    pub fence: Option<Fence>,
-}
-
-impl Order {
-    /// Makes an order without conditions.
-    #[must_use]
-    pub const fn new(run: RunId, actor: Actor) -> Self {
-        Self {
-            run,
-            actor,
-            key: None,
-            expected: None,
-            fence: None,
-        }
-    }
-}
-
-/// Records to write.
-#[derive(Clone, Debug, Default)]
-pub struct Change {
-    /// The records, in order; nothing is written if there is none.
-    pub bodies: Vec<Body>,
-}
-
-/// Records that an operation has written.
-#[derive(Clone, Debug)]
-pub struct Written<T = ()> {
-    /// The result.
-    pub outcome: T,
-    /// The records of the order: new ones, or those of the first time.
-    pub records: Vec<Record>,
-    /// The bodies of these records, as they were written.
-    pub(super) bodies: Vec<Body>,
-    /// True if it was done before.
-    pub replayed: bool,
-    /// The run as it is now.
-    pub loaded: Loaded,
-}
-
-impl<T> Written<T> {
-    /// Returns the refusal among the records, if there is one.
-    #[must_use]
-    pub fn refusal(&self) -> Option<&Refused> {
-        self.bodies.iter().find_map(|body| match body {
-            Body::Refused(refused) => Some(refused),
-            _ => None,
-        })
-    }
-
-    /// Returns the request that was opened, if one was.
-    #[must_use]
-    pub fn opened(&self) -> Option<&Opened> {
-        self.bodies.iter().find_map(|body| match body {
-            Body::Opened(opened) => Some(opened),
-            _ => None,
-        })
-    }
-}
-
-impl Written {
-    /// Makes the answer of an order that wrote nothing.
-    pub(super) const fn nothing(loaded: Loaded, replayed: bool) -> Self {
-        Self {
-            outcome: (),
-            records: Vec::new(),
-            bodies: Vec::new(),
-            replayed,
-            loaded,
-        }
-    }
-
-    /// Reads the outcome from the records.
-    pub(super) fn read_outcome<T: Outcome>(self) -> Result<Written<T>, RunError> {
-        let outcome = T::read(&self.bodies)?;
-        Ok(self.with(outcome))
-    }
-
-    /// Adds an outcome.
-    pub(super) fn with<T>(self, outcome: T) -> Written<T> {
-        let Self {
-            outcome: (),
-            records,
-            bodies,
-            replayed,
-            loaded,
-        } = self;
-        Written {
-            outcome,
-            records,
-            bodies,
-            replayed,
-            loaded,
-        }
-    }
-}
 
 impl Runs {
     /// Changes a run like [`Runs::commit`], and leaves children and waiting events to the caller.

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::operation::{Decide, DecideCx, Execution, Operation, Outcome, Right};
+use super::operation::{Decide, DecideCx, Execution, Operation, Right};
 use super::reconcile::commit;
-use super::{Change, InvalidRequest, Loaded, Order, RunError, Written};
+use super::{Change, InvalidRequest, Loaded, Order, Outcome, RunError, Written};
 use crate::body::{Body, Check, Refused};
 use crate::check::{self, CheckResult, Declaration};
 use crate::id::MAX_NAME;

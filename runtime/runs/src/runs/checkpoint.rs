@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refuse_alone;
+use super::order::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::blocker::OperationBlocker;
 use crate::body::{Body, CheckpointTaken, Refused};

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refuse_alone;
+use super::order::refuse_alone;
 use super::{Change, Loaded, RunError};
 use crate::blocker::OperationBlocker;
 use crate::body::{Body, Effect, EffectStatus, Refused};

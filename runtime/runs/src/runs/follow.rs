@@ -5,12 +5,18 @@
 //! - Once nothing is in the way any more, what waited is taken in order: first events that came meanwhile, then timers
 //!   that are due.
 
+use std::collections::BTreeMap;
+
 use super::draft::moves_by;
 use super::draft::{Draft, Taking, Took};
 use super::{Loaded, Order, RunError};
 use crate::actor::{Actor, Role};
 use crate::blocker::Blocker;
-use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved, StepRecord};
+use crate::body::{
+    Body, Cause, ChildEnded, ChildStarted, Event, Paused, Queued, Resolution, Resolved, StepRecord,
+};
+use crate::hash::Hash;
+use crate::id::RunId;
 use crate::internal::EXPIRED;
 use crate::phrase::list;
 use crate::state::RunState;
@@ -228,5 +234,54 @@ pub(super) fn unmoved(state: &RunState) -> StepRecord {
         history: state.history.clone(),
         ended: state.ended,
         ..StepRecord::default()
+    }
+}
+
+impl Draft {
+    /// Records the children of entered states, and the ends of children of states that were left.
+    ///
+    /// States whose tables the run doesn't know are left out.
+    fn update_children(&mut self) -> Result<(), RunError> {
+        let tables = self.state().invokes.clone();
+        self.update_children_with(&tables)
+    }
+
+    /// Records starts and ends of children, with the tables of workflows.
+    pub(super) fn update_children_with(
+        &mut self,
+        tables: &BTreeMap<String, Hash>,
+    ) -> Result<(), RunError> {
+        let current = self.loaded().invoking_states().filter_map(|it| it.child);
+        let current: Vec<RunId> = current.map(|(id, _)| id).collect();
+        let over = self.state().status().is_over();
+        let left = self.loaded().invoked_children();
+        let left = left.filter(|(id, it)| it.ended.is_none() && (over || !current.contains(id)));
+        let why = match (over, self.state().cancelled.is_some()) {
+            (_, true) => "the run was cancelled",
+            (true, false) => "the run has ended",
+            (false, false) => "its state was left",
+        };
+        for (run, _) in left.collect::<Vec<_>>() {
+            self.push(Body::ChildEnded(ChildEnded {
+                run,
+                success: false,
+                reason: Some(why.to_owned()),
+            }))?;
+        }
+        for invoking in self.loaded().childless_states().collect::<Vec<_>>() {
+            let table = tables.get(&invoking.workflow).copied();
+            let id = self.loaded().child_id(&invoking);
+            let (Some(table), Some(run)) = (table, id) else {
+                continue;
+            };
+            self.push(Body::ChildStarted(ChildStarted {
+                run,
+                workflow: invoking.workflow,
+                table: Some(table),
+                step: Some(invoking.step),
+                unit: None,
+            }))?;
+        }
+        Ok(())
     }
 }

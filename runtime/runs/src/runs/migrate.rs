@@ -17,7 +17,7 @@ use statemark_runtime::{Configuration, StateId, StateKind, Table, TransitionId};
 use super::create::invoking;
 use super::create::{invoked_tables, store_tables};
 use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refuse_alone;
+use super::order::refuse_alone;
 use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Role;
 use crate::blocker::{Blocker, OperationBlocker};

@@ -23,11 +23,12 @@
 
 use serde::Serialize;
 
+use super::order::{Change, Order, Outcome, Written, bodies_of};
 use super::reconcile::commit;
 use super::redaction::Redact;
-use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Written};
+use super::{Loaded, RunError, Runs};
 use crate::actor::{Actor, Role};
-use crate::body::{Body, Opened, Refused};
+use crate::body::Body;
 
 /// A right that an operation's caller needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,59 +150,6 @@ impl<O: Decide> Operation for O {
         }
         written.read_outcome()
     }
-}
-
-/// The result of an operation, read from its records.
-pub trait Outcome: Sized {
-    /// Reads it.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Invalid`] if the records say nothing of it.
-    fn read(bodies: &[Body]) -> Result<Self, RunError>;
-}
-
-/// Nothing to be said: it was done.
-impl Outcome for () {
-    fn read(_: &[Body]) -> Result<Self, RunError> {
-        Ok(())
-    }
-}
-
-/// Done, or refused.
-impl Outcome for Result<(), Refused> {
-    fn read(bodies: &[Body]) -> Result<Self, RunError> {
-        Ok(refusal_in(bodies).map_or(Ok(()), Err))
-    }
-}
-
-/// The request that was opened, or the refusal.
-impl Outcome for Result<Opened, Refused> {
-    fn read(bodies: &[Body]) -> Result<Self, RunError> {
-        if let Some(refused) = refusal_in(bodies) {
-            return Ok(Err(refused));
-        }
-        let opened = bodies.iter().find_map(|body| match body {
-            Body::Opened(opened) => Some(opened.clone()),
-            _ => None,
-        });
-        let expected = "request that was opened";
-        let missing = InvalidRequest::OtherRecords { expected };
-        opened.map(Ok).ok_or(RunError::Invalid(missing))
-    }
-}
-
-fn refusal_in(bodies: &[Body]) -> Option<Refused> {
-    bodies.iter().find_map(|body| match body {
-        Body::Refused(refused) => Some(refused.clone()),
-        _ => None,
-    })
-}
-
-/// Reads the bodies of records; one that can't be read says nothing.
-pub(super) fn bodies_of(records: &[crate::record::Record]) -> Vec<Body> {
-    let read = records.iter().filter_map(|record| record.read().ok());
-    read.collect()
 }
 
 impl Runs {

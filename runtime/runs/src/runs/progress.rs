@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refuse_alone;
+use super::order::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::body::{Body, Progress, Refused};
 

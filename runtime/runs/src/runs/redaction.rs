@@ -2,21 +2,18 @@
 //!
 //! A request is redacted before it is decided, where a machine or a name depends on its texts, so that guards see the text
 //! that the journal will have. A record's body is redacted before it is hashed, by a walk over its JSON. Requests have no
-//! such walk: an artifact's content and what a report starts don't come back from JSON. [`redact_fields`] lists their fields.
+//! such walk: an artifact's content and what a report starts don't come back from JSON. `redaction/requests.rs` lists their fields.
 //!
 //! Words of the workflow's table — names of states, events, fields — are never redacted: they are known to everybody.
+
+mod requests;
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{
-    Advance, Answer, Ask, Cancel, Checkpoint, Continue, DenyTool, DiscardArtifact, Edit,
-    EditArtifact, FinalizeArtifact, Force, Fork, GiveUpRestore, InvalidRequest, Migrate, Order,
-    Pause, PutArtifact, RecordCheck, Registered, Reply, Report, ReportEffect, ReportProgress,
-    Reserve, Restore, RunCheck, RunError, Runs, Send, Start, Used, Withdraw,
-};
+use super::{InvalidRequest, Order, RunError, Runs};
 use crate::actor::Actor;
 use crate::body::Body;
 use crate::hash::Hash;
@@ -101,83 +98,6 @@ impl Runs {
 pub trait Redact: Clone {
     /// Takes the secrets out.
     fn redact(&mut self, redactor: &Redactor);
-}
-
-/// Lists the requests, and the fields of each that decide something.
-macro_rules! redact_fields {
-    ($($request:ty { $($field:ident),* })*) => {
-        $(impl Redact for $request {
-            fn redact(&mut self, redactor: &Redactor) {
-                let _ = redactor;
-                $(self.$field.redact(redactor);)*
-            }
-        })*
-    };
-}
-
-redact_fields! {
-    Advance { unit, start, report }
-    Answer { comment, reply }
-    Ask {}
-    Cancel {}
-    Checkpoint { name, reason }
-    Continue {}
-    DenyTool {}
-    DiscardArtifact {}
-    Edit { old, new }
-    EditArtifact { name, edits }
-    FinalizeArtifact {}
-    Force { context, reason }
-    Fork { input, title, reset }
-    GiveUpRestore {}
-    Migrate {}
-    Pause {}
-    RecordCheck { what }
-    Registered { path }
-    ReportEffect {}
-    ReportProgress { message, unit }
-    Reserve { tool, call, files }
-    Restore { name }
-    RunCheck { arguments }
-    Send { data }
-    Start { input, project, session, title }
-    Used { tool, call, files }
-    Withdraw {}
-}
-
-impl Redact for PutArtifact {
-    fn redact(&mut self, redactor: &Redactor) {
-        self.name.redact(redactor);
-        if let Cow::Owned(clean) = redactor.redact_bytes(&self.content) {
-            self.content = clean;
-        }
-    }
-}
-
-impl Redact for Report {
-    fn redact(&mut self, redactor: &Redactor) {
-        match self {
-            Self::Status { message, data, .. } => {
-                message.redact(redactor);
-                data.redact(redactor);
-            }
-            Self::Waiting { prompt, data } => {
-                prompt.redact(redactor);
-                data.redact(redactor);
-            }
-            Self::Artifact(registered) => registered.redact(redactor),
-            // These decide nothing.
-            Self::Annotation(_) | Self::Note(_) | Self::Subflow(_) => {}
-        }
-    }
-}
-
-impl Redact for Reply {
-    fn redact(&mut self, redactor: &Redactor) {
-        if let Self::Value(value) = self {
-            value.redact(redactor);
-        }
-    }
 }
 
 impl Redact for String {

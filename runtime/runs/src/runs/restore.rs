@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::checkpoint::checkpoint_record;
 use super::operation::{Decide, DecideCx, Execution, Operation, Right};
+use super::order::refuse_alone;
 use super::reconcile::commit;
-use super::refusal::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Written};
 use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{Body, CheckpointRestored, CheckpointTaken, Refused, Rewound};

@@ -6,7 +6,6 @@
 //! recorded. Keys that were used keep their answers, and what was spent is spent: after an agent's rewind limits go on
 //! counting what was taken back. What a person has decided, a person takes back.
 
-mod beneath;
 mod plan;
 
 use serde::Serialize;
@@ -14,8 +13,8 @@ use serde::Serialize;
 pub use plan::{EffectLeft, RewindPlan};
 
 use super::operation::{Execution, Operation, Right};
+use super::order::refuse_alone;
 use super::reconcile::commit;
-use super::refusal::refuse_alone;
 use super::restore::files_to;
 use super::restore::restore_files;
 use super::{Change, Loaded, Order, RunError, Runs, Written};

@@ -7,8 +7,8 @@
 use serde::Serialize;
 
 use super::draft::Draft;
-use super::operation::{Decide, DecideCx, Outcome, Right};
-use super::{Change, Loaded, RunError};
+use super::operation::{Decide, DecideCx, Right};
+use super::{Change, Loaded, Outcome, RunError};
 use crate::blocker::Blocker;
 use crate::body::{Body, Cause, Tool, ToolVerdict};
 use crate::hash::Hash;

@@ -460,7 +460,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         });
         runs.execute(order, &raw).unwrap();
     }),
-    ("lease", |runs, order, it| {
+    ("acquire_lease", |runs, order, it| {
         refused(acquire_lease(runs, &order.run, it, 10).map(drop));
     }),
     ("Cancel", |runs, order, it| {

@@ -9,7 +9,7 @@
 
 use super::advance_within;
 use super::owner::{Agent, children};
-use super::{Advance, Advanced, opening, refusal};
+use super::{Advance, Advanced, refusal, report};
 use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
@@ -161,7 +161,7 @@ fn check_beginning(
         start: None,
         ..advance.clone()
     };
-    let opened = opening::opened(begun, &report)?;
+    let opened = report::add_first(begun, &report)?;
     let subject = refusal::subject(advance);
     Ok(opened.map(|_| ()).map_err(|why| Refused { subject, ..why }))
 }

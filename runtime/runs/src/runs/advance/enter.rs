@@ -1,10 +1,9 @@
 //! The transition that a report on a step takes: to enter the step, or to end with it.
 
 use serde_json::Value;
-use statemark_runtime::{Candidate, EventId, Outcome, StateId, StateKind, Table};
+use statemark_runtime::{Candidate, EventId, Outcome, StateId, Table};
 
-use super::Advance;
-use super::refusal;
+use super::{Advance, is_end, refusal};
 use crate::body::{Body, Cause, Event, Refused, StepRecord};
 use crate::internal::is_internal;
 use crate::runs::draft::Draft;
@@ -199,14 +198,4 @@ fn is_end_of(workflow: &Workflow, candidate: &Candidate, state: StateId) -> bool
     let row = table.transition(candidate.transition);
     row.is_some_and(|row| row.source == state && row.guard.is_empty())
         && is_end(workflow, table.targets(candidate.transition))
-}
-
-/// Reports whether a transition's targets are the states that `[*]` becomes.
-pub(super) fn is_end(workflow: &Workflow, targets: &[StateId]) -> bool {
-    let table = workflow.table();
-    let is_end = |id: &StateId| {
-        let row = table.state(*id);
-        row.is_some_and(|row| row.kind == StateKind::Final) && workflow.is_implied(*id)
-    };
-    !targets.is_empty() && targets.iter().all(is_end)
 }

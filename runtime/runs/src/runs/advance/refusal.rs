@@ -1,7 +1,6 @@
 //! Refusals of reports.
 
-use super::enter::is_end;
-use super::{Advance, Registered, Report, is_step};
+use super::{Advance, Registered, Report, is_end, is_step};
 use crate::blocker::{Blocker, DataFault, Position, ReportBlocker, Surface};
 use crate::body::{Refused, Subject};
 use crate::hash::Hash;

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::enter::{Entered, enter, finish};
 use super::{Advance, Registered, Report, is_step, refusal};
+use crate::blocker::Code;
 use crate::body::{Artifact, Body, Cancelled, Closed, Refused, Stage, Step, StepStatus};
 use crate::phrase::list;
 use crate::runs::draft::Draft;
@@ -179,4 +180,37 @@ fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
 fn was_entered(loaded: &Loaded, step: &str) -> bool {
     let visit = loaded.state.visits.get(step);
     visit.is_some_and(|visit| visit.entered > 0)
+}
+
+/// Adds the first report to a run that has just started, or returns why it can't be the first.
+pub(super) fn add_first(
+    begun: Draft,
+    advance: &Advance,
+) -> Result<Result<Draft, Refused>, RunError> {
+    let loaded = begun.loaded();
+    if let Some(step) = &advance.step {
+        if !step.contains(':') && !is_step(&loaded.workflow, step) {
+            return Ok(Err(refusal::unknown_step(loaded, advance, &[])));
+        }
+        // Where a run begins with a decision, the report makes it: it says which step is the first.
+        if !loaded.state.is_active(step) && !begins_with_decision(loaded) {
+            return Ok(Err(refusal::not_initial(loaded, advance)));
+        }
+    }
+    let not_initial = refusal::not_initial(loaded, advance);
+    let opened = reported(begun, advance, false)?;
+    Ok(opened.map_err(|why| match Code::from_name(&why.code) {
+        Some(Code::UnreachableStep) => not_initial,
+        _ => why,
+    }))
+}
+
+/// Reports whether the compiler made up the initial state: the diagram has several `[*] -->`.
+fn begins_with_decision(loaded: &Loaded) -> bool {
+    let workflow = &loaded.workflow;
+    let mut leaves = loaded.state.leaves.iter();
+    leaves.any(|leaf| {
+        let id = workflow.table().state_named(leaf);
+        id.is_some_and(|id| workflow.is_implied(id))
+    })
 }

@@ -3,22 +3,22 @@
 //! A [`RewindPlan`] is what a dry run shows, and its token is what the rewind itself asks for: whoever rewinds has seen what
 //! is undone, and nothing was written in between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::Rewind;
-use super::beneath::add_descendants;
 use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{EffectStatus, Resolution, Scope, Spent};
 use crate::git::FileChanges;
 use crate::hash::Hash;
+use crate::id::RunId;
 use crate::record::Record;
 use crate::runs::fork::find_append;
 use crate::runs::reconcile::parent_gone_on;
 use crate::runs::{Loaded, RunError, Runs};
 use crate::state::{self, Child, LiveRecords, RunState, Visit};
-use crate::store::PendingTimer;
+use crate::store::{PendingTimer, StoreError};
 
 /// The records and effects that a rewind would undo.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -156,6 +156,44 @@ pub(super) fn make_plan(
     Ok(Ok(plan))
 }
 
+/// Puts what is given up beneath the run into its plan.
+fn add_descendants(runs: &Runs, loaded: &Loaded, plan: &mut RewindPlan) -> Result<(), RunError> {
+    let gone = plan.children.iter().chain(&plan.children_again);
+    let mut open: Vec<String> = gone.cloned().collect();
+    // A journal that nobody of ours wrote may have runs that are each other's children.
+    let mut seen = BTreeSet::from([loaded.run.to_string()]);
+    while let Some(id) = open.pop() {
+        let Ok(run) = id.parse::<RunId>() else {
+            continue;
+        };
+        if !seen.insert(id) {
+            continue;
+        }
+        let child = match runs.load(&run) {
+            // It didn't come to be, or was removed.
+            Err(RunError::Store(StoreError::NotFound { .. })) => continue,
+            child => child?,
+        };
+        open.extend(child.state.children.keys().cloned());
+        let (left, unreported) = effects_since(&child, 0);
+        plan.unreported.extend(unreported);
+        plan.effects.extend(left.into_iter().map(|mut effect| {
+            // Its own run would take it back, and that isn't gone on with.
+            effect.blocks = true;
+            effect
+        }));
+        let live = state::live_records(&*runs.store, &run, Some(child.head.seq), &[])?;
+        state::for_each_record(&*runs.store, &run, 0, Some(child.head.seq), |record| {
+            if live.contains(record.seq) && is_decision(record) {
+                let summary = format!("{} in `{run}`", record.summary());
+                plan.persons.push((record.seq, summary));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
 impl RewindPlan {
     fn count(&mut self, record: &Record, live: &LiveRecords) {
         if record.seq == self.to || record.kind != "refused" {
@@ -176,7 +214,7 @@ impl RewindPlan {
 }
 
 /// Reports whether only a person takes a record back.
-pub(super) fn is_decision(record: &Record) -> bool {
+fn is_decision(record: &Record) -> bool {
     let by = record.actor.role;
     record.read().is_ok_and(|body| body.is_decision(by))
 }
@@ -344,7 +382,7 @@ fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
 /// Returns the effects of steps after the record, and those without a report.
 ///
 /// The latest step comes first: so they would be taken back.
-pub(super) fn effects_since(loaded: &Loaded, to: u64) -> (Vec<EffectLeft>, Vec<String>) {
+fn effects_since(loaded: &Loaded, to: u64) -> (Vec<EffectLeft>, Vec<String>) {
     let (mut left, mut unreported) = (Vec::new(), Vec::new());
     let mut all: Vec<_> = loaded.state.effects.iter().collect();
     all.sort_by_key(|(key, effect)| std::cmp::Reverse((effect.seq, key.len(), (*key).clone())));

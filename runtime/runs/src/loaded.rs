@@ -1,26 +1,38 @@
-//! Children: the runs that states of a run have invoked, as its journal knows them.
+//! Loaded runs, and their children as the journal knows them.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::draft::Draft;
-use super::{Loaded, RunError};
-use crate::body::{Body, ChildEnded, ChildStarted};
 use crate::hash::Hash;
 use crate::id::{MAX_NAME, RunId};
-use crate::state::Child;
-use crate::step::Stepper;
+use crate::state::{Child, RunState};
+use crate::step::{CannotStep, Stepper};
+use crate::store::Head;
+use crate::workflow::Workflow;
+
+/// A run as it is now.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its id.
+    pub run: RunId,
+    /// The end of its journal.
+    pub head: Head,
+    /// Its state.
+    pub state: RunState,
+    /// Its workflow.
+    pub workflow: Arc<Workflow>,
+}
 
 impl Loaded {
     /// Returns the workflow that a state invokes.
-    fn invokes(&self, state: &str) -> Option<&str> {
+    pub(crate) fn invokes(&self, state: &str) -> Option<&str> {
         let id = self.workflow.table().state_named(state)?;
         self.workflow.invoked_workflow(id)
     }
 
     /// Reports whether steps between the run and its children may be missing.
-    pub(super) fn needs_reconciling(&self) -> bool {
+    pub(crate) fn needs_reconciling(&self) -> bool {
         self.childless_states().next().is_some()
             || self.invoked_children().next().is_some()
             || !self.open_orphans().is_empty()
@@ -36,21 +48,21 @@ impl Loaded {
     }
 
     /// Returns the open children whose start was taken back.
-    pub(super) fn open_orphans(&self) -> Vec<RunId> {
+    pub(crate) fn open_orphans(&self) -> Vec<RunId> {
         let orphans = self.state.orphans.iter();
         let open = orphans.filter(|(_, child)| child.ended.is_none());
         open.filter_map(|(id, _)| id.parse().ok()).collect()
     }
 
     /// Returns the children that states have invoked.
-    pub(super) fn invoked_children(&self) -> impl Iterator<Item = (RunId, Child)> {
+    pub(crate) fn invoked_children(&self) -> impl Iterator<Item = (RunId, Child)> {
         let children = self.state.children.iter();
         let children = children.filter(|(_, child)| child.table.is_some());
         children.filter_map(|(id, child)| Some((id.parse().ok()?, child.clone())))
     }
 
     /// Reports whether agents' runs continue that nobody waits for any more.
-    pub(super) fn has_abandoned_agents(&self) -> bool {
+    pub(crate) fn has_abandoned_agents(&self) -> bool {
         let agents = self.open_agents();
         agents.iter().any(|id| self.abandonment(id).is_some())
     }
@@ -58,7 +70,7 @@ impl Loaded {
     /// Returns the reason that nobody waits for the run of an agent any more.
     ///
     /// Its parent is over, or its step was left.
-    pub(super) fn abandonment(&self, agent: &RunId) -> Option<String> {
+    pub(crate) fn abandonment(&self, agent: &RunId) -> Option<String> {
         let (state, run) = (&self.state, &self.run);
         if state.cancelled.is_some() {
             return Some(format!("run `{run}` was cancelled"));
@@ -74,7 +86,7 @@ impl Loaded {
     }
 
     /// Returns the runs of agents under this one that aren't over, as far as its journal says.
-    pub(super) fn open_agents(&self) -> Vec<RunId> {
+    pub(crate) fn open_agents(&self) -> Vec<RunId> {
         let invoked: Vec<RunId> = self.invoked_children().map(|(id, _)| id).collect();
         let open = self.state.children.iter();
         let open = open.filter(|(_, child)| child.ended.is_none());
@@ -84,7 +96,7 @@ impl Loaded {
     }
 
     /// Returns the active states that invoke a workflow.
-    fn invoking_states(&self) -> impl Iterator<Item = Invoking> {
+    pub(crate) fn invoking_states(&self) -> impl Iterator<Item = Invoking> {
         let visits = self.state.visits.iter().filter(|(_, it)| it.left.is_none());
         visits.filter_map(|(state, visit)| {
             let workflow = self.invokes(state)?;
@@ -122,7 +134,7 @@ impl Loaded {
         event: &str,
         data: Option<&Value>,
         from: Option<&str>,
-    ) -> Result<Option<Invoking>, RunError> {
+    ) -> Result<Option<Invoking>, CannotStep> {
         if event != "done" && event != "error" {
             return Ok(None);
         }
@@ -145,7 +157,7 @@ impl Loaded {
     /// Returns an id for a new child.
     ///
     /// One whose start was taken back keeps its id, so that nothing of it is taken for the new one's.
-    fn child_id(&self, invoking: &Invoking) -> Option<RunId> {
+    pub(crate) fn child_id(&self, invoking: &Invoking) -> Option<RunId> {
         let (run, state) = (&self.run, &invoking.step);
         let ids =
             (invoking.visit..).filter_map(|number| parse_id(&format!("{run}/{state}/{number}")));
@@ -185,54 +197,5 @@ impl Invoking {
     fn is_open(&self) -> bool {
         let child = self.child.as_ref();
         child.is_none_or(|(_, child)| child.ended.is_none())
-    }
-}
-
-impl Draft {
-    /// Records the children of entered states, and the ends of children of states that were left.
-    ///
-    /// States whose tables the run doesn't know are left out.
-    pub(super) fn update_children(&mut self) -> Result<(), RunError> {
-        let tables = self.state().invokes.clone();
-        self.update_children_with(&tables)
-    }
-
-    /// Records starts and ends of children, with the tables of workflows.
-    pub(super) fn update_children_with(
-        &mut self,
-        tables: &BTreeMap<String, Hash>,
-    ) -> Result<(), RunError> {
-        let current = self.loaded().invoking_states().filter_map(|it| it.child);
-        let current: Vec<RunId> = current.map(|(id, _)| id).collect();
-        let over = self.state().status().is_over();
-        let left = self.loaded().invoked_children();
-        let left = left.filter(|(id, it)| it.ended.is_none() && (over || !current.contains(id)));
-        let why = match (over, self.state().cancelled.is_some()) {
-            (_, true) => "the run was cancelled",
-            (true, false) => "the run has ended",
-            (false, false) => "its state was left",
-        };
-        for (run, _) in left.collect::<Vec<_>>() {
-            self.push(Body::ChildEnded(ChildEnded {
-                run,
-                success: false,
-                reason: Some(why.to_owned()),
-            }))?;
-        }
-        for invoking in self.loaded().childless_states().collect::<Vec<_>>() {
-            let table = tables.get(&invoking.workflow).copied();
-            let id = self.loaded().child_id(&invoking);
-            let (Some(table), Some(run)) = (table, id) else {
-                continue;
-            };
-            self.push(Body::ChildStarted(ChildStarted {
-                run,
-                workflow: invoking.workflow,
-                table: Some(table),
-                step: Some(invoking.step),
-                unit: None,
-            }))?;
-        }
-        Ok(())
     }
 }
