@@ -14,10 +14,10 @@ use std::fs;
 use serde_json::Value;
 use statemark_harness::{Suite, files, root};
 use statemark_runs::body::{EffectStatus, RequestKind, StepStatus};
-use statemark_runs::runs::{ReportEffect, Rewind};
+use statemark_runs::runs::{ReportEffect, RewindRun};
 use statemark_runs::{
-    Actor, Advance, Answer, Ask, Continue, Loaded, Order, Reason, Remedy, Reply, Role, RunError,
-    Send, Start, explain, plan_rewind,
+    Actor, Advance, AnswerRequest, ContinueRun, Loaded, OpenRequest, Order, Reason, Remedy, Reply,
+    Role, RunError, SendEvent, StartRun, explain, plan_rewind,
 };
 
 use crate::harness::Bench;
@@ -263,23 +263,27 @@ impl<'l> Question<'l> {
                     data
                 });
                 let event = event.clone();
-                Ok(shown(&bench.runs.execute(&order, &Send { event, data })?))
+                Ok(shown(
+                    &bench.runs.execute(&order, &SendEvent { event, data })?,
+                ))
             }
             Remedy::Approve { request } | Remedy::Answer { request } => {
                 self.settle(bench, run, request)
             }
             Remedy::Deny { request } => {
-                let answer = Answer::new(request, Reply::Deny);
+                let answer = AnswerRequest::new(request, Reply::Deny);
                 Ok(shown(&bench.runs.execute(&person(), &answer)?))
             }
             Remedy::SendBack { request } => self.send_back(bench, run, request),
             Remedy::AskReview => {
-                let ask = Ask::new(RequestKind::Review, "Is it good?");
+                let ask = OpenRequest::new(RequestKind::Review, "Is it good?");
                 let asked = bench.runs.execute(&order, &ask)?;
                 let open = asked.loaded.state.open_requests();
                 self.send_back(bench, run, &open.last().unwrap().opened.request)
             }
-            Remedy::Continue => Ok(shown(&bench.runs.execute(&person(), &Continue::default())?)),
+            Remedy::Continue => Ok(shown(
+                &bench.runs.execute(&person(), &ContinueRun::default())?,
+            )),
             Remedy::Report { step } => {
                 let advance = Advance::status(step.clone(), StepStatus::Running);
                 Ok(reports::shown(&bench.runs.execute(&order, &advance)?))
@@ -292,9 +296,9 @@ impl<'l> Question<'l> {
                 Ok(answer(bench, &format!("wait {seconds}s")))
             }
             Remedy::Start { workflow } => {
-                let start = Start {
+                let start = StartRun {
                     workflow: workflow.clone(),
-                    ..Start::default()
+                    ..StartRun::default()
                 };
                 let begun = bench.runs.execute(&bench.order("another"), &start)?;
                 Ok(format!(
@@ -311,7 +315,7 @@ impl<'l> Question<'l> {
                 Ok(travel::told(&bench.runs.execute(&order, &report)?))
             }
             Remedy::Rewind { to, force } => {
-                let mut rewind = Rewind::to(*to);
+                let mut rewind = RewindRun::to(*to);
                 rewind.force = *force;
                 rewind.token = Some(plan_rewind(&bench.runs, &order.run, &rewind)?.token);
                 Ok(travel::told(&bench.runs.execute(&order, &rewind)?))
@@ -331,9 +335,9 @@ impl<'l> Question<'l> {
 
     /// Sends a review back.
     fn send_back(&self, bench: &Bench, run: &str, request: &str) -> Result<String, RunError> {
-        let answer = Answer {
+        let answer = AnswerRequest {
             comment: Some("Not yet.".to_owned()),
-            ..Answer::new(request, Reply::SendBack)
+            ..AnswerRequest::new(request, Reply::SendBack)
         };
         let order = Order {
             actor: Actor::new(Role::Person).with_name("zoe"),
@@ -360,7 +364,9 @@ impl<'l> Question<'l> {
             actor: Actor::new(Role::Person).with_name(name),
             ..bench.order(run)
         };
-        let written = bench.runs.execute(&order, &Answer::new(request, reply))?;
+        let written = bench
+            .runs
+            .execute(&order, &AnswerRequest::new(request, reply))?;
         Ok(shown(&written))
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use statemark_runs::{Key, Order, Pause, RunCheck, RunCheckIn, Start};
+use statemark_runs::{Key, Order, PauseRun, RunCheck, RunCheckIn, StartRun};
 
 use crate::harness::Bench;
 
@@ -25,9 +25,9 @@ fn the_same_key_is_not_run_again_and_a_refused_check_is_not_run_at_all() {
     let root = crate::stores::sqlite::folder();
     fs::create_dir_all(root.join("inner")).unwrap();
     let bench = Bench::new(&[("ship.md", SPEC)]);
-    let start = Start {
+    let start = StartRun {
         workflow: "ship".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     let order = bench.order("r");
     let begun = bench.runs.execute(&order, &start).unwrap();
@@ -54,7 +54,7 @@ fn the_same_key_is_not_run_again_and_a_refused_check_is_not_run_at_all() {
         );
         assert_eq!(written.replayed, replayed);
     }
-    bench.runs.execute(&order, &Pause::default()).unwrap();
+    bench.runs.execute(&order, &PauseRun::default()).unwrap();
     let paused = bench.runs.execute(&order, &check).unwrap();
     let refused = paused.outcome.refused.unwrap();
     assert_eq!(refused.code, "paused");

@@ -5,10 +5,11 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use statemark_runs::body::{Cause, RequestKind, Resolution};
-use statemark_runs::runs::Rewind;
+use statemark_runs::runs::RewindRun;
 use statemark_runs::{
-    Actor, Answer, Ask, Body, Key, Order, Pause, Record, Reply, Role, RunError, Send, Start,
-    StoreError, acquire_lease, fire_due, plan_rewind, release_lease, renew_lease, state,
+    Actor, AnswerRequest, Body, Key, OpenRequest, Order, PauseRun, Record, Reply, Role, RunError,
+    SendEvent, StartRun, StoreError, acquire_lease, fire_due, plan_rewind, release_lease,
+    renew_lease, state,
 };
 
 use crate::harness::Bench;
@@ -38,7 +39,7 @@ const GATE: &str = r#"# Gate
 fn waiting() -> Bench {
     let bench = Bench::new(&[("gate.md", GATE)]);
     start(&bench);
-    let send = Send {
+    let send = SendEvent {
         event: "open".to_owned(),
         data: None,
     };
@@ -47,9 +48,9 @@ fn waiting() -> Bench {
 }
 
 fn start(bench: &Bench) {
-    let start = Start {
+    let start = StartRun {
         workflow: "gate".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     bench.runs.execute(&bench.order("r"), &start).unwrap();
 }
@@ -91,7 +92,7 @@ fn an_approval_counts_once() {
             scope.spawn(move || {
                 let order = person(bench, &format!("p{number}"));
                 barrier.wait();
-                let answer = Answer::new("r:2", Reply::Approve);
+                let answer = AnswerRequest::new("r:2", Reply::Approve);
                 bench.runs.execute(&order, &answer).unwrap()
             });
         }
@@ -139,13 +140,13 @@ fn everything_that_has_waited_is_taken_however_much_it_is() {
         let bench = Bench::new(&[("gate.md", GATE)]);
         start(&bench);
         for number in 0..100 {
-            let ask = Ask {
+            let ask = OpenRequest {
                 expires_in: Some(1_000),
-                ..Ask::new(RequestKind::Text, format!("question {number}"))
+                ..OpenRequest::new(RequestKind::Text, format!("question {number}"))
             };
             bench.runs.execute(&bench.order("r"), &ask).unwrap();
         }
-        let send = Send {
+        let send = SendEvent {
             event: "open".to_owned(),
             data: None,
         };
@@ -156,7 +157,7 @@ fn everything_that_has_waited_is_taken_however_much_it_is() {
         let request = asked.loaded.state.held_by().unwrap();
         let request = request.opened.request.clone();
         let ann = person(&bench, "ann");
-        let answer = Answer::new(&request, Reply::Deny);
+        let answer = AnswerRequest::new(&request, Reply::Deny);
         let written = bench.runs.execute(&ann, &answer).unwrap();
         assert_eq!(waiting_events(&bench), 0);
         assert_eq!(written.loaded.state.queue.len(), 0);
@@ -166,7 +167,7 @@ fn everything_that_has_waited_is_taken_however_much_it_is() {
         }
         // The answer's append took 32 of them: behind it the others wait again, and nothing is in their way.
         let answered = written.records.last().unwrap().seq;
-        let mut rewind = Rewind::to(answered);
+        let mut rewind = RewindRun::to(answered);
         let run = "r".parse().unwrap();
         rewind.token = Some(plan_rewind(&bench.runs, &run, &rewind).unwrap().token);
         bench.runs.execute(&ann, &rewind).unwrap();
@@ -193,7 +194,7 @@ fn of_two_answers_one_stands() {
                     barrier.wait();
                     bench
                         .runs
-                        .execute(&order, &Answer::new("r:2", reply))
+                        .execute(&order, &AnswerRequest::new("r:2", reply))
                         .unwrap();
                 });
             }
@@ -221,7 +222,7 @@ fn a_repeated_approval_is_the_first_one() {
     let bench = waiting();
     let mut order = person(&bench, "ann");
     order.key = Some("k".parse::<Key>().unwrap());
-    let answer = Answer::new("r:2", Reply::Approve);
+    let answer = AnswerRequest::new("r:2", Reply::Approve);
     let first = bench.runs.execute(&order, &answer).unwrap();
     let again = bench.runs.execute(&order, &answer).unwrap();
     assert_eq!(first.records, again.records);
@@ -231,7 +232,7 @@ fn a_repeated_approval_is_the_first_one() {
 #[test]
 fn a_timer_fires_once() {
     let bench = waiting();
-    let answer = Answer::new("r:2", Reply::Approve);
+    let answer = AnswerRequest::new("r:2", Reply::Approve);
     bench.runs.execute(&person(&bench, "ann"), &answer).unwrap();
     bench.clock.advance(10_000);
     let barrier = Barrier::new(8);
@@ -251,7 +252,7 @@ fn a_timer_fires_once() {
 #[test]
 fn a_timer_whose_claimer_died_is_fired_by_another() {
     let bench = waiting();
-    let answer = Answer::new("r:2", Reply::Approve);
+    let answer = AnswerRequest::new("r:2", Reply::Approve);
     bench.runs.execute(&person(&bench, "ann"), &answer).unwrap();
     bench.clock.advance(10_000);
     let now = || bench.runs.now();
@@ -287,7 +288,9 @@ fn a_late_holder_of_a_lease_changes_nothing() {
         fence: Some(fence),
         ..bench.order("r")
     };
-    let late = bench.runs.execute(&under(first.fence), &Pause::default());
+    let late = bench
+        .runs
+        .execute(&under(first.fence), &PauseRun::default());
     assert!(matches!(
         late,
         Err(RunError::Store(StoreError::Fenced { .. }))
@@ -295,7 +298,7 @@ fn a_late_holder_of_a_lease_changes_nothing() {
     assert_eq!(records(&bench).len(), 1);
     bench
         .runs
-        .execute(&under(second.fence), &Pause::default())
+        .execute(&under(second.fence), &PauseRun::default())
         .unwrap();
     release_lease(&bench.runs, &second).unwrap();
     let third = acquire_lease(&bench.runs, &run, "three", 1_000).unwrap();
@@ -322,7 +325,7 @@ fn data_that_grows_too_large_is_refused_and_the_run_goes_on() {
     let bench = Bench::new(&[("gate.md", spec)]);
     start(&bench);
     let send = |field: &str, length: usize| {
-        let send = Send {
+        let send = SendEvent {
             event: "open".to_owned(),
             data: Some(serde_json::json!({field: "x".repeat(length)})),
         };

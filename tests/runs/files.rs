@@ -6,10 +6,10 @@ mod repository;
 use std::path::Path;
 
 use statemark_runs::body::{CheckpointRestored, Scope};
-use statemark_runs::runs::{Checkpoint, Fork, Restore, Rewind, WriteRaw};
+use statemark_runs::runs::{ForkRun, RestoreFiles, RewindRun, TakeCheckpoint, WriteRaw};
 use statemark_runs::{
-    Body, FileChanges, FinishRestore, GiveUpRestore, Loaded, Order, Role, RunError, Runs, Send,
-    Start, plan_fork, plan_rewind,
+    Body, FileChanges, FinishRestore, GiveUpRestore, Loaded, Order, Role, RunError, Runs,
+    SendEvent, StartRun, plan_fork, plan_rewind,
 };
 
 use crate::harness::Bench;
@@ -19,16 +19,16 @@ const SPEC: &str = "# Ship\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n 
 
 fn begun() -> Bench {
     let bench = Bench::new(&[("case.md", SPEC)]);
-    let start = Start {
+    let start = StartRun {
         workflow: bench.runs.workflows().ids().remove(0),
-        ..Start::default()
+        ..StartRun::default()
     };
     bench.runs.execute(&bench.order("r"), &start).unwrap();
     bench
 }
 
 fn saved(runs: &Runs, bench: &Bench, folder: &Path, name: &str) -> Result<(), RunError> {
-    let checkpoint = Checkpoint {
+    let checkpoint = TakeCheckpoint {
         folder: folder.to_path_buf(),
         name: Some(name.to_owned()),
         reason: None,
@@ -39,7 +39,10 @@ fn saved(runs: &Runs, bench: &Bench, folder: &Path, name: &str) -> Result<(), Ru
 fn put_back(bench: &Bench, name: &str) -> Result<(), RunError> {
     let name = name.to_owned();
     let order = bench.order("r");
-    bench.runs.execute(&order, &Restore { name }).map(|_| ())
+    bench
+        .runs
+        .execute(&order, &RestoreFiles { name })
+        .map(|_| ())
 }
 
 /// Saves, lets something happen, puts back: the files are as they were, and so is all that is git's; and what was
@@ -235,12 +238,12 @@ fn a_rewind_takes_the_files_along() {
         let event = event.to_owned();
         bench
             .runs
-            .execute(&order, &Send { event, data: None })
+            .execute(&order, &SendEvent { event, data: None })
             .unwrap()
     };
     go("go");
     work.write("built", "1");
-    let mut rewind = Rewind::to(2);
+    let mut rewind = RewindRun::to(2);
     rewind.scope = Scope::Both;
     let plan = plan_rewind(&bench.runs, &order.run, &rewind).unwrap();
     assert_eq!(plan.checkpoint.as_deref(), Some("one"));
@@ -250,9 +253,9 @@ fn a_rewind_takes_the_files_along() {
     assert!(!work.has("built"));
     // The state behind it and the files of that time can be had again.
     let name = "before-4".to_owned();
-    bench.runs.execute(&order, &Restore { name }).unwrap();
+    bench.runs.execute(&order, &RestoreFiles { name }).unwrap();
     assert!(work.has("built"));
-    let mut files = Rewind::to(written.loaded.head.seq);
+    let mut files = RewindRun::to(written.loaded.head.seq);
     files.scope = Scope::Workspace;
     let plan = plan_rewind(&bench.runs, &order.run, &files).unwrap();
     files.token = Some(plan.token);
@@ -279,7 +282,7 @@ fn a_dry_run_names_the_files_that_would_change() {
     let bench = begun();
     let order = bench.order("r");
     saved(&bench.runs, &bench, work.path(), "one").unwrap();
-    let mut rewind = Rewind::to(2);
+    let mut rewind = RewindRun::to(2);
     rewind.scope = Scope::Workspace;
     let plan = plan_rewind(&bench.runs, &order.run, &rewind).unwrap();
     assert_eq!(plan.files, Some(FileChanges::default()));
@@ -297,7 +300,7 @@ fn a_dry_run_names_the_files_that_would_change() {
     ];
     assert_eq!(files(plan.files), told);
     assert_eq!(before, (Snapshot::of(&work), work.git_state()));
-    let mut fork = Fork::new(order.run.clone(), 2);
+    let mut fork = ForkRun::new(order.run.clone(), 2);
     assert_eq!(plan_fork(&bench.runs, &fork).unwrap().files, None);
     fork.restore_workspace = true;
     let plan = plan_fork(&bench.runs, &fork).unwrap();
@@ -320,7 +323,7 @@ fn a_fork_takes_the_files_along() {
     work.write("plan", "1").commit();
     let bench = begun();
     let (order, other) = (bench.order("r"), bench.order("f"));
-    let mut fork = Fork::new(order.run.clone(), 1);
+    let mut fork = ForkRun::new(order.run.clone(), 1);
     fork.restore_workspace = true;
     let none = bench.runs.execute(&other, &fork).unwrap_err().to_string();
     assert_eq!(
@@ -332,15 +335,15 @@ fn a_fork_takes_the_files_along() {
     let event = "go".to_owned();
     bench
         .runs
-        .execute(&order, &Send { event, data: None })
+        .execute(&order, &SendEvent { event, data: None })
         .unwrap();
     work.write("built", "1").write("plan", "2");
     saved(&bench.runs, &bench, work.path(), "two").unwrap();
     let changed = Snapshot::of(&work);
-    let unbuilt = Fork {
+    let unbuilt = ForkRun {
         reset: vec!["build".to_owned()],
         restore_workspace: true,
-        ..Fork::new(order.run.clone(), 4)
+        ..ForkRun::new(order.run.clone(), 4)
     };
     let plan = plan_fork(&bench.runs, &unbuilt).unwrap();
     assert_eq!((plan.at, plan.checkpoint.as_deref()), (2, Some("one")));
@@ -377,7 +380,7 @@ fn a_fork_takes_the_files_along() {
     assert_eq!(work.read("plan"), "3");
     // What was overwritten comes back.
     let name = "before-4".to_owned();
-    bench.runs.execute(&other, &Restore { name }).unwrap();
+    bench.runs.execute(&other, &RestoreFiles { name }).unwrap();
     assert_eq!(Snapshot::of(&work), changed);
     // Two don't put back the same files.
     work.remove("plan")
@@ -402,9 +405,9 @@ fn a_fork_with_files_starts_its_children_behind_them() {
     let kid = "# Kid\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> k1\n    k1 --> [*] : end\n```\n\n```json definition\n{\"id\": \"kid\"}\n```\n";
     let bench = Bench::new(&[("auto.md", spec), ("kid.md", kid)]);
     let (order, other) = (bench.order("r"), bench.order("f"));
-    let start = Start {
+    let start = StartRun {
         workflow: "auto".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     bench.runs.execute(&order, &start).unwrap();
     let work = Work::new();
@@ -414,7 +417,7 @@ fn a_fork_with_files_starts_its_children_behind_them() {
     // A folder with an ignored file stands where a file was.
     work.remove("a").write(".git/info/exclude", "a/ignored\n");
     work.write("a/ignored", "x");
-    let mut fork = Fork::new(order.run.clone(), at);
+    let mut fork = ForkRun::new(order.run.clone(), at);
     fork.restore_workspace = true;
     let said = bench.runs.execute(&other, &fork).unwrap_err().to_string();
     assert!(said.starts_with("putting the files back: "), "{said}");
@@ -453,7 +456,7 @@ fn what_cannot_be_put_back_says_so() {
     let event = "go".to_owned();
     let sent = bench
         .runs
-        .execute(&order, &Send { event, data: None })
+        .execute(&order, &SendEvent { event, data: None })
         .unwrap();
     let summary = sent.records[0].summary();
     assert_eq!(
@@ -467,7 +470,7 @@ fn what_cannot_be_put_back_says_so() {
     let event = "go".to_owned();
     let sent = bench
         .runs
-        .execute(&order, &Send { event, data: None })
+        .execute(&order, &SendEvent { event, data: None })
         .unwrap();
     assert_eq!(sent.loaded.state.leaves, ["build"]);
 }
@@ -499,7 +502,7 @@ fn a_restore_that_is_refused_carries_out_nobody_elses() {
     };
     bench.runs.execute(&order, &WriteRaw(meant)).unwrap();
     let name = "two".to_owned();
-    let written = bench.runs.execute(&order, &Restore { name }).unwrap();
+    let written = bench.runs.execute(&order, &RestoreFiles { name }).unwrap();
     let kinds: Vec<&str> = written.records.iter().map(|it| &*it.kind).collect();
     assert_eq!(kinds, ["refused"]);
     assert!(written.loaded.state.restoring.is_some());

@@ -8,8 +8,8 @@ mod pruning;
 
 use std::sync::Arc;
 
-use statemark_runs::runs::Fork;
-use statemark_runs::{Actor, ManualClock, Role, Send, Start, Store, cache_state};
+use statemark_runs::runs::ForkRun;
+use statemark_runs::{Actor, ManualClock, Role, SendEvent, StartRun, Store, cache_state};
 
 use crate::harness::{BEGIN, Bench};
 use crate::stores::Made;
@@ -50,13 +50,13 @@ fn filled((store, clock): Made) -> Arc<dyn Store> {
             order.key = key.map(|key| format!("key {key}").parse().unwrap());
             order
         };
-        let start = Start {
+        let start = StartRun {
             workflow: "ship".to_owned(),
-            ..Start::default()
+            ..StartRun::default()
         };
         bench.runs.execute(&order(Some(0)), &start).unwrap();
         for (number, event) in events.iter().enumerate() {
-            let send = Send {
+            let send = SendEvent {
                 event: (*event).to_owned(),
                 data: None,
             };
@@ -75,6 +75,6 @@ fn filled((store, clock): Made) -> Arc<dyn Store> {
 fn fork(store: &Arc<dyn Store>, from: &str, at: u64, run: &str) {
     let clock = Arc::new(ManualClock::new(BEGIN));
     let bench = Bench::over(&[("ship.md", SPEC)], clock, Arc::clone(store));
-    let fork = Fork::new(from.parse().unwrap(), at);
+    let fork = ForkRun::new(from.parse().unwrap(), at);
     bench.runs.execute(&bench.order(run), &fork).unwrap();
 }

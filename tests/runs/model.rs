@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use statemark_runs::runs::{Fork, Rewind, Timeline};
+use statemark_runs::runs::{ForkRun, RewindRun, Timeline};
 use statemark_runs::{
-    Actor, Order, Role, RunState, Send, Start, cache_state, load_timeline, plan_fork, plan_rewind,
-    replay_run, state,
+    Actor, Order, Role, RunState, SendEvent, StartRun, cache_state, load_timeline, plan_fork,
+    plan_rewind, replay_run, state,
 };
 
 use crate::harness::Bench;
@@ -128,7 +128,7 @@ proptest! {
     #[test]
     fn the_fold_is_what_the_list_says(acts in prop::collection::vec((any::<usize>(), act()), 1..60)) {
         let bench = Bench::new(&[("case.md", SPEC)]);
-        let start = Start { workflow: "ship".to_owned(), ..Start::default() };
+        let start = StartRun { workflow: "ship".to_owned(), ..StartRun::default() };
         let begun = bench.runs.execute(&bench.order("0"), &start).unwrap();
         let mut all: BTreeMap<String, Known> = BTreeMap::new();
         all.entry("0".to_owned()).or_default().grow(&begun.loaded.state, 1);
@@ -141,7 +141,7 @@ proptest! {
             match act {
                 Act::Send(event) => {
                     let event = event.to_owned();
-                    let sent = bench.runs.execute(&order, &Send { event, data: None }).unwrap();
+                    let sent = bench.runs.execute(&order, &SendEvent { event, data: None }).unwrap();
                     known.grow(&sent.loaded.state, sent.loaded.head.seq);
                 }
                 Act::Pass(milliseconds) => bench.clock.advance(milliseconds),
@@ -152,9 +152,9 @@ proptest! {
                 Act::Fork(at, reset) => {
                     let at = at % last + 1;
                     let new = bench.order(&count.to_string());
-                    let fork = Fork {
+                    let fork = ForkRun {
                         reset: reset.iter().map(|&it| it.to_owned()).collect(),
-                        ..Fork::new(order.run.clone(), at)
+                        ..ForkRun::new(order.run.clone(), at)
                     };
                     let plan = plan_fork(&bench.runs, &fork);
                     let fork = bench.runs.execute(&new, &fork);
@@ -177,7 +177,7 @@ proptest! {
                 }
                 Act::Rewind(to) => {
                     let to = to % last + 1;
-                    let mut rewind = Rewind::to(to);
+                    let mut rewind = RewindRun::to(to);
                     let plan = plan_rewind(&bench.runs, &order.run, &rewind);
                     let legal = known.states[index(to) - 1].1 && to > known.own;
                     prop_assert!(legal || plan.is_err());

@@ -6,7 +6,7 @@ use std::thread;
 
 use statemark_runs::body::{ChildStarted, Parent, StepStatus};
 use statemark_runs::runs::WriteRaw;
-use statemark_runs::{Advance, Body, Loaded, ManualClock, Start};
+use statemark_runs::{Advance, Body, Loaded, ManualClock, StartRun};
 use statemark_stores::MemoryStore;
 
 use crate::harness::{BEGIN, Bench};
@@ -114,14 +114,14 @@ fn a_run_that_has_a_childs_id_by_chance_is_not_taken_for_it() {
             .starts_with("the id of a run has a `/` in it"),
         "{chosen}"
     );
-    let start = Start {
+    let start = StartRun {
         workflow: "builder".to_owned(),
         parent: Some(Parent {
             run: "other".parse().unwrap(),
             step: None,
             unit: None,
         }),
-        ..Start::default()
+        ..StartRun::default()
     };
     let advance = Advance::status("building", StepStatus::Running).starting(start);
     bench

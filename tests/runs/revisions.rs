@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use statemark_runs::body::Stage;
 use statemark_runs::runs::{DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact};
 use statemark_runs::{
-    Order, Remedy, RunState, Runs, Send, Sent, Start, cache_state, explain, state,
+    Order, Remedy, RunState, Runs, SendEvent, SendOutcome, StartRun, cache_state, explain, state,
 };
 
 use crate::harness::Bench;
@@ -213,7 +213,7 @@ fn done(runs: &Runs, order: &Order, act: &Act) {
 /// The state is left exactly if something final stands; else what `why` proposes leads there.
 fn ready(runs: &Runs, order: &Order) {
     let send = |event: &str| {
-        let send = Send {
+        let send = SendEvent {
             event: event.to_owned(),
             data: None,
         };
@@ -224,11 +224,11 @@ fn ready(runs: &Runs, order: &Order) {
     let mut reasons = explain(&loaded, Some("ready")).unwrap().reasons;
     let next = reasons.remove(0).remedy.unwrap();
     match (send("ready"), stands) {
-        (Sent::Taken(_), true) => {
+        (SendOutcome::Taken(_), true) => {
             assert!(matches!(next, Remedy::Send { .. }));
             send("again");
         }
-        (Sent::Refused(refused), false) => {
+        (SendOutcome::Refused(refused), false) => {
             assert_eq!(refused.code, "artifact_missing");
             // In a copy of the run, the proposal is followed.
             let copy = Order {
@@ -237,7 +237,7 @@ fn ready(runs: &Runs, order: &Order) {
                     .unwrap(),
                 ..order.clone()
             };
-            let fork = statemark_runs::runs::Fork::new(order.run.clone(), loaded.head.seq);
+            let fork = statemark_runs::runs::ForkRun::new(order.run.clone(), loaded.head.seq);
             runs.execute(&copy, &fork).unwrap();
             let written = match next {
                 Remedy::SubmitArtifact { artifact } => {
@@ -256,12 +256,12 @@ fn ready(runs: &Runs, order: &Order) {
                 other => panic!("{other:?}"),
             };
             written.unwrap();
-            let event = Send {
+            let event = SendEvent {
                 event: "ready".to_owned(),
                 data: None,
             };
             let sent = runs.execute(&copy, &event).unwrap().outcome;
-            assert!(matches!(sent, Sent::Taken(_)), "{sent:?}");
+            assert!(matches!(sent, SendOutcome::Taken(_)), "{sent:?}");
         }
         (sent, stands) => panic!("{stands}: {sent:?}"),
     }
@@ -274,7 +274,7 @@ proptest! {
     fn revisions_are_as_the_model_says(acts in prop::collection::vec(act(), 1..30)) {
         let bench = Bench::new(&[("write.md", SPEC)]);
         let order = bench.order("r");
-        let start = Start { workflow: "write".to_owned(), ..Start::default() };
+        let start = StartRun { workflow: "write".to_owned(), ..StartRun::default() };
         bench.runs.execute(&order, &start).unwrap();
         let mut model = Model::default();
         for act in &acts {

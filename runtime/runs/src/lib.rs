@@ -75,13 +75,13 @@ pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;
 pub use remedy::Remedy;
 pub use runs::{
-    Advance, Advanced, Answer, Ask, Cancel, Change, Checked, Continue, DenyTool, FinishRestore,
-    Fired, Force, GiveUpRestore, InvalidRequest, Loaded, Operation, Order, Outcome, Pause,
-    RecordCheck, Registered, Reply, Report, Reserve, Reserved, Right, RunCheck, RunCheckIn,
-    RunError, Runs, Send, Sent, Start, Used, Withdraw, Written, acquire_lease, cache_state,
-    check_artifact, check_edit, fire_all_due, fire_due, latest_paused, load_timeline, plan_fork,
-    plan_migration, plan_rewind, read_artifact, reconcile_children, release_lease, renew_lease,
-    replay_run,
+    Advance, Advanced, AnswerRequest, CancelRun, Change, Checked, ContinueRun, DenyTool,
+    FinishRestore, Fired, ForceState, GiveUpRestore, InvalidRequest, Loaded, OpenRequest,
+    Operation, Order, Outcome, PauseRun, RecordCall, RecordCheck, Registered, Reply, Report,
+    ReserveCall, ReserveOutcome, Right, RunCheck, RunCheckIn, RunError, Runs, SendEvent,
+    SendOutcome, StartRun, WithdrawRequest, Written, acquire_lease, cache_state, check_artifact,
+    check_edit, fire_all_due, fire_due, latest_paused, load_timeline, plan_fork, plan_migration,
+    plan_rewind, read_artifact, reconcile_children, release_lease, renew_lease, replay_run,
 };
 pub use state::{LiveRecords, RunState, Status, WaitingFor};
 pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};

@@ -39,22 +39,22 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use advance::{Advance, Advanced, Registered, Report};
-pub use answer::{Answer, Reply, run_of_request};
+pub use answer::{AnswerRequest, Reply, run_of_request};
 pub use artifact::{
     ArtifactText, DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, MAX_ARTIFACT, PutArtifact,
     Submitted, check_artifact, check_edit, read_artifact,
 };
-pub use ask::{Ask, Withdraw};
+pub use ask::{OpenRequest, WithdrawRequest};
 pub use change::cache_state;
 pub use check::{Checked, RecordCheck, RunCheck, RunCheckIn};
-pub use checkpoint::Checkpoint;
-pub use control::{Cancel, Continue, Force, Pause, latest_paused};
-pub use create::Start;
+pub use checkpoint::TakeCheckpoint;
+pub use control::{CancelRun, ContinueRun, ForceState, PauseRun, latest_paused};
+pub use create::StartRun;
 pub use effect::{OpenEffect, ReportEffect};
 pub use error::{InvalidRequest, RunError};
-pub use fork::{Fork, ForkPlan, plan_fork};
+pub use fork::{ForkPlan, ForkRun, plan_fork};
 pub use lease::{acquire_lease, release_lease, renew_lease};
-pub use migrate::{Migrate, MigrationPlan, Obstacle, plan_migration};
+pub use migrate::{MigrateRun, MigrationPlan, Obstacle, plan_migration};
 pub use operation::{Operation, Right, WriteRaw};
 pub use order::{Change, Order, Outcome, Written};
 pub use progress::ReportProgress;
@@ -62,12 +62,12 @@ pub use reconcile::reconcile_children;
 pub(crate) use remembered::FOLD_EVERY;
 use remembered::Remembered;
 pub use replay::{Difference, Replay, replay_run};
-pub use restore::{FinishRestore, GiveUpRestore, Restore};
-pub use rewind::{EffectLeft, Rewind, RewindPlan, plan_rewind};
-pub use send::{Send, Sent};
+pub use restore::{FinishRestore, GiveUpRestore, RestoreFiles};
+pub use rewind::{EffectLeft, RewindPlan, RewindRun, plan_rewind};
+pub use send::{SendEvent, SendOutcome};
 pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited, load_timeline};
 pub use timers::{Fired, fire_all_due, fire_due};
-pub use tool::{DenyTool, Reserve, Reserved, Used};
+pub use tool::{DenyTool, RecordCall, ReserveCall, ReserveOutcome};
 
 use crate::clock::Clock;
 use crate::hash::Hash;
@@ -94,7 +94,7 @@ pub struct Runs {
 }
 
 /// Is told the name of a point that was reached.
-pub type Failpoint = Arc<dyn Fn(&str) + std::marker::Send + Sync>;
+pub type Failpoint = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl Runs {
     /// Makes the runs of a store, of workflows, by a clock.

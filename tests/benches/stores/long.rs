@@ -7,8 +7,8 @@ use std::time::Instant;
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options, back, compile};
 use statemark_runs::{
-    Actor, Append, Expect, Hash, ManualClock, NewRecord, Order, Record, Role, RunId, Runs, Send,
-    Start, Store, SystemClock, Workflow, state,
+    Actor, Append, Expect, Hash, ManualClock, NewRecord, Order, Record, Role, RunId, Runs,
+    SendEvent, StartRun, Store, SystemClock, Workflow, state,
 };
 use statemark_stores::{MemoryStore, SqliteStore};
 
@@ -51,16 +51,16 @@ pub(crate) fn measure(folder: &Path, records: u64) {
         Runs::new(store, Arc::clone(&workflows) as Arc<_>, clock)
     };
     let order = Order::new(run.clone(), Actor::new(Role::Agent));
-    let send = Send {
+    let send = SendEvent {
         event: "work".to_owned(),
         data: None,
     };
     // A few in memory, whose records then repeat: each transition is one that the machine makes.
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new(SystemClock));
     let few = over(Arc::clone(&memory));
-    let start = Start {
+    let start = StartRun {
         workflow: workflow.id().to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     few.execute(&order, &start).unwrap();
     few.execute(&order, &send).unwrap();
@@ -117,7 +117,7 @@ fn read(
     run: &RunId,
     over: &impl Fn(Arc<dyn Store>) -> Runs,
     order: &Order,
-    send: &Send,
+    send: &SendEvent,
     records: u64,
 ) {
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(path, SystemClock).unwrap());

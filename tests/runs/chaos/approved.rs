@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use statemark_runs::runs::Failpoint;
 use statemark_runs::{
-    Actor, Answer, Order, Reply, Role, Runs, Send, Start, SystemClock, Used, reconcile_children,
-    replay_run, state,
+    Actor, AnswerRequest, Order, RecordCall, Reply, Role, Runs, SendEvent, StartRun, SystemClock,
+    reconcile_children, replay_run, state,
 };
 
 use super::{Told, begin, new_folder, open, process};
@@ -77,7 +77,7 @@ fn approve(runs: &Runs) -> bool {
         key: Some("k".parse().unwrap()),
         ..order(Role::Person)
     };
-    let answer = Answer::new("r:2", Reply::Approve);
+    let answer = AnswerRequest::new("r:2", Reply::Approve);
     runs.execute(&order, &answer).unwrap().replayed
 }
 
@@ -106,19 +106,19 @@ pub(super) fn approver(told: &Told) {
 /// A run that waits for its approval, with an event behind it.
 fn scene(folder: &Path) -> Runs {
     let runs = runs(folder);
-    let start = Start {
+    let start = StartRun {
         workflow: "gate".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     runs.execute(&order(Role::Agent), &start).unwrap();
-    let send = Send {
+    let send = SendEvent {
         event: "open".to_owned(),
         data: None,
     };
     runs.execute(&order(Role::Agent), &send).unwrap();
-    let used = Used {
+    let used = RecordCall {
         tool: "Edit".to_owned(),
-        ..Used::default()
+        ..RecordCall::default()
     };
     runs.execute(&order(Role::Agent), &used).unwrap();
     runs
@@ -182,7 +182,7 @@ fn an_approval_is_whole_or_not_at_all_wherever_its_process_is_killed() {
             ["began `guest` in `inside`"],
             "{point}"
         );
-        let leave = Send {
+        let leave = SendEvent {
             event: "leave".to_owned(),
             data: None,
         };

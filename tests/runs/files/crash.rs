@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use statemark_runs::body::Scope;
-use statemark_runs::runs::{Failpoint, Fork, Restore, Rewind};
+use statemark_runs::runs::{Failpoint, ForkRun, RestoreFiles, RewindRun};
 use statemark_runs::{
-    Body, FinishRestore, ManualClock, Reason, Remedy, RunError, Runs, Send, Start, Store, explain,
-    plan_rewind, replay_run, state,
+    Body, FinishRestore, ManualClock, Reason, Remedy, RunError, Runs, SendEvent, StartRun, Store,
+    explain, plan_rewind, replay_run, state,
 };
 use statemark_stores::MemoryStore;
 
@@ -33,7 +33,7 @@ struct Scene {
     bench: Bench,
     store: Arc<MemoryStore>,
     work: Work,
-    rewind: Rewind,
+    rewind: RewindRun,
 }
 
 /// In `build`, with a file of it; about to go back to where there was none.
@@ -43,9 +43,9 @@ fn scene() -> Scene {
     let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<_>;
     let bench = Bench::over(&[("case.md", SPEC)], clock, shared);
     let order = bench.order("r");
-    let start = Start {
+    let start = StartRun {
         workflow: bench.runs.workflows().ids().remove(0),
-        ..Start::default()
+        ..StartRun::default()
     };
     bench.runs.execute(&order, &start).unwrap();
     let work = Work::new();
@@ -54,10 +54,10 @@ fn scene() -> Scene {
     let event = "go".to_owned();
     bench
         .runs
-        .execute(&order, &Send { event, data: None })
+        .execute(&order, &SendEvent { event, data: None })
         .unwrap();
     work.write("built", "1").write("plan", "2");
-    let mut rewind = Rewind::to(2);
+    let mut rewind = RewindRun::to(2);
     rewind.scope = Scope::Both;
     rewind.token = Some(plan_rewind(&bench.runs, &order.run, &rewind).unwrap().token);
     Scene {
@@ -120,14 +120,14 @@ impl Scene {
         let name = "one".to_owned();
         match deed {
             Deed::Fork => {
-                let mut fork = Fork::new("r".parse().unwrap(), 2);
+                let mut fork = ForkRun::new("r".parse().unwrap(), 2);
                 fork.restore_workspace = true;
                 runs.execute(&order, &fork).map(drop)
             }
-            Deed::Restore => runs.execute(&order, &Restore { name }).map(drop),
+            Deed::Restore => runs.execute(&order, &RestoreFiles { name }).map(drop),
             Deed::Rewind => runs.execute(&order, &self.rewind).map(drop),
             Deed::State => {
-                let mut rewind = Rewind::to(2);
+                let mut rewind = RewindRun::to(2);
                 rewind.token = Some(plan_rewind(runs, &order.run, &rewind)?.token);
                 runs.execute(&order, &rewind).map(drop)
             }
@@ -164,7 +164,9 @@ fn finished(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
         && loaded.state.restoring.is_some()
     {
         let event = "again".to_owned();
-        let sent = runs.execute(&order, &Send { event, data: None }).unwrap();
+        let sent = runs
+            .execute(&order, &SendEvent { event, data: None })
+            .unwrap();
         assert_eq!(sent.records[0].kind, "refused", "{point}");
         let why = explain(&runs.load(&order.run).unwrap(), None).unwrap();
         let restore = |it: &&Reason| it.remedy == Some(Remedy::Restore);

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use statemark_runs::body::{RequestKind, StepStatus};
 use statemark_runs::maintenance::{export, ignore_progress, import, verify};
 use statemark_runs::policy::Gating;
-use statemark_runs::runs::{Fork, Migrate, PutArtifact, Rewind};
+use statemark_runs::runs::{ForkRun, MigrateRun, PutArtifact, RewindRun};
 use statemark_runs::{
-    Actor, Advance, Answer, Append, Ask, Body, Cancel, Continue, Expect, Force, ManualClock,
-    NewRecord, Order, Pause, Reply, Reserve, Role, RunId, RunSummary, Runs, Send, Store, Used,
-    Workflow, fire_due, load_timeline, plan_fork, plan_migration, plan_rewind, read_artifact,
-    reconcile_children, replay_run, state,
+    Actor, Advance, AnswerRequest, Append, Body, CancelRun, ContinueRun, Expect, ForceState,
+    ManualClock, NewRecord, OpenRequest, Order, PauseRun, RecordCall, Reply, ReserveCall, Role,
+    RunId, RunSummary, Runs, SendEvent, Store, Workflow, fire_due, load_timeline, plan_fork,
+    plan_migration, plan_rewind, read_artifact, reconcile_children, replay_run, state,
 };
 use statemark_stores::MemoryStore;
 
@@ -226,10 +226,15 @@ pub(crate) fn read(runs: &Runs, run: &RunId) {
     }
     drop(load_timeline(runs, run));
     drop(replay_run(runs, run, None));
-    drop(plan_migration(runs, run, &Migrate::default(), Role::Agent));
+    drop(plan_migration(
+        runs,
+        run,
+        &MigrateRun::default(),
+        Role::Agent,
+    ));
     for at in [1, records.len() as u64 / 2, records.len() as u64] {
-        drop(plan_rewind(runs, run, &Rewind::to(at)));
-        drop(plan_fork(runs, &Fork::new(run.clone(), at)));
+        drop(plan_rewind(runs, run, &RewindRun::to(at)));
+        drop(plan_fork(runs, &ForkRun::new(run.clone(), at)));
     }
     drop(verify(store, None, &mut ignore_progress));
     drop(export(
@@ -248,13 +253,13 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
         match entropy.below(16) {
             0 => drop(runs.catch_up(run)),
             1 => drop(fire_due(runs, runs.now() + 60_000, 10)),
-            2 => drop(runs.execute(&agent, &Pause::default())),
-            3 => drop(runs.execute(&agent, &Continue::default())),
-            4 => drop(runs.execute(&agent, &Cancel::because("enough"))),
+            2 => drop(runs.execute(&agent, &PauseRun::default())),
+            3 => drop(runs.execute(&agent, &ContinueRun::default())),
+            4 => drop(runs.execute(&agent, &CancelRun::because("enough"))),
             5 => {
-                let force = Force {
+                let force = ForceState {
                     to: "write".to_owned(),
-                    ..Force::default()
+                    ..ForceState::default()
                 };
                 drop(runs.execute(&person, &force));
             }
@@ -264,32 +269,32 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
             }
             7 => drop(runs.execute(&agent, &PutArtifact::draft("plan", "text"))),
             8 => {
-                let fork = Fork::new(run.clone(), 3);
+                let fork = ForkRun::new(run.clone(), 3);
                 let new = Order::new("fork".parse().expect("an id"), Actor::new(Role::Agent));
                 drop(runs.execute(&new, &fork));
             }
             9 => {
-                let reserve = Reserve {
+                let reserve = ReserveCall {
                     tool: "Edit".to_owned(),
-                    ..Reserve::default()
+                    ..ReserveCall::default()
                 };
                 drop(runs.execute(&agent, &reserve));
-                let used = Used {
+                let used = RecordCall {
                     tool: "Edit".to_owned(),
                     files: vec!["db/a.sql".to_owned()],
-                    ..Used::default()
+                    ..RecordCall::default()
                 };
                 drop(runs.execute(&agent, &used));
             }
-            10 => drop(runs.execute(&agent, &Ask::new(RequestKind::Text, "Well?"))),
+            10 => drop(runs.execute(&agent, &OpenRequest::new(RequestKind::Text, "Well?"))),
             11 => drop(reconcile_children(runs, run)),
             12 => {
-                let plan = plan_rewind(runs, run, &Rewind::to(2));
+                let plan = plan_rewind(runs, run, &RewindRun::to(2));
                 let token = plan.ok().map(|plan| plan.token);
-                let rewind = Rewind {
+                let rewind = RewindRun {
                     token,
                     force: true,
-                    ..Rewind::to(2)
+                    ..RewindRun::to(2)
                 };
                 drop(runs.execute(&person, &rewind));
             }
@@ -297,7 +302,7 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
                 let loaded = runs.load(run).ok();
                 for request in loaded.iter().flat_map(|it| it.state.open_requests()) {
                     let request = request.opened.request.clone();
-                    drop(runs.execute(&person, &Answer::new(request, Reply::Approve)));
+                    drop(runs.execute(&person, &AnswerRequest::new(request, Reply::Approve)));
                 }
             }
             _ => {
@@ -307,7 +312,7 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
                     .unwrap_or_default();
                 let event = legal.get(entropy.below(legal.len().max(1)));
                 let event = event.map_or("go", |it| &it.event).to_owned();
-                drop(runs.execute(&agent, &Send { event, data: None }));
+                drop(runs.execute(&agent, &SendEvent { event, data: None }));
             }
         }
     }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use statemark_harness::{is_update, root};
 use statemark_runs::maintenance::{ignore_progress, import, migrate, verify};
-use statemark_runs::runs::Rewind;
-use statemark_runs::{Hash, Send, Start, Store, cache_state, plan_rewind, replay_run, state};
+use statemark_runs::runs::RewindRun;
+use statemark_runs::{
+    Hash, SendEvent, StartRun, Store, cache_state, plan_rewind, replay_run, state,
+};
 
 use super::{SPEC, fork};
 use crate::harness::Bench;
@@ -30,10 +32,10 @@ fn a_run_that_was_replaced_is_read_anew() {
     let other = Bench::over(&[("ship.md", SPEC)], clock, Arc::clone(&store));
     let order = bench.order("again");
     let start = |bench: &Bench, title: &str| {
-        let start = Start {
+        let start = StartRun {
             workflow: "ship".to_owned(),
             title: Some(title.to_owned()),
-            ..Start::default()
+            ..StartRun::default()
         };
         bench.runs.execute(&order, &start).unwrap();
     };
@@ -44,7 +46,7 @@ fn a_run_that_was_replaced_is_read_anew() {
     );
     store.remove(&order.run).unwrap();
     start(&other, "second");
-    let send = Send {
+    let send = SendEvent {
         event: "go".to_owned(),
         data: None,
     };
@@ -62,14 +64,14 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
     let (store, clock) = in_memory();
     let bench = Bench::over(&[("ship.md", SPEC)], clock, Arc::clone(&store));
     let order = bench.order("long");
-    let start = Start {
+    let start = StartRun {
         workflow: "ship".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     bench.runs.execute(&order, &start).unwrap();
     for number in 1..LONG {
         let event = if number % 2 == 1 { "go" } else { "again" };
-        let send = Send {
+        let send = SendEvent {
             event: event.to_owned(),
             data: None,
         };
@@ -80,9 +82,9 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
     fork(&store, "long", 290, "fork");
     assert_eq!(kept(&*store, "fork"), Some(291));
 
-    let rewind = Rewind::to(280);
+    let rewind = RewindRun::to(280);
     let plan = plan_rewind(&bench.runs, &order.run, &rewind).unwrap();
-    let rewind = Rewind {
+    let rewind = RewindRun {
         token: Some(plan.token),
         ..rewind
     };
@@ -108,16 +110,16 @@ fn a_fold_that_is_damaged_or_anothers_is_not_taken() {
     let bench = Bench::over(&[("ship.md", SPEC)], clock, Arc::clone(&store));
     for (run, events) in [("one", ["go", "again"]), ("other", ["nothing", "go"])] {
         let order = bench.order(run);
-        let start = Start {
+        let start = StartRun {
             workflow: "ship".to_owned(),
-            ..Start::default()
+            ..StartRun::default()
         };
         bench.runs.execute(&order, &start).unwrap();
         for event in events {
             let event = event.to_owned();
             bench
                 .runs
-                .execute(&order, &Send { event, data: None })
+                .execute(&order, &SendEvent { event, data: None })
                 .unwrap();
         }
         let loaded = bench.runs.load(&order.run).unwrap();

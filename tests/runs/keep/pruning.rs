@@ -5,7 +5,7 @@ use std::sync::Arc;
 use statemark_runs::body::Note;
 use statemark_runs::maintenance::{Prune, ignore_progress, prune, verify};
 use statemark_runs::runs::{PutArtifact, WriteRaw};
-use statemark_runs::{Body, Cancel, Hash, Loaded, Query, Store};
+use statemark_runs::{Body, CancelRun, Hash, Loaded, Query, Store};
 
 use super::{SPEC, filled, fork};
 use crate::harness::{BEGIN, Bench};
@@ -69,7 +69,7 @@ fn blobs_that_no_run_names_go() {
         );
         assert!(lost("of nobody"));
         let open = bench.order("open");
-        bench.runs.execute(&open, &Cancel::default()).unwrap();
+        bench.runs.execute(&open, &CancelRun::default()).unwrap();
         let said = pruned(&*store, None, None, false);
         let would = format!("would remove 1 run, {blobs}");
         assert!(said.ends_with(&would), "{said}");

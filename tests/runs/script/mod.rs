@@ -41,8 +41,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use statemark_runs::policy::{Gating, Verdict};
 use statemark_runs::{
-    Actor, Answer, Ask, Body, Cancel, Continue, Force, Order, Pause, Query, Remedy, Reply, Reserve,
-    Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, explain, fire_due, state,
+    Actor, AnswerRequest, Body, CancelRun, ContinueRun, ForceState, OpenRequest, Order, PauseRun,
+    Query, RecordCall, Remedy, Reply, ReserveCall, ReserveOutcome, Role, RunError, SendEvent,
+    StartRun, WithdrawRequest, Written, explain, fire_due, state,
 };
 
 use crate::harness::Bench;
@@ -156,16 +157,16 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
             })
         }
         "start" => {
-            let start = Start {
+            let start = StartRun {
                 workflow: bench.runs.workflows().ids().remove(0),
                 input: json(rest).unwrap_or_default(),
-                ..Start::default()
+                ..StartRun::default()
             };
             Ok(shown(&bench.runs.execute(&order, &start)?))
         }
         "send" => {
             let (event, data) = rest.split_once(' ').unwrap_or((rest, ""));
-            let send = Send {
+            let send = SendEvent {
                 event: event.to_owned(),
                 data: json(data),
             };
@@ -209,7 +210,7 @@ fn request(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<Strin
         return Ok(shown(&bench.runs.execute(order, &question(id, text))?));
     }
     if word == "withdraw" {
-        let withdraw = Withdraw {
+        let withdraw = WithdrawRequest {
             request: id.to_owned(),
             reason: comment,
         };
@@ -222,16 +223,16 @@ fn request(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<Strin
         _ => Reply::Value(serde_json::from_str(text).expect("JSON")),
     };
     let comment = comment.filter(|_| word != "answer");
-    let answer = Answer {
+    let answer = AnswerRequest {
         comment,
         relayed: order.actor.name.as_deref() == Some("relay"),
         elicited: order.actor.name.as_deref() == Some("client"),
-        ..Answer::new(id, reply)
+        ..AnswerRequest::new(id, reply)
     };
     Ok(shown(&bench.runs.execute(order, &answer)?))
 }
 
-fn question(kind: &str, options: &str) -> Ask {
+fn question(kind: &str, options: &str) -> OpenRequest {
     let kind = serde_json::from_value(kind.into()).expect("a kind of request");
     let options: Value = serde_json::from_str(options).expect("JSON");
     let text = |key: &str| options.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -239,14 +240,14 @@ fn question(kind: &str, options: &str) -> Ask {
         let texts = options.get(key).cloned().unwrap_or_default();
         serde_json::from_value(texts).unwrap_or_default()
     };
-    Ask {
+    OpenRequest {
         choices: texts("choices"),
         approvers: texts("approvers"),
         schema: options.get("schema").cloned(),
         state: text("state"),
         blocking: options.get("blocking").is_some(),
         expires_in: options.get("expires_in").and_then(Value::as_u64),
-        ..Ask::new(kind, text("prompt").unwrap_or_default())
+        ..OpenRequest::new(kind, text("prompt").unwrap_or_default())
     }
 }
 
@@ -314,26 +315,26 @@ fn tool(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, 
     let files = options.get("files").cloned().unwrap_or_default();
     let files = serde_json::from_value(files).unwrap_or_default();
     if word == "used" {
-        let used = Used {
+        let used = RecordCall {
             tool,
             call,
             files,
             output: options.get("output").and_then(Value::as_u64),
-            ..Used::default()
+            ..RecordCall::default()
         };
         return Ok(shown(&bench.runs.execute(order, &used)?));
     }
-    let reserve = Reserve {
+    let reserve = ReserveCall {
         tool,
         call,
         files,
-        ..Reserve::default()
+        ..ReserveCall::default()
     };
     let written = bench.runs.execute(order, &reserve)?;
     let mut text = shown(&written);
     text += match written.outcome {
-        Reserved::Yes => "may run\n",
-        Reserved::No { .. } => "may not run\n",
+        ReserveOutcome::Yes => "may run\n",
+        ReserveOutcome::No { .. } => "may not run\n",
     };
     Ok(text)
 }
@@ -342,15 +343,15 @@ fn tool(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, 
 fn control(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, RunError> {
     let reason = (!rest.is_empty()).then(|| rest.to_owned());
     let (to, context) = rest.split_once(" {").unwrap_or((rest, "}"));
-    let force = Force {
+    let force = ForceState {
         to: to.to_owned(),
         context: serde_json::from_str(&format!("{{{context}")).expect("JSON"),
         reason: None,
     };
     Ok(shown(&match word {
-        "pause" => bench.runs.execute(order, &Pause { reason })?,
-        "continue" => bench.runs.execute(order, &Continue { reason })?,
-        "cancel" => bench.runs.execute(order, &Cancel { reason })?,
+        "pause" => bench.runs.execute(order, &PauseRun { reason })?,
+        "continue" => bench.runs.execute(order, &ContinueRun { reason })?,
+        "cancel" => bench.runs.execute(order, &CancelRun { reason })?,
         _ => bench.runs.execute(order, &force)?,
     }))
 }

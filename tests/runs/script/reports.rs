@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use statemark_runs::body::StepStatus;
-use statemark_runs::{Advance, Advanced, Report, RunError, RunState, Start};
+use statemark_runs::{Advance, Advanced, Report, RunError, RunState, StartRun};
 
 use crate::harness::Bench;
 
@@ -18,14 +18,14 @@ pub(crate) fn report(bench: &Bench, run: &str, line: &str) -> Result<String, Run
     let (workflow, step, status) = (word(), word(), word());
     let named = |it: &&StepStatus| it.name() == status;
     let status = StepStatus::ALL.iter().find(named).expect("a status");
-    let mut advance = Advance::status(step, *status).starting(Start {
+    let mut advance = Advance::status(step, *status).starting(StartRun {
         workflow: workflow.to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     });
     let mut order = bench.order(run);
     for word in words {
         if let Some(unit) = word.strip_prefix("::") {
-            advance = advance.of(unit);
+            advance = advance.for_unit(unit);
         } else if let Some(key) = word.strip_prefix("key=") {
             order.key = Some(key.parse().unwrap());
         } else if word == "close" {

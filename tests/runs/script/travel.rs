@@ -28,9 +28,11 @@ use serde_json::{Map, Value};
 use statemark_runs::body::{
     Cause, Event, Forced, Opened, RequestKind, Resolution, Resolved, StepRecord, Usage,
 };
-use statemark_runs::runs::{Fork, Marked, Migrate, ReportEffect, Rewind, Timeline, WriteRaw};
+use statemark_runs::runs::{
+    ForkRun, Marked, MigrateRun, ReportEffect, RewindRun, Timeline, WriteRaw,
+};
 use statemark_runs::{
-    Body, Loaded, Order, RunError, Send, Written, load_timeline, plan_fork, plan_migration,
+    Body, Loaded, Order, RunError, SendEvent, Written, load_timeline, plan_fork, plan_migration,
     plan_rewind, replay_run,
 };
 
@@ -44,7 +46,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             let mut words = rest.splitn(3, ' ');
             let from = words.next().unwrap().parse().unwrap();
             let at = words.next().unwrap().parse().unwrap();
-            let mut fork = Fork::new(from, at);
+            let mut fork = ForkRun::new(from, at);
             match words.next() {
                 Some("without artifacts") => fork.drop_artifacts = true,
                 Some(rest) => match rest.strip_prefix("before ") {
@@ -105,13 +107,13 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             Ok(String::new())
         }
         "plan" => {
-            let rewind = Rewind::to(rest.parse().unwrap());
+            let rewind = RewindRun::to(rest.parse().unwrap());
             let plan = plan_rewind(&bench.runs, &order.run, &rewind)?;
             Ok(serde_json::to_string_pretty(&plan).unwrap() + "\n")
         }
         "rewind" => {
             let (to, how) = rest.split_once(' ').unwrap_or((rest, ""));
-            let mut rewind = Rewind::to(to.parse().unwrap());
+            let mut rewind = RewindRun::to(to.parse().unwrap());
             rewind.force = how == "force";
             rewind.token = match how.split_once(' ') {
                 Some((_, token)) => Some(token.to_owned()),
@@ -168,7 +170,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             let (key, event) = rest.split_once(' ').unwrap();
             let mut order = order.clone();
             order.key = Some(key.parse().unwrap());
-            let send = Send {
+            let send = SendEvent {
                 event: event.to_owned(),
                 data: None,
             };
@@ -190,10 +192,10 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
         }
         "moving" | "migrate" => {
             let (id, states) = rest.split_once(' ').unwrap_or((rest, "{}"));
-            let migrate = Migrate {
+            let migrate = MigrateRun {
                 workflow: Some(id.to_owned()),
                 states: serde_json::from_str(states).unwrap(),
-                ..Migrate::default()
+                ..MigrateRun::default()
             };
             if word == "migrate" {
                 return Ok(told(&bench.runs.execute(order, &migrate)?));

@@ -12,7 +12,7 @@ use statemark_harness::root;
 use statemark_runs::maintenance::{export, ignore_progress, import_with};
 use statemark_runs::runs::PutArtifact;
 use statemark_runs::{
-    Actor, ManualClock, Order, Pause, Redactor, Role, Runs, Start, cache_state, replay_run,
+    Actor, ManualClock, Order, PauseRun, Redactor, Role, Runs, StartRun, cache_state, replay_run,
 };
 use statemark_stores::{MemoryStore, SqliteStore};
 
@@ -158,9 +158,9 @@ fn a_run_with_a_secret_isnt_taken_in() {
     let Bench { runs, .. } = Bench::new(&[("fix.md", SPEC)]);
     let runs = runs.with_redactor(Redactor::default());
     let order = Order::new("r".parse().unwrap(), Actor::new(Role::Agent));
-    let start = Start {
+    let start = StartRun {
         workflow: "fix".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     runs.execute(&order, &start).unwrap();
     let put = PutArtifact::draft("notes", "the password is hunter2-canary-7731");
@@ -178,7 +178,7 @@ fn a_run_with_a_secret_isnt_taken_in() {
         "run `r` has a secret in it (`VAULT_PASSWORD`); nothing of it was kept"
     );
     let reason = Some("hunter2-canary-7731".to_owned());
-    runs.execute(&order, &Pause { reason }).unwrap();
+    runs.execute(&order, &PauseRun { reason }).unwrap();
     assert_eq!(
         message(&runs),
         "run `r` has a secret in it at record 3 (`VAULT_PASSWORD`); nothing of it was kept"
@@ -198,9 +198,9 @@ fn words_of_the_workflow_are_no_secrets() {
     let written = runs
         .execute(
             &order,
-            &Start {
+            &StartRun {
                 workflow,
-                ..Start::default()
+                ..StartRun::default()
             },
         )
         .unwrap();

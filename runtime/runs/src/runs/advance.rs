@@ -30,7 +30,7 @@ use super::draft::Base;
 use super::draft::Draft;
 use super::operation::{Execution, Operation, Right};
 use super::reconcile::{commit, create_run};
-use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Start};
+use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, StartRun};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
 use crate::store::StoreError;
 use crate::workflow::Workflow;
@@ -55,7 +55,7 @@ pub struct Advance {
     /// An existing run must have that workflow. The rest counts for the first report alone, and isn't in the digest of
     /// the key.
     #[serde(serialize_with = "workflow_of")]
-    pub start: Option<Start>,
+    pub start: Option<StartRun>,
     /// True if the run shall be closed with it.
     pub close: bool,
 }
@@ -146,7 +146,7 @@ impl Advance {
 
     /// Sets the start of a run that doesn't exist.
     #[must_use]
-    pub fn starting(mut self, start: Start) -> Self {
+    pub fn starting(mut self, start: StartRun) -> Self {
         self.start = Some(start);
         self
     }
@@ -300,7 +300,7 @@ fn is_step(workflow: &Workflow, step: &str) -> bool {
 }
 
 /// Serializes the part of a start that tells one report from another.
-fn workflow_of<S: Serializer>(start: &Option<Start>, serializer: S) -> Result<S::Ok, S::Error> {
+fn workflow_of<S: Serializer>(start: &Option<StartRun>, serializer: S) -> Result<S::Ok, S::Error> {
     let workflow = start.as_ref().map(|start| &start.workflow);
     workflow.serialize(serializer)
 }

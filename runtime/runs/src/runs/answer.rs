@@ -19,7 +19,7 @@ use crate::state::Request;
 
 /// An answer.
 #[derive(Clone, Debug, Serialize)]
-pub struct Answer {
+pub struct AnswerRequest {
     /// The request's id.
     pub request: String,
     /// The reply.
@@ -60,7 +60,7 @@ impl Reply {
     }
 }
 
-impl Answer {
+impl AnswerRequest {
     /// Makes an answer without a comment.
     #[must_use]
     pub fn new(request: impl Into<String>, reply: Reply) -> Self {
@@ -88,7 +88,7 @@ pub fn run_of_request(request: &str) -> Option<RunId> {
 /// Answers a request. An approval takes the event that waits, if its guards still hold.
 ///
 /// An equal answer again gives the records of the first; another one is refused, with the first.
-impl Decide for Answer {
+impl Decide for AnswerRequest {
     const NAME: &'static str = "answer";
     type Outcome = Result<(), Refused>;
 
@@ -117,7 +117,7 @@ impl Decide for Answer {
 
 impl Draft {
     /// Ends a request, and continues what waited for it.
-    fn resolve(&mut self, answer: &Answer, resolved: Resolved) -> Result<(), RunError> {
+    fn resolve(&mut self, answer: &AnswerRequest, resolved: Resolved) -> Result<(), RunError> {
         let request = self.state().requests.get(&answer.request);
         let (kind, waiting) = request.map_or((RequestKind::Text, None), |request| {
             (request.opened.kind, request.opened.event.clone())
@@ -198,7 +198,7 @@ pub(super) fn subject(request: &str, reply: &str) -> Subject {
 /// Returns the end of a request by an answer; none if it has ended so already.
 fn resolved(
     loaded: &Loaded,
-    answer: &Answer,
+    answer: &AnswerRequest,
     actor: &Actor,
     now: u64,
 ) -> Result<Option<Resolved>, RequestBlocker> {
@@ -259,7 +259,7 @@ pub(super) fn answered(request: &Request) -> RequestBlocker {
 fn may_answer(
     loaded: &Loaded,
     request: &Request,
-    answer: &Answer,
+    answer: &AnswerRequest,
     actor: &Actor,
 ) -> Result<(), RequestBlocker> {
     let id = request.opened.request.clone();
@@ -310,7 +310,7 @@ fn is_same(one: &Actor, other: &Actor) -> bool {
 }
 
 /// Returns the resolution and the value that an answer means.
-fn meant(request: &Request, answer: &Answer) -> Result<(Resolution, Option<Value>), String> {
+fn meant(request: &Request, answer: &AnswerRequest) -> Result<(Resolution, Option<Value>), String> {
     use RequestKind::{Approval, Confirm, Json, Review, Select, Text};
     let opened = &request.opened;
     let id = &opened.request;

@@ -14,7 +14,7 @@ use crate::schema;
 
 /// A question.
 #[derive(Clone, Debug, Serialize)]
-pub struct Ask {
+pub struct OpenRequest {
     /// The kind of answer.
     pub kind: RequestKind,
     /// The question.
@@ -35,7 +35,7 @@ pub struct Ask {
     pub expires_in: Option<u64>,
 }
 
-impl Ask {
+impl OpenRequest {
     /// Makes a question that can wait, about no state, to everybody.
     #[must_use]
     pub fn new(kind: RequestKind, prompt: impl Into<String>) -> Self {
@@ -55,7 +55,7 @@ impl Ask {
 
 /// A question is taken back.
 #[derive(Clone, Debug, Serialize)]
-pub struct Withdraw {
+pub struct WithdrawRequest {
     /// The request's id.
     pub request: String,
     /// The reason.
@@ -65,7 +65,7 @@ pub struct Withdraw {
 /// Opens a request. Nothing waits for it, unless it is blocking.
 ///
 /// `Body::Opened` of the records has its id.
-impl Decide for Ask {
+impl Decide for OpenRequest {
     const NAME: &'static str = "ask";
     type Outcome = Result<Opened, Refused>;
 
@@ -84,7 +84,7 @@ impl Decide for Ask {
 }
 
 /// Takes a question back. Who asked may, and every person.
-impl Decide for Withdraw {
+impl Decide for WithdrawRequest {
     const NAME: &'static str = "withdraw";
     type Outcome = Result<(), Refused>;
 
@@ -121,7 +121,7 @@ impl Decide for Withdraw {
 }
 
 /// Returns the request that a question opens.
-fn opened(draft: &Draft, ask: &Ask) -> Result<Opened, RequestBlocker> {
+fn opened(draft: &Draft, ask: &OpenRequest) -> Result<Opened, RequestBlocker> {
     let loaded = draft.loaded();
     if loaded.state.status().is_over() {
         let is_question = true;
@@ -155,7 +155,7 @@ fn opened(draft: &Draft, ask: &Ask) -> Result<Opened, RequestBlocker> {
 }
 
 /// Checks that choices and schema are those of the kind.
-fn check_kind(ask: &Ask) -> Result<(), String> {
+fn check_kind(ask: &OpenRequest) -> Result<(), String> {
     match (ask.kind, &ask.schema) {
         (RequestKind::Select, _) if ask.choices.is_empty() => {
             Err("a `select` needs `choices`".to_owned())
@@ -174,7 +174,7 @@ fn check_kind(ask: &Ask) -> Result<(), String> {
 }
 
 /// Returns the persons who may answer: an asker can't name others than the definition does.
-fn approvers(loaded: &Loaded, ask: &Ask) -> Result<Vec<String>, String> {
+fn approvers(loaded: &Loaded, ask: &OpenRequest) -> Result<Vec<String>, String> {
     let named = loaded.approvers();
     if named.is_empty() || ask.approvers.is_empty() {
         return Ok(if named.is_empty() {

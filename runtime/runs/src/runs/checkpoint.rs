@@ -13,7 +13,7 @@ use crate::git::{Repository, Saved, reference};
 
 /// A working copy to be saved.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Checkpoint {
+pub struct TakeCheckpoint {
     /// A folder in it.
     pub folder: PathBuf,
     /// A name, unique in the run; else the number of the record.
@@ -23,7 +23,7 @@ pub struct Checkpoint {
 }
 
 /// Saves a working copy as a commit of its own: neither branch, index nor stash is touched.
-impl Decide for Checkpoint {
+impl Decide for TakeCheckpoint {
     const NAME: &'static str = "checkpoint";
     type Outcome = Result<(), Refused>;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::create::{Start, first_record};
+use super::create::{StartRun, first_record};
 use super::draft::Base;
 use super::draft::Draft;
 use super::operation::{Decide, DecideCx, Right};
@@ -21,7 +21,7 @@ use crate::store::Query;
 /// Pauses a run until somebody continues it: no event is taken, and no timer fires.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
-pub struct Pause {
+pub struct PauseRun {
     /// The reason.
     pub reason: Option<String>,
 }
@@ -29,7 +29,7 @@ pub struct Pause {
 /// Lets a paused run go on. Timers that have become due meanwhile fire at once.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
-pub struct Continue {
+pub struct ContinueRun {
     /// The reason.
     pub reason: Option<String>,
 }
@@ -37,14 +37,14 @@ pub struct Continue {
 /// Ends a run before its machine does.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
-pub struct Cancel {
+pub struct CancelRun {
     /// The reason.
     pub reason: Option<String>,
 }
 
 /// Sets a run to a state by hand.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Force {
+pub struct ForceState {
     /// The state.
     pub to: String,
     /// Fields of the context that are different from then on.
@@ -58,7 +58,7 @@ pub struct Force {
 ///
 /// It is an error if there is no such workflow, if the machine doesn't come to rest, or
 /// ([`StoreError::Conflict`](crate::StoreError)) if there is a run of that id already.
-impl Operation for Start {
+impl Operation for StartRun {
     const NAME: &'static str = "start";
     type Response = Written;
 
@@ -83,7 +83,7 @@ impl Operation for Start {
     }
 }
 
-impl Decide for Pause {
+impl Decide for PauseRun {
     const NAME: &'static str = "pause";
     type Outcome = Result<(), Refused>;
 
@@ -103,7 +103,7 @@ impl Decide for Pause {
 /// Continues a paused run. A pause by a person or by the run itself takes a person.
 ///
 /// Then tool calls are counted from nothing again; an agent can't get more of them by pausing.
-impl Decide for Continue {
+impl Decide for ContinueRun {
     const NAME: &'static str = "continue";
     type Outcome = Result<(), Refused>;
 
@@ -134,7 +134,7 @@ impl Decide for Continue {
     }
 }
 
-impl Decide for Cancel {
+impl Decide for CancelRun {
     const NAME: &'static str = "cancel";
     type Outcome = Result<(), Refused>;
 
@@ -154,7 +154,7 @@ impl Decide for Cancel {
 /// Enters a state by hand; other regions stay.
 ///
 /// Only a person does it, and only where the definition says `"meta": {"debug": true}`. The journal shows it for ever.
-impl Decide for Force {
+impl Decide for ForceState {
     const NAME: &'static str = "force";
     type Outcome = Result<(), Refused>;
 
@@ -170,7 +170,7 @@ impl Decide for Force {
     }
 }
 
-impl Cancel {
+impl CancelRun {
     /// Makes it with a reason.
     #[must_use]
     pub fn because(reason: impl Into<String>) -> Self {
@@ -200,7 +200,7 @@ pub fn latest_paused(
     Ok(page.heads.into_iter().next().map(|head| head.run))
 }
 
-fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError> {
+fn forced(draft: &mut Draft, force: &ForceState, role: Role) -> Result<Body, RunError> {
     let loaded = draft.loaded();
     let refuse = |blocker| Ok(loaded.refuse_operation("force", blocker));
     if role < Role::Person {

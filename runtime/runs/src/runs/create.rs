@@ -24,7 +24,7 @@ use crate::workflow::Workflow;
 
 /// The start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Start {
+pub struct StartRun {
     /// The workflow's id.
     pub workflow: String,
     /// Merged into the context that the spec begins with, if it is an object.
@@ -43,7 +43,7 @@ pub struct Start {
 pub(super) fn first_record(
     runs: &Runs,
     order: &Order,
-    start: &Start,
+    start: &StartRun,
     now: u64,
 ) -> Result<(Arc<Workflow>, Body), RunError> {
     let workflow = runs.workflow_named(&start.workflow)?;
@@ -56,7 +56,7 @@ pub(super) fn first_record_of(
     workflow: Arc<Workflow>,
     pinned: &BTreeMap<String, Hash>,
     order: &Order,
-    start: &Start,
+    start: &StartRun,
     now: u64,
 ) -> Result<(Arc<Workflow>, Body), RunError> {
     let context = context(&workflow, &start.input)?;

@@ -30,7 +30,7 @@ use reset::resolve_reset;
 
 /// A branch of a run, and its differences. The order names the new run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Fork {
+pub struct ForkRun {
     /// The other run.
     pub from: RunId,
     /// Its last record that counts in the new run, too.
@@ -51,7 +51,7 @@ pub struct Fork {
     pub title: Option<String>,
 }
 
-impl Fork {
+impl ForkRun {
     /// Makes a fork without differences.
     #[must_use]
     pub const fn new(from: RunId, at: u64) -> Self {
@@ -106,8 +106,8 @@ pub struct ForkPlan {
 /// [`RunError::Invalid`] if the record isn't there or was taken back, a state to be reset wasn't entered up to it, or no
 /// checkpoint was taken up to where the run would begin;
 /// [`StoreError::Conflict`] if there is a run of the new id already. Nothing is recorded in the other run. With files
-/// as for [`Restore`](super::Restore).
-impl Operation for Fork {
+/// as for [`RestoreFiles`](super::RestoreFiles).
+impl Operation for ForkRun {
     const NAME: &'static str = "fork";
     type Response = Written;
 
@@ -134,8 +134,8 @@ impl Operation for Fork {
 ///
 /// # Errors
 ///
-/// Those of [`Fork`] as an operation.
-pub fn plan_fork(runs: &Runs, fork: &Fork) -> Result<ForkPlan, RunError> {
+/// Those of [`ForkRun`] as an operation.
+pub fn plan_fork(runs: &Runs, fork: &ForkRun) -> Result<ForkPlan, RunError> {
     let fork = &resolve_reset(runs, &runs.redact_request(fork))?;
     // The new run has no name yet, and none of what is shown depends on it.
     let run = fork.from.clone();
@@ -160,7 +160,12 @@ pub fn plan_fork(runs: &Runs, fork: &Fork) -> Result<ForkPlan, RunError> {
     })
 }
 
-fn branch_off(runs: &Runs, order: &Order, digest: Hash, fork: &Fork) -> Result<Written, RunError> {
+fn branch_off(
+    runs: &Runs,
+    order: &Order,
+    digest: Hash,
+    fork: &ForkRun,
+) -> Result<Written, RunError> {
     order.run.check_chosen()?;
     let now = runs.now();
     let (base, mut draft) = draft_fork(runs, order, fork, now)?;
@@ -179,7 +184,7 @@ fn branch_off(runs: &Runs, order: &Order, digest: Hash, fork: &Fork) -> Result<W
 fn draft_fork(
     runs: &Runs,
     order: &Order,
-    fork: &Fork,
+    fork: &ForkRun,
     now: u64,
 ) -> Result<(Base, Draft), RunError> {
     let state = forkable_state(runs, fork)?;
@@ -213,7 +218,11 @@ fn draft_fork(
 }
 
 /// Returns the checkpoint that has the files of the record, if they are to be restored.
-fn checkpoint_of(runs: &Runs, fork: &Fork, state: &RunState) -> Result<Option<String>, RunError> {
+fn checkpoint_of(
+    runs: &Runs,
+    fork: &ForkRun,
+    state: &RunState,
+) -> Result<Option<String>, RunError> {
     if !fork.restore_workspace {
         return Ok(None);
     }
@@ -233,7 +242,7 @@ fn checkpoint_of(runs: &Runs, fork: &Fork, state: &RunState) -> Result<Option<St
 }
 
 /// Returns the state of the other run at the record, if a run can start there.
-fn forkable_state(runs: &Runs, fork: &Fork) -> Result<RunState, RunError> {
+fn forkable_state(runs: &Runs, fork: &ForkRun) -> Result<RunState, RunError> {
     let head = runs.store.head(&fork.from)?;
     if fork.at == 0 || fork.at > head.seq {
         return Err(missing(fork).into());
@@ -301,7 +310,7 @@ pub(super) fn counting(live: &LiveRecords) -> String {
     ranges.join(", ")
 }
 
-fn missing(fork: &Fork) -> StoreError {
+fn missing(fork: &ForkRun) -> StoreError {
     let (at, from) = (fork.at, &fork.from);
     StoreError::NotFound {
         what: format!("record {at} in run `{from}`"),

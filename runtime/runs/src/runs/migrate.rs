@@ -28,7 +28,7 @@ use crate::workflow::Workflow;
 
 /// The table that a run is to continue under.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Migrate {
+pub struct MigrateRun {
     /// The workflow, as its spec is now; else the run's.
     pub workflow: Option<String>,
     /// States that have another name there.
@@ -63,7 +63,7 @@ pub struct Obstacle {
 }
 
 /// Moves a run to another table. Refused, and recorded so, if something is in the way.
-impl Decide for Migrate {
+impl Decide for MigrateRun {
     const NAME: &'static str = "migrate";
     type Outcome = Result<(), Refused>;
 
@@ -108,7 +108,7 @@ impl Decide for Migrate {
 pub fn plan_migration(
     runs: &Runs,
     run: &RunId,
-    migrate: &Migrate,
+    migrate: &MigrateRun,
     role: Role,
 ) -> Result<MigrationPlan, RunError> {
     let loaded = runs.load(run)?;
@@ -127,7 +127,7 @@ pub fn plan_migration(
     Ok(plan)
 }
 
-fn target(runs: &Runs, loaded: &Loaded, migrate: &Migrate) -> Result<Arc<Workflow>, RunError> {
+fn target(runs: &Runs, loaded: &Loaded, migrate: &MigrateRun) -> Result<Arc<Workflow>, RunError> {
     let id = migrate.workflow.as_ref();
     runs.workflow_named(id.unwrap_or(&loaded.state.workflow))
 }
@@ -151,7 +151,7 @@ fn refused(loaded: &Loaded, to: &Workflow) -> Option<Blocker> {
 fn for_a_person(
     loaded: &Loaded,
     to: &Workflow,
-    migrate: &Migrate,
+    migrate: &MigrateRun,
     role: Role,
 ) -> Option<OperationBlocker> {
     if role >= Role::Person {
@@ -173,11 +173,11 @@ struct Planner<'p> {
     old: &'p Table,
     to: &'p Workflow,
     new: &'p Table,
-    migrate: &'p Migrate,
+    migrate: &'p MigrateRun,
     obstacles: Vec<Obstacle>,
 }
 
-fn planned(loaded: &Loaded, to: &Workflow, migrate: &Migrate) -> MigrationPlan {
+fn planned(loaded: &Loaded, to: &Workflow, migrate: &MigrateRun) -> MigrationPlan {
     let mut planner = Planner {
         loaded,
         old: loaded.workflow.table(),

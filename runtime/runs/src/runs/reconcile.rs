@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::create::{Start, create, first_record_of, startable_tables};
+use super::create::{StartRun, create, first_record_of, startable_tables};
 use super::draft::Base;
 use super::draft::Draft;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
@@ -77,7 +77,7 @@ pub(super) fn create_run(
 fn create_pinned(
     runs: &Runs,
     order: &Order,
-    start: &Start,
+    start: &StartRun,
     table: Hash,
     pinned: &BTreeMap<String, Hash>,
 ) -> Result<Written, RunError> {
@@ -332,7 +332,7 @@ fn start_child(
     let meta = loaded.workflow.table().state_named(&step);
     let meta = meta.map(|state| loaded.workflow.state_meta(state));
     let input = meta.and_then(|it| it.get("input")).cloned();
-    let start = Start {
+    let start = StartRun {
         workflow: child.workflow.clone(),
         input: input.unwrap_or_default(),
         project: loaded.state.project.clone(),

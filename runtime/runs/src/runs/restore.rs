@@ -19,7 +19,7 @@ use crate::git::{FileChanges, Repository, lock_working_copy};
 
 /// A working copy to be put back.
 #[derive(Clone, Debug, Serialize)]
-pub struct Restore {
+pub struct RestoreFiles {
     /// The checkpoint.
     pub name: String,
 }
@@ -32,7 +32,7 @@ type Intent = Result<(String, Option<Rewound>), Body>;
 /// The overwritten files become a checkpoint, too.
 ///
 /// If git fails, or the files aren't as they were, the intent is recorded, and [`FinishRestore`] tries again.
-impl Operation for Restore {
+impl Operation for RestoreFiles {
     const NAME: &'static str = "restore";
     type Response = Written<Result<(), Refused>>;
 

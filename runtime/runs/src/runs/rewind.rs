@@ -29,7 +29,7 @@ const MAX_LISTED: usize = 5;
 
 /// Up to where, and what, is taken back.
 #[derive(Clone, Debug, Serialize)]
-pub struct Rewind {
+pub struct RewindRun {
     /// The last record that still counts.
     pub to: u64,
     /// The part that is taken back.
@@ -44,7 +44,7 @@ pub struct Rewind {
     pub reason: Option<String>,
 }
 
-impl Rewind {
+impl RewindRun {
     /// Makes a rewind of the state only, without force.
     #[must_use]
     pub const fn to(to: u64) -> Self {
@@ -65,7 +65,7 @@ impl Rewind {
 ///
 /// If files are put back, too, the intent is recorded first, and the end when they are as they were: see
 /// [`FinishRestore`](super::FinishRestore).
-impl Operation for Rewind {
+impl Operation for RewindRun {
     const NAME: &'static str = "rewind";
     type Response = Written<Result<(), Refused>>;
 
@@ -101,7 +101,7 @@ impl Operation for Rewind {
 pub fn plan_rewind(
     runs: &Runs,
     run: &crate::id::RunId,
-    rewind: &Rewind,
+    rewind: &RewindRun,
 ) -> Result<RewindPlan, RunError> {
     let loaded = runs.load(run)?;
     let mut plan = make_plan(runs, &loaded, rewind)??;
@@ -115,7 +115,7 @@ pub fn plan_rewind(
 pub(super) fn check_rewind(
     runs: &Runs,
     loaded: &Loaded,
-    rewind: &Rewind,
+    rewind: &RewindRun,
     role: Role,
 ) -> Result<Result<RewindPlan, Blocker>, RunError> {
     let mut plan = match make_plan(runs, loaded, rewind)? {
@@ -201,7 +201,7 @@ fn describe_difference(
 }
 
 /// Carries out a rewind with files.
-fn rewind_files(runs: &Runs, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
+fn rewind_files(runs: &Runs, order: &Order, rewind: &RewindRun) -> Result<Written, RunError> {
     restore_files(runs, order, &("rewind", rewind), |loaded, _| {
         let to = rewind.to;
         let refuse =
@@ -225,7 +225,7 @@ fn describe_effect(effect: &EffectLeft) -> String {
 }
 
 /// Returns the record of a rewind, which will have that number.
-pub(super) fn rewound(loaded: &Loaded, rewind: &Rewind, plan: RewindPlan, seq: u64) -> Rewound {
+pub(super) fn rewound(loaded: &Loaded, rewind: &RewindRun, plan: RewindPlan, seq: u64) -> Rewound {
     let owed = plan.effects.iter().filter(|effect| !effect.blocks);
     let owed = owed.filter(|effect| effect.status == EffectStatus::Succeeded);
     let compensations = owed.zip(1..).filter_map(|(effect, number)| {

@@ -14,7 +14,7 @@ use crate::step::{CannotStep, StepInput};
 
 /// An event from outside.
 #[derive(Clone, Debug, Serialize)]
-pub struct Send {
+pub struct SendEvent {
     /// Its name.
     pub event: String,
     /// Its data.
@@ -23,7 +23,7 @@ pub struct Send {
 
 /// The result of an event.
 #[derive(Clone, Debug)]
-pub enum Sent {
+pub enum SendOutcome {
     /// The event was taken.
     Taken(Event),
     /// Somebody has to approve it first; it waits in the request.
@@ -32,7 +32,7 @@ pub enum Sent {
     Refused(Refused),
 }
 
-impl Outcome for Sent {
+impl Outcome for SendOutcome {
     fn read(bodies: &[Body]) -> Result<Self, RunError> {
         for body in bodies {
             match body {
@@ -50,9 +50,9 @@ impl Outcome for Sent {
 /// Sends an event: one macrostep.
 ///
 /// An event that can't be taken is refused with the enabled ones, and that is recorded.
-impl Decide for Send {
+impl Decide for SendEvent {
     const NAME: &'static str = "send";
-    type Outcome = Sent;
+    type Outcome = SendOutcome;
 
     fn right(&self) -> Right {
         Right::Drive
@@ -65,7 +65,7 @@ impl Decide for Send {
 }
 
 /// Decides what sending an event does: it is taken, a person is asked to approve it, or it is refused.
-pub(super) fn decide_send(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunError> {
+pub(super) fn decide_send(loaded: &Loaded, send: &SendEvent, now: u64) -> Result<Body, RunError> {
     let attempt = Attempt::Send {
         name: &send.event,
         data: send.data.as_ref(),
@@ -88,7 +88,11 @@ pub(super) fn decide_send(loaded: &Loaded, send: &Send, now: u64) -> Result<Body
 /// Takes an event that nothing blocks, or opens the request that it needs.
 ///
 /// Some blockers only the step shows.
-fn take_event(loaded: &Loaded, send: &Send, now: u64) -> Result<Result<Body, Blocker>, RunError> {
+fn take_event(
+    loaded: &Loaded,
+    send: &SendEvent,
+    now: u64,
+) -> Result<Result<Body, Blocker>, RunError> {
     let legality = loaded.legality();
     let resolved = match legality.resolve(&send.event)? {
         Ok(resolved) => resolved,

@@ -17,7 +17,7 @@ use crate::state::{RunState, Visit};
 
 /// A call that is about to run.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Reserve {
+pub struct ReserveCall {
     /// The tool.
     pub tool: String,
     /// The id of the call.
@@ -30,7 +30,7 @@ pub struct Reserve {
 
 /// A call that has run.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Used {
+pub struct RecordCall {
     /// The tool.
     pub tool: String,
     /// The id of the call.
@@ -49,7 +49,7 @@ pub struct Used {
 
 /// The result of a reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reserved {
+pub enum ReserveOutcome {
     /// The call may run.
     Yes,
     /// The call may not run.
@@ -60,7 +60,7 @@ pub enum Reserved {
 }
 
 /// A call that was reserved before writes nothing, and may run.
-impl Outcome for Reserved {
+impl Outcome for ReserveOutcome {
     fn read(bodies: &[Body]) -> Result<Self, RunError> {
         let denied = bodies.iter().find_map(|body| match body {
             Body::Tool(tool) if tool.verdict == ToolVerdict::Denied => tool.reason.clone(),
@@ -87,9 +87,9 @@ impl Serialize for DenyTool {
 }
 
 /// Reserves a place for a call; the outcome says if it may run.
-impl Decide for Reserve {
+impl Decide for ReserveCall {
     const NAME: &'static str = "reserve";
-    type Outcome = Reserved;
+    type Outcome = ReserveOutcome;
 
     fn right(&self) -> Right {
         Right::Drive
@@ -150,7 +150,7 @@ impl Decide for DenyTool {
 ///
 /// A changed file may move the run by an interrupt, and the last call that `max_iterations` allows sends
 /// `on_max_iterations`.
-impl Decide for Used {
+impl Decide for RecordCall {
     const NAME: &'static str = "used";
     type Outcome = ();
 
@@ -200,7 +200,7 @@ fn is_known(state: &RunState, call: Option<&String>) -> bool {
 
 impl Draft {
     /// Returns the reason that a call may not run.
-    fn unreserved(&mut self, reserve: &Reserve) -> Result<Option<String>, RunError> {
+    fn unreserved(&mut self, reserve: &ReserveCall) -> Result<Option<String>, RunError> {
         if let Some(blocker) = self.loaded().legality().standstill() {
             return Ok(Some(blocker.message()));
         }

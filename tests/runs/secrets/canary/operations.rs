@@ -11,14 +11,14 @@ use statemark_runs::body::{
 };
 use statemark_runs::check::{CheckResult, Declaration};
 use statemark_runs::runs::{
-    Checkpoint, DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, Fork, Migrate, PutArtifact,
-    ReportEffect, ReportProgress, Restore, Rewind, WriteRaw,
+    DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, ForkRun, MigrateRun, PutArtifact,
+    ReportEffect, ReportProgress, RestoreFiles, RewindRun, TakeCheckpoint, WriteRaw,
 };
 use statemark_runs::{
-    Actor, Advance, Answer, Ask, Body, Cancel, Continue, DenyTool, FinishRestore, Force,
-    GiveUpRestore, Hash, Loaded, Order, Pause, RecordCheck, Registered, Reply, Report, Reserve,
-    Role, RunCheck, RunCheckIn, RunError, Runs, Send, Start, Used, Withdraw, acquire_lease,
-    plan_rewind,
+    Actor, Advance, AnswerRequest, Body, CancelRun, ContinueRun, DenyTool, FinishRestore,
+    ForceState, GiveUpRestore, Hash, Loaded, OpenRequest, Order, PauseRun, RecordCall, RecordCheck,
+    Registered, Reply, Report, ReserveCall, Role, RunCheck, RunCheckIn, RunError, Runs, SendEvent,
+    StartRun, WithdrawRequest, acquire_lease, plan_rewind,
 };
 
 use crate::secrets::redactor;
@@ -29,7 +29,7 @@ pub(super) type Act = fn(&Runs, &Order, &str);
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
 pub(super) const OPERATIONS: [(&str, Act); 31] = [
     ("Start", |runs, order, it| {
-        let start = Start {
+        let start = StartRun {
             workflow: "fix".to_owned(),
             input: json!({"seed": it, it: [it]}),
             project: Some(it.to_owned()),
@@ -39,7 +39,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         };
         let _ = runs.execute(
             order,
-            &Start {
+            &StartRun {
                 workflow: it.to_owned(),
                 ..start.clone()
             },
@@ -49,7 +49,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
     ("Send", |runs, order, it| {
         let send = |event: &str, data: Value| {
             let (event, data) = (event.to_owned(), Some(data));
-            runs.execute(order, &Send { event, data }).unwrap();
+            runs.execute(order, &SendEvent { event, data }).unwrap();
         };
         send(it, json!({it: it}));
         send("go", json!({"word": it, it: {"deep": [it]}}));
@@ -109,10 +109,10 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             run: format!("{}-b", order.run).parse().unwrap(),
             ..order.clone()
         };
-        let start = Start {
+        let start = StartRun {
             workflow: "fix".to_owned(),
             input: json!({"seed": it}),
-            ..Start::default()
+            ..StartRun::default()
         };
         let first = Advance::status("plan", StepStatus::Running).starting(start);
         runs.execute(&begins, &first).unwrap();
@@ -124,7 +124,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             RequestKind::Text,
             RequestKind::Review,
         ] {
-            let ask = Ask {
+            let ask = OpenRequest {
                 choices: match kind {
                     RequestKind::Select => vec![it.to_owned(), "other".to_owned()],
                     _ => Vec::new(),
@@ -132,12 +132,12 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
                 schema: (kind == RequestKind::Json).then(|| json!({"description": it})),
                 details: json!({it: it}),
                 approvers: Vec::new(),
-                ..Ask::new(kind, it)
+                ..OpenRequest::new(kind, it)
             };
             runs.execute(order, &ask).unwrap();
             runs.execute(
                 order,
-                &Ask {
+                &OpenRequest {
                     state: Some(it.to_owned()),
                     approvers: vec![it.to_owned()],
                     ..ask
@@ -156,9 +156,9 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         for request in open.open_requests() {
             let id = &request.opened.request;
             for reply in [Reply::Value(json!(it)), Reply::SendBack] {
-                let answer = Answer {
+                let answer = AnswerRequest {
                     comment: Some(it.to_owned()),
-                    ..Answer::new(id, reply)
+                    ..AnswerRequest::new(id, reply)
                 };
                 let written = runs.execute(&person, &answer).unwrap();
                 answered += usize::from(
@@ -170,28 +170,29 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             }
         }
         assert!(answered >= 3, "a choice that was redacted can be chosen");
-        runs.execute(&person, &Answer::new(it, Reply::Approve))
+        runs.execute(&person, &AnswerRequest::new(it, Reply::Approve))
             .unwrap();
     }),
     ("Withdraw", |runs, order, it| {
         let asked = runs
-            .execute(order, &Ask::new(RequestKind::Text, "?"))
+            .execute(order, &OpenRequest::new(RequestKind::Text, "?"))
             .unwrap();
         let open = asked.loaded.state.open_requests();
         let request = open.last().unwrap().opened.request.clone();
         let reason = Some(it.to_owned());
         runs.execute(
             order,
-            &Withdraw {
+            &WithdrawRequest {
                 request: it.to_owned(),
                 reason: reason.clone(),
             },
         )
         .unwrap();
-        runs.execute(order, &Withdraw { request, reason }).unwrap();
+        runs.execute(order, &WithdrawRequest { request, reason })
+            .unwrap();
     }),
     ("Reserve", |runs, order, it| {
-        let reserve = Reserve {
+        let reserve = ReserveCall {
             tool: it.to_owned(),
             call: Some(it.to_owned()),
             input: Some(Hash::digest(it.as_bytes())),
@@ -209,11 +210,11 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         runs.execute(order, &denied).unwrap();
     }),
     ("Used", |runs, order, it| {
-        let used = Used {
+        let used = RecordCall {
             tool: it.to_owned(),
             call: Some(it.to_owned()),
             files: vec![it.to_owned(), format!("{it}.lock")],
-            ..Used::default()
+            ..RecordCall::default()
         };
         runs.execute(order, &used).unwrap();
         runs.execute(
@@ -221,9 +222,9 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
                 actor: Actor::new(Role::Person).with_name("ann"),
                 ..order.clone()
             },
-            &Force {
+            &ForceState {
                 to: "plan".to_owned(),
-                ..Force::default()
+                ..ForceState::default()
             },
         )
         .unwrap();
@@ -253,11 +254,11 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
     }),
     ("Pause", |runs, order, it| {
         let reason = Some(it.to_owned());
-        runs.execute(order, &Pause { reason }).unwrap();
+        runs.execute(order, &PauseRun { reason }).unwrap();
     }),
     ("Continue", |runs, order, it| {
         let reason = Some(it.to_owned());
-        runs.execute(order, &Continue { reason }).unwrap();
+        runs.execute(order, &ContinueRun { reason }).unwrap();
     }),
     ("Force", |runs, order, it| {
         let person = Order {
@@ -267,7 +268,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         let reason = Some(it.to_owned());
         runs.execute(
             &person,
-            &Force {
+            &ForceState {
                 to: it.to_owned(),
                 context: Map::from_iter([("n".to_owned(), json!(it))]),
                 reason: reason.clone(),
@@ -276,7 +277,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         .unwrap();
         runs.execute(
             &person,
-            &Force {
+            &ForceState {
                 to: "plan".to_owned(),
                 context: Map::from_iter([("note".to_owned(), json!(it))]),
                 reason,
@@ -293,7 +294,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         runs.execute(order, &report).unwrap();
     }),
     ("Checkpoint", |runs, order, it| {
-        let checkpoint = Checkpoint {
+        let checkpoint = TakeCheckpoint {
             folder: work(order),
             name: Some(it.to_owned()),
             reason: Some(it.to_owned()),
@@ -304,7 +305,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         let written = runs
             .execute(
                 order,
-                &Restore {
+                &RestoreFiles {
                     name: it.to_owned(),
                 },
             )
@@ -315,7 +316,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         );
         runs.execute(
             order,
-            &Restore {
+            &RestoreFiles {
                 name: format!("{it}?"),
             },
         )
@@ -388,7 +389,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         let timers = [(it.to_owned(), it.to_owned())].into();
         runs.execute(
             order,
-            &Migrate {
+            &MigrateRun {
                 workflow: None,
                 states,
                 timers,
@@ -397,9 +398,9 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         .unwrap();
         let _ = runs.execute(
             order,
-            &Migrate {
+            &MigrateRun {
                 workflow: Some(it.to_owned()),
-                ..Migrate::default()
+                ..MigrateRun::default()
             },
         );
     }),
@@ -408,15 +409,15 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             run: format!("{}-f", order.run).parse().unwrap(),
             ..order.clone()
         };
-        let fork = Fork {
+        let fork = ForkRun {
             input: json!({"seed": it, it: it}),
             title: Some(it.to_owned()),
-            ..Fork::new(order.run.clone(), 1)
+            ..ForkRun::new(order.run.clone(), 1)
         };
         runs.execute(&copy, &fork).unwrap();
-        let before = Fork {
+        let before = ForkRun {
             reset: vec![it.to_owned()],
-            ..Fork::new(order.run.clone(), 1)
+            ..ForkRun::new(order.run.clone(), 1)
         };
         runs.execute(&copy, &before).unwrap_err();
     }),
@@ -425,18 +426,18 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             actor: Actor::new(Role::Person).with_name("ann"),
             ..order.clone()
         };
-        let mut rewind = Rewind {
+        let mut rewind = RewindRun {
             reason: Some(it.to_owned()),
             token: Some(it.to_owned()),
-            ..Rewind::to(1)
+            ..RewindRun::to(1)
         };
         rewind.scope = Scope::Workspace;
         rewind.checkpoint = Some(it.to_owned());
         let _ = runs.execute(&person, &rewind);
-        let mut rewind = Rewind {
+        let mut rewind = RewindRun {
             reason: Some(it.to_owned()),
             force: true,
-            ..Rewind::to(1)
+            ..RewindRun::to(1)
         };
         rewind.token = Some(plan_rewind(runs, &order.run, &rewind).unwrap().token);
         runs.execute(&person, &rewind).unwrap();
@@ -464,10 +465,10 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         refused(acquire_lease(runs, &order.run, it, 10).map(drop));
     }),
     ("Cancel", |runs, order, it| {
-        runs.execute(order, &Cancel::because(it)).unwrap();
+        runs.execute(order, &CancelRun::because(it)).unwrap();
     }),
     ("an order itself", |runs, order, it| {
-        let send = Send {
+        let send = SendEvent {
             event: "go".to_owned(),
             data: None,
         };
@@ -492,13 +493,13 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             run: plain.parse().unwrap(),
             ..order.clone()
         };
-        let start = Start {
+        let start = StartRun {
             workflow: "fix".to_owned(),
-            ..Start::default()
+            ..StartRun::default()
         };
         refused(runs.execute(&other, &start).map(drop));
         refused(
-            runs.execute(&other, &Fork::new(order.run.clone(), 1))
+            runs.execute(&other, &ForkRun::new(order.run.clone(), 1))
                 .map(drop),
         );
         refused(

@@ -16,7 +16,7 @@ use crate::id::{Key, RunId};
 use crate::runs::create::first_record;
 use crate::runs::draft::Draft;
 use crate::runs::reconcile::commit;
-use crate::runs::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Start};
+use crate::runs::{Change, InvalidRequest, Loaded, Order, RunError, Runs, StartRun};
 use crate::state::{Child, Status};
 use crate::store::StoreError;
 
@@ -148,9 +148,9 @@ fn check_beginning(
     advance: &Advance,
     agent: &Agent,
 ) -> Result<Result<(), Refused>, RunError> {
-    let start = Start {
+    let start = StartRun {
         workflow: agent.id.clone(),
-        ..Start::default()
+        ..StartRun::default()
     };
     let now = runs.now();
     let (workflow, body) = first_record(runs, order, &start, now)?;
@@ -195,12 +195,12 @@ fn advance_child(
         Ok(_) | Err(RunError::Store(StoreError::NotFound { .. })) => {}
         Err(error) => return Err(error),
     }
-    let start = Start {
+    let start = StartRun {
         workflow: agent.id.clone(),
         project: loaded.state.project.clone(),
         session: loaded.state.session.clone(),
         parent: Some(parent),
-        ..Start::default()
+        ..StartRun::default()
     };
     let order = Order {
         run: run.clone(),

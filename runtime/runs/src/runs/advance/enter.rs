@@ -8,7 +8,7 @@ use crate::body::{Body, Cause, Event, Refused, StepRecord};
 use crate::internal::is_internal;
 use crate::runs::draft::Draft;
 use crate::runs::send::decide_send;
-use crate::runs::{Loaded, RunError, Send};
+use crate::runs::{Loaded, RunError, SendEvent};
 use crate::step::{CannotStep, Moment, StepInput, Stepper};
 use crate::workflow::Workflow;
 
@@ -104,7 +104,7 @@ fn take(
     (event, others): (String, Vec<String>),
     data: Option<&Value>,
 ) -> Result<Entered, RunError> {
-    let send = Send {
+    let send = SendEvent {
         event,
         data: data.cloned(),
     };

@@ -3,7 +3,7 @@
 //! What is meant by a state is its last visit up to the record that was asked for; the fold up to there knows it, under the
 //! names that states had then. A run never was within an append, so the fork begins behind the one before.
 
-use super::Fork;
+use super::ForkRun;
 use super::forkable_state;
 use crate::runs::{InvalidRequest, RunError, Runs};
 use crate::state::{self, LiveRecords, RunState};
@@ -12,7 +12,7 @@ use crate::state::{self, LiveRecords, RunState};
 ///
 /// It is the one that was asked for, or the last that counts before the first of the reset states was entered.
 /// There is none before the run's first records: then it starts with those.
-pub(super) fn resolve_reset(runs: &Runs, fork: &Fork) -> Result<Fork, RunError> {
+pub(super) fn resolve_reset(runs: &Runs, fork: &ForkRun) -> Result<ForkRun, RunError> {
     let mut settled = fork.clone();
     if fork.reset.is_empty() {
         return Ok(settled);
@@ -31,7 +31,7 @@ pub(super) fn resolve_reset(runs: &Runs, fork: &Fork) -> Result<Fork, RunError> 
 }
 
 /// Returns the end of the last append that counts before a record; else of the run's first.
-fn end_before(runs: &Runs, fork: &Fork, seq: u64) -> Result<u64, RunError> {
+fn end_before(runs: &Runs, fork: &ForkRun, seq: u64) -> Result<u64, RunError> {
     let mut live = LiveRecords::default();
     let mut ends = Vec::new();
     state::for_each_record(&*runs.store, &fork.from, 0, Some(fork.at), |record| {
@@ -49,7 +49,7 @@ fn end_before(runs: &Runs, fork: &Fork, seq: u64) -> Result<u64, RunError> {
 }
 
 /// Returns the error of a state that wasn't entered or doesn't exist.
-fn not_entered(runs: &Runs, fork: &Fork, state: &RunState, name: &str) -> RunError {
+fn not_entered(runs: &Runs, fork: &ForkRun, state: &RunState, name: &str) -> RunError {
     let workflow = state.table.and_then(|table| runs.workflow_of(&table).ok());
     let known = workflow.iter().flat_map(|it| it.visible_states());
     let known: Vec<String> = known.map(|(_, name)| name.to_owned()).collect();

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::Redact;
 use crate::redact::Redactor;
 use crate::runs::{
-    Advance, Answer, Ask, Cancel, Checkpoint, Continue, DenyTool, DiscardArtifact, Edit,
-    EditArtifact, FinalizeArtifact, Force, Fork, GiveUpRestore, Migrate, Pause, PutArtifact,
-    RecordCheck, Registered, Reply, Report, ReportEffect, ReportProgress, Reserve, Restore,
-    RunCheck, Send, Start, Used, Withdraw,
+    Advance, AnswerRequest, CancelRun, ContinueRun, DenyTool, DiscardArtifact, Edit, EditArtifact,
+    FinalizeArtifact, ForceState, ForkRun, GiveUpRestore, MigrateRun, OpenRequest, PauseRun,
+    PutArtifact, RecordCall, RecordCheck, Registered, Reply, Report, ReportEffect, ReportProgress,
+    ReserveCall, RestoreFiles, RunCheck, SendEvent, StartRun, TakeCheckpoint, WithdrawRequest,
 };
 
 /// Lists the requests, and the fields of each that decide something.
@@ -25,32 +25,32 @@ macro_rules! redact_fields {
 
 redact_fields! {
     Advance { unit, start, report }
-    Answer { comment, reply }
-    Ask {}
-    Cancel {}
-    Checkpoint { name, reason }
-    Continue {}
+    AnswerRequest { comment, reply }
+    OpenRequest {}
+    CancelRun {}
+    TakeCheckpoint { name, reason }
+    ContinueRun {}
     DenyTool {}
     DiscardArtifact {}
     Edit { old, new }
     EditArtifact { name, edits }
     FinalizeArtifact {}
-    Force { context, reason }
-    Fork { input, title, reset }
+    ForceState { context, reason }
+    ForkRun { input, title, reset }
     GiveUpRestore {}
-    Migrate {}
-    Pause {}
+    MigrateRun {}
+    PauseRun {}
     RecordCheck { what }
     Registered { path }
     ReportEffect {}
     ReportProgress { message, unit }
-    Reserve { tool, call, files }
-    Restore { name }
+    ReserveCall { tool, call, files }
+    RestoreFiles { name }
     RunCheck { arguments }
-    Send { data }
-    Start { input, project, session, title }
-    Used { tool, call, files }
-    Withdraw {}
+    SendEvent { data }
+    StartRun { input, project, session, title }
+    RecordCall { tool, call, files }
+    WithdrawRequest {}
 }
 
 impl Redact for PutArtifact {

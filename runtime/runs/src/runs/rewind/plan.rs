@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::Rewind;
+use super::RewindRun;
 use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{EffectStatus, Resolution, Scope, Spent};
 use crate::git::FileChanges;
@@ -102,7 +102,7 @@ impl RewindPlan {
 pub(super) fn make_plan(
     runs: &Runs,
     loaded: &Loaded,
-    rewind: &Rewind,
+    rewind: &RewindRun,
 ) -> Result<Result<RewindPlan, Blocker>, RunError> {
     let (run, head, to) = (&loaded.run, loaded.head.seq, rewind.to);
     if let Some(restoring) = &loaded.state.restoring {
@@ -278,7 +278,7 @@ fn counted(visit: &Visit) -> (u64, u64) {
 }
 
 /// Returns the reason that nothing could be taken back to that record.
-fn impossible(loaded: &Loaded, rewind: &Rewind, live: &LiveRecords) -> Option<OperationBlocker> {
+fn impossible(loaded: &Loaded, rewind: &RewindRun, live: &LiveRecords) -> Option<OperationBlocker> {
     let (head, to) = (loaded.head.seq, rewind.to);
     if to == 0 || to > head {
         return Some(OperationBlocker::NoSuchRecord { to, last: head });
@@ -303,7 +303,7 @@ fn impossible(loaded: &Loaded, rewind: &Rewind, live: &LiveRecords) -> Option<Op
 fn checkpoint(
     loaded: &Loaded,
     then: &RunState,
-    rewind: &Rewind,
+    rewind: &RewindRun,
 ) -> Result<Option<String>, OperationBlocker> {
     if rewind.scope == Scope::State {
         return Ok(None);
@@ -323,7 +323,7 @@ fn checkpoint(
 }
 
 /// Compares the run with its state at the record.
-fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
+fn compared(loaded: &Loaded, then: &RunState, rewind: &RewindRun) -> RewindPlan {
     let (now, to) = (&loaded.state, rewind.to);
     let mut plan = RewindPlan {
         to,
