@@ -97,13 +97,8 @@ impl Runs {
                     state,
                 };
                 self.remembered.put(&loaded.head, &loaded.state);
-                // What takes something back makes the fold that was kept worthless.
-                let takes_back = || {
-                    records
-                        .iter()
-                        .any(|it| LiveRecords::rewind_target(it).is_some())
-                };
-                if last / FOLD_EVERY > before || (before > 0 && takes_back()) {
+                // A rewind makes the cached state worthless.
+                if last / FOLD_EVERY > before || (before > 0 && has_rewind(&records)) {
                     // What was asked is done; without a fold the journal is read.
                     let _ = cache_state(self, &loaded);
                 }
@@ -121,10 +116,7 @@ impl Runs {
 
     /// Returns the state after the new records.
     fn after(&self, loaded: &Loaded, records: &[Record]) -> Result<RunState, RunError> {
-        if records
-            .iter()
-            .any(|it| LiveRecords::rewind_target(it).is_some())
-        {
+        if has_rewind(records) {
             let upto = Some(loaded.head.seq);
             return Ok(state::replay_with(
                 &*self.store,
@@ -179,6 +171,12 @@ impl Runs {
             loaded: self.load(&order.run)?,
         })
     }
+}
+
+/// Reports whether records take others back.
+fn has_rewind(records: &[Record]) -> bool {
+    let mut targets = records.iter().filter_map(LiveRecords::rewind_target);
+    targets.next().is_some()
 }
 
 /// Keeps the fold of a run, so that reading it needn't begin at its first record.

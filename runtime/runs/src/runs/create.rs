@@ -16,8 +16,9 @@ use super::remembered::FOLD_EVERY;
 use super::{InvalidRequest, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
 use crate::hash::Hash;
-use crate::record::{NewRecord, chain, mark_batch};
+use crate::record::{NewRecord, Record, chain, mark_batch};
 use crate::schema;
+use crate::state::RunState;
 use crate::step::{Moment, StepInput, Stepper};
 use crate::store::{Append, Appended, Expect, Head};
 use crate::workflow::Workflow;
@@ -83,7 +84,7 @@ pub(super) fn first_record_of(
     Ok((workflow, body))
 }
 
-/// Writes the first records of a run: alone, or base those of another.
+/// Writes the first records of a run: alone, or after those of another.
 pub(super) fn create(
     runs: &Runs,
     order: &Order,
@@ -103,14 +104,7 @@ pub(super) fn create(
     let Base { other, last, state } = base;
     let at = other.as_ref().map_or(0, |(_, at)| *at);
     let (records, hash) = chain(&new, order.key.as_ref(), at, last);
-    let mut state = state;
-    for record in &records {
-        let applied = state.apply(record);
-        applied.map_err(|error| InvalidRequest::UnreadableRecord {
-            kind: record.kind.clone(),
-            cause: error.to_string(),
-        })?;
-    }
+    let state = apply_all(state, &records)?;
     let append = Append {
         run: order.run.clone(),
         expect: Expect::NoRun,
@@ -155,6 +149,18 @@ pub(super) fn create(
         replayed: false,
         loaded,
     })
+}
+
+/// Returns a state after records.
+fn apply_all(mut state: RunState, records: &[Record]) -> Result<RunState, RunError> {
+    for record in records {
+        let applied = state.apply(record);
+        applied.map_err(|error| InvalidRequest::UnreadableRecord {
+            kind: record.kind.clone(),
+            cause: error.to_string(),
+        })?;
+    }
+    Ok(state)
 }
 
 /// Returns the first context of a run: the spec's, overlaid by the input's fields.
