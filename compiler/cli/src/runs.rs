@@ -195,12 +195,12 @@ pub(crate) fn try_find(
 /// Loads the run that a word means, with everything taken that is due.
 pub(crate) fn load(runs: &Runs, word: &str) -> Result<Loaded, Failure> {
     let run = find(runs.store(), word)?;
-    Ok(runs.caught_up(&run)?)
+    Ok(runs.catch_up(&run)?)
 }
 
 /// Takes what is due in a run, if the run exists.
 pub(crate) fn take_due(runs: &Runs, run: &RunId) -> Result<(), Failure> {
-    match runs.caught_up(run) {
+    match runs.catch_up(run) {
         Ok(_) | Err(RunError::Store(StoreError::NotFound { .. })) => Ok(()),
         Err(error) => Err(error.into()),
     }

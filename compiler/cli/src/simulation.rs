@@ -417,7 +417,7 @@ impl<'w> Simulator<'w> {
         let mut trial = self.stepper.clone();
         let candidates = trial.candidates(data).unwrap_or_default();
         let event = table.event_name(event);
-        statemark_runs::ignored(table, event, &leaves, &candidates, &mut trial).message()
+        statemark_runs::explain_ignored(table, event, &leaves, &candidates, &mut trial).message()
     }
 
     /// Returns the timers that are armed, the next first.

@@ -19,7 +19,9 @@ use statemark_compiler::{Options, back, compile};
 use statemark_runs::body::{Body, EffectStatus, Message};
 use statemark_runs::maintenance::{ignore_progress, migrate};
 use statemark_runs::runs::{ReportEffect, WriteRaw};
-use statemark_runs::{Actor, Loaded, Order, Role, RunId, Runs, Send, Start, SystemClock, Workflow};
+use statemark_runs::{
+    Actor, Loaded, Order, Role, RunId, Runs, SendEvent, StartRun, SystemClock, Workflow,
+};
 use statemark_stores::{MemoryStore, SqliteStore};
 
 use crate::shell::{BINARY, statemark, untouched};
@@ -91,9 +93,9 @@ fn fill(folder: &Path, records: u64) {
     );
     let run: RunId = "long".parse().unwrap();
     let order = Order::new(run, Actor::new(Role::Agent));
-    let start = Start {
+    let start = StartRun {
         workflow: "loop".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     let mut seq = runs.execute(&order, &start).unwrap().loaded.head.seq;
     while seq < records {
@@ -110,7 +112,7 @@ fn fill(folder: &Path, records: u64) {
 
 /// An event, what became of its effect, and what was said: the last record.
 fn work(runs: &Runs, order: &Order, seq: u64, event: &str) -> u64 {
-    let send = Send {
+    let send = SendEvent {
         event: event.to_owned(),
         data: Some(json!({"note": format!("behind record {seq}")})),
     };

@@ -10,7 +10,7 @@ use statemark_runs::runs::{
     DiscardArtifact, FinalizeArtifact, MAX_ARTIFACT, PutArtifact, Submitted,
 };
 use statemark_runs::state::Revision;
-use statemark_runs::{Key, Loaded, Written};
+use statemark_runs::{Key, Loaded, Written, check_artifact, read_artifact};
 
 use crate::args::{StoreArgs, TextFormat};
 use crate::clock::format_length;
@@ -273,7 +273,7 @@ fn revision_line(name: &str, revision: &Revision, now: u64) -> String {
 fn show(args: &RevisionArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     let runs = runs::open(&args.store)?;
     let loaded = runs::load(&runs, &args.run)?;
-    let found = runs.read_artifact(&loaded, &args.name, args.revision)?;
+    let found = read_artifact(&runs, &loaded, &args.name, args.revision)?;
     if args.store.format() == TextFormat::Json {
         let artifact = &found.revision.artifact;
         let text = String::from_utf8(found.content).ok();
@@ -288,7 +288,7 @@ fn check(args: &FileArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> 
     let content = read(&args.file)?;
     let runs = runs::open(&args.store)?;
     let loaded = runs::load(&runs, &args.run)?;
-    let verdict = runs.check_artifact(&loaded, &args.name, &content)?;
+    let verdict = check_artifact(&loaded, &args.name, &content)?;
     match args.store.format() {
         TextFormat::Json => printer.json(&verdict),
         TextFormat::Text => {

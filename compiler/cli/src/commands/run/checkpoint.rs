@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde::Serialize;
 use statemark_runs::body::{Body, CheckpointRestored, CheckpointTaken, Refused};
-use statemark_runs::runs::{Checkpoint, Restore};
+use statemark_runs::runs::{RestoreFiles, TakeCheckpoint};
 use statemark_runs::state::Checkpoint as SavedCheckpoint;
 use statemark_runs::{FinishRestore, GiveUpRestore, Key, Written};
 
@@ -109,7 +109,7 @@ struct ListArgs {
     store: StoreArgs,
 }
 
-impl From<&TakeArgs> for Checkpoint {
+impl From<&TakeArgs> for TakeCheckpoint {
     fn from(args: &TakeArgs) -> Self {
         Self {
             folder: args.folder.clone(),
@@ -127,7 +127,7 @@ pub(in crate::commands) fn run(
     match &args.command {
         CheckpointCommand::Take(args) => {
             let runs = runs::open(&args.store)?;
-            let checkpoint = Checkpoint::from(args);
+            let checkpoint = TakeCheckpoint::from(args);
             let written = runs::execute(&runs, &args.run, args.key.as_ref(), &checkpoint)?;
             Ok(Answer::new(&written).print(args.store.format(), printer))
         }
@@ -140,7 +140,7 @@ fn restore(args: &RestoreArgs, printer: &mut Printer) -> Result<ExitStatus, Fail
     let runs = runs::open(&args.store)?;
     let (run, key) = (args.run.as_str(), args.key.as_ref());
     let written = match (args.name.clone(), args.give_up.clone()) {
-        (Some(name), _) => runs::execute(&runs, run, key, &Restore { name })?,
+        (Some(name), _) => runs::execute(&runs, run, key, &RestoreFiles { name })?,
         (None, Some(reason)) => runs::execute(&runs, run, key, &GiveUpRestore { reason })?,
         (None, None) => runs::execute(&runs, run, key, &FinishRestore)?,
     };

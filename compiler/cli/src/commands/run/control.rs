@@ -1,6 +1,6 @@
 //! `pause`, `continue`, `cancel` and `force`: a run is stopped, resumed, or set by hand.
 
-use statemark_runs::{Cancel, Continue, Force, Key, Pause, RunId, Runs};
+use statemark_runs::{CancelRun, ContinueRun, ForceState, Key, PauseRun, RunId, Runs};
 
 use super::print_outcome;
 use crate::args::StoreArgs;
@@ -52,7 +52,8 @@ pub(in crate::commands) fn pause(
     let args = &args.stop;
     let runs = runs::open(&args.store)?;
     let reason = args.reason.clone();
-    let written = runs::execute_as_person(&runs, &args.run, args.key.as_ref(), &Pause { reason })?;
+    let written =
+        runs::execute_as_person(&runs, &args.run, args.key.as_ref(), &PauseRun { reason })?;
     print_outcome(&written, &runs, &args.store, printer)
 }
 
@@ -64,7 +65,8 @@ pub(in crate::commands) fn cancel(
     let args = &args.stop;
     let runs = runs::open(&args.store)?;
     let reason = args.reason.clone();
-    let written = runs::execute_as_person(&runs, &args.run, args.key.as_ref(), &Cancel { reason })?;
+    let written =
+        runs::execute_as_person(&runs, &args.run, args.key.as_ref(), &CancelRun { reason })?;
     print_outcome(&written, &runs, &args.store, printer)
 }
 
@@ -107,13 +109,13 @@ pub(in crate::commands) fn resume(
     };
     let order = runs::person_order(run, args.key.as_ref())?;
     let reason = args.reason.clone();
-    let written = runs.execute(&order, &Continue { reason })?;
+    let written = runs.execute(&order, &ContinueRun { reason })?;
     print_outcome(&written, &runs, &args.store, printer)
 }
 
 fn latest_paused(runs: &Runs, workflow: &str, args: &ContinueArgs) -> Result<RunId, Failure> {
     let project = args.project.as_deref().map(project::id).transpose()?;
-    let run = runs.latest_paused(workflow, project.as_deref())?;
+    let run = statemark_runs::latest_paused(runs, workflow, project.as_deref())?;
     run.ok_or_else(|| {
         Failure::new(format!("no run of `{workflow}` is paused"))
             .with_help("`statemark runs --status paused` lists the paused runs")
@@ -140,7 +142,7 @@ pub(crate) struct ForceArgs {
     store: StoreArgs,
 }
 
-impl From<&ForceArgs> for Force {
+impl From<&ForceArgs> for ForceState {
     fn from(args: &ForceArgs) -> Self {
         Self {
             to: args.state.clone(),
@@ -156,6 +158,6 @@ pub(in crate::commands) fn force(
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let runs = runs::open(&args.store)?;
-    let written = runs::execute_as_person(&runs, &args.run, None, &Force::from(args))?;
+    let written = runs::execute_as_person(&runs, &args.run, None, &ForceState::from(args))?;
     print_outcome(&written, &runs, &args.store, printer)
 }

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use statemark_runs::body::{Annotation, Cause, Event, Note, Refused, Step, StepStatus, Subflow};
-use statemark_runs::{Advance, Advanced, Key, Registered, Report, RunError, RunId, RunView, Start};
+use statemark_runs::{
+    Advance, Advanced, Key, Registered, Report, RunError, RunId, RunView, StartRun,
+};
 
 use super::{REPLAYED, describe_next};
 use crate::args::{self, SpecsArgs, StoreArgs, TextFormat};
@@ -123,11 +125,11 @@ pub(in crate::commands) fn run(
         step: args.step.clone(),
         unit: args.unit.clone(),
         report,
-        start: Some(Start {
+        start: Some(StartRun {
             workflow: args.workflow.clone(),
             project: Some(project::id(args.project.as_deref().unwrap_or("."))?),
             title: args.name.clone(),
-            ..Start::default()
+            ..StartRun::default()
         }),
         close: args.close_run,
     };

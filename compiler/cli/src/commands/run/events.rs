@@ -1,7 +1,7 @@
 //! `start` and `send`: a run begins, and takes an event.
 
 use serde_json::Value;
-use statemark_runs::{Key, Order, RunId, Send, Start};
+use statemark_runs::{Key, Order, RunId, SendEvent, StartRun};
 
 use super::{print_outcome, print_run};
 use crate::args::{self, SpecsArgs, StoreArgs};
@@ -38,7 +38,7 @@ pub(crate) struct StartArgs {
     store: StoreArgs,
 }
 
-impl From<&StartArgs> for Start {
+impl From<&StartArgs> for StartRun {
     fn from(args: &StartArgs) -> Self {
         Self {
             workflow: args.workflow.clone(),
@@ -55,7 +55,7 @@ pub(in crate::commands) fn start(
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let runs = runs::open_with(&args.store, &args.specs, &args.workflow)?;
-    let start = Start {
+    let start = StartRun {
         project: Some(project::id(".")?),
         ..args.into()
     };
@@ -92,7 +92,7 @@ pub(crate) struct SendArgs {
     store: StoreArgs,
 }
 
-impl From<&SendArgs> for Send {
+impl From<&SendArgs> for SendEvent {
     fn from(args: &SendArgs) -> Self {
         Self {
             event: args.event.clone(),
@@ -112,6 +112,6 @@ pub(in crate::commands) fn send(
         expected: args.expected_seq,
         ..runs::order(run, args.key.as_ref())?
     };
-    let written = runs.execute(&order, &Send::from(args))?;
+    let written = runs.execute(&order, &SendEvent::from(args))?;
     print_outcome(&written, &runs, &args.store, printer)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use statemark_runs::runs::{Marked, Timeline};
-use statemark_runs::{Body, Record, RunId, Runs, StoreError, state};
+use statemark_runs::{Body, Record, RunId, Runs, StoreError, load_timeline, state};
 
 use crate::args::{StoreArgs, TextFormat};
 use crate::clock::{format_length, format_time};
@@ -50,7 +50,7 @@ pub(in crate::commands) fn events(
     let mut after = args.after;
     loop {
         print_records(&runs, &run, &mut after, args, printer)?;
-        if !args.watch || runs.caught_up(&run)?.state.status().is_over() {
+        if !args.watch || runs.catch_up(&run)?.state.status().is_over() {
             return Ok(ExitStatus::Clean);
         }
         printer.flush();
@@ -152,7 +152,7 @@ pub(in crate::commands) fn timeline(
 ) -> Result<ExitStatus, Failure> {
     let runs = runs::open(&args.store)?;
     let run = runs::find(runs.store(), &args.run)?;
-    let timeline = runs.timeline(&run)?;
+    let timeline = load_timeline(&runs, &run)?;
     match args.store.format() {
         TextFormat::Json => printer.json(&timeline),
         TextFormat::Text => printer.result(&describe_timeline(&timeline, printer.palette())),

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use statemark_runs::body::{Body, Migrated, Refused};
-use statemark_runs::runs::{Difference, Migrate, MigrationPlan, Obstacle, Replay};
-use statemark_runs::{Key, Loaded, RowChanges, RunView};
+use statemark_runs::runs::{Difference, MigrateRun, MigrationPlan, Obstacle, Replay};
+use statemark_runs::{Key, Loaded, RowChanges, RunView, plan_migration, replay_run};
 
 use super::{REPLAYED, describe_run};
 use crate::args::{SpecsArgs, StoreArgs, TextFormat};
@@ -57,7 +57,7 @@ pub(in crate::commands) fn replay(
             (runs, run, Some(workflow))
         }
     };
-    let replay = runs.replay(&run, under)?;
+    let replay = replay_run(&runs, &run, under)?;
     match args.store.format() {
         TextFormat::Json => printer.json(&replay),
         TextFormat::Text => {
@@ -170,13 +170,13 @@ pub(in crate::commands) fn migrate(
         run,
         workflow,
     } = runs::open_comparison(&args.store, &args.specs, &args.to, &args.run)?;
-    let migrate = Migrate {
+    let migrate = MigrateRun {
         workflow: Some(workflow.id().to_owned()),
         states: BTreeMap::from_iter(args.states.clone()),
         timers: BTreeMap::from_iter(args.timers.clone()),
     };
     let order = runs::person_order(run.clone(), args.key.as_ref())?;
-    let plan = runs.plan_migration(&run, &migrate, order.actor.role)?;
+    let plan = plan_migration(&runs, &run, &migrate, order.actor.role)?;
     if args.dry_run {
         print_plan(args, &runs.load(&run)?, &plan, printer);
         return Ok(ExitStatus::clean_if(plan.obstacles.is_empty()));

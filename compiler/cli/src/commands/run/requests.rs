@@ -7,7 +7,8 @@ use serde_json::Value;
 use statemark_runs::body::{Opened, RequestKind};
 use statemark_runs::runs::run_of_request;
 use statemark_runs::{
-    Answer, Ask, Head, Key, Loaded, Query, Reply, RunId, Runs, Status, Withdraw, shell_word,
+    AnswerRequest, Head, Key, Loaded, Query, Reply, RunId, Runs, Status, WithdrawRequest,
+    fire_all_due, shell_word,
 };
 
 use super::{print_outcome, time_left};
@@ -63,7 +64,7 @@ pub(in crate::commands) fn inbox(
     };
     let mut before = None;
     loop {
-        runs.take_due()?;
+        fire_all_due(&runs)?;
         let open = open_requests(&runs, args.workflow.as_deref())?;
         let text = match args.store.format() {
             TextFormat::Json => open.iter().map(json_line).collect(),
@@ -101,7 +102,7 @@ fn open_requests(runs: &Runs, workflow: Option<&str>) -> Result<Vec<OpenRequest>
         let asks = |head: &Head| !head.summary.requests.is_empty();
         for head in page.heads.into_iter().filter(asks) {
             // Catching up expires requests that nobody has answered in time.
-            let loaded = runs.caught_up(&head.run)?;
+            let loaded = runs.catch_up(&head.run)?;
             for request in loaded.state.open_requests() {
                 requests.push(OpenRequest {
                     run: loaded.run.clone(),
@@ -257,9 +258,9 @@ fn reply(
     let runs = runs::open(&args.store)?;
     let (loaded, request) = find_request(&runs, &args.request)?;
     let order = runs::person_order(loaded.run, args.key.as_ref())?;
-    let answer = Answer {
+    let answer = AnswerRequest {
         comment: args.comment.clone(),
-        ..Answer::new(request.request.clone(), decide(&request)?)
+        ..AnswerRequest::new(request.request.clone(), decide(&request)?)
     };
     let written = runs.execute(&order, &answer)?;
     print_outcome(&written, &runs, &args.store, printer)
@@ -270,7 +271,7 @@ fn find_request(runs: &Runs, word: &str) -> Result<(Loaded, Opened), Failure> {
     let id_run: Option<RunId> = run_of_request(word);
     let has_id_shape = id_run.is_some();
     if let Some(run) = id_run.filter(|run| runs.store().head(run).is_ok()) {
-        let loaded = runs.caught_up(&run)?;
+        let loaded = runs.catch_up(&run)?;
         return match loaded.state.requests.get(word) {
             Some(request) => {
                 let opened = request.opened.clone();
@@ -392,7 +393,7 @@ pub(crate) struct AskArgs {
     store: StoreArgs,
 }
 
-impl From<&AskArgs> for Ask {
+impl From<&AskArgs> for statemark_runs::OpenRequest {
     fn from(args: &AskArgs) -> Self {
         Self {
             choices: args.choices.clone(),
@@ -413,7 +414,12 @@ pub(in crate::commands) fn ask(
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let runs = runs::open(&args.store)?;
-    let written = runs::execute(&runs, &args.run, args.key.as_ref(), &Ask::from(args))?;
+    let written = runs::execute(
+        &runs,
+        &args.run,
+        args.key.as_ref(),
+        &statemark_runs::OpenRequest::from(args),
+    )?;
     print_outcome(&written, &runs, &args.store, printer)
 }
 
@@ -440,7 +446,7 @@ pub(in crate::commands) fn withdraw(
     let runs = runs::open(&args.store)?;
     let (loaded, request) = find_request(&runs, &args.request)?;
     let order = runs::order(loaded.run, None)?;
-    let withdraw = Withdraw {
+    let withdraw = WithdrawRequest {
         request: request.request,
         reason: args.reason.clone(),
     };

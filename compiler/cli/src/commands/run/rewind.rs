@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use statemark_runs::body::{EffectStatus, Scope};
-use statemark_runs::runs::{Fork, ForkPlan, Rewind, RewindPlan};
-use statemark_runs::{PendingTimer, RunId};
+use statemark_runs::runs::{ForkPlan, ForkRun, RewindPlan, RewindRun};
+use statemark_runs::{PendingTimer, RunId, plan_fork, plan_rewind};
 
 use super::{describe_file_changes, print_outcome, print_run};
 use crate::args::{self, StoreArgs, TextFormat};
@@ -58,15 +58,15 @@ pub(in crate::commands) fn fork(
 ) -> Result<ExitStatus, Failure> {
     let runs = runs::open(&args.store)?;
     let other = runs::load(&runs, &args.run)?;
-    let fork = Fork {
+    let fork = ForkRun {
         reset: args.reset.clone(),
         input: args.input.clone().unwrap_or_default(),
         drop_artifacts: args.drop_artifacts,
         restore_workspace: args.restore_workspace,
-        ..Fork::new(other.run.clone(), args.at)
+        ..ForkRun::new(other.run.clone(), args.at)
     };
     if args.dry_run {
-        let plan = runs.plan_fork(&fork)?;
+        let plan = plan_fork(&runs, &fork)?;
         match args.store.format() {
             TextFormat::Json => printer.json(&plan),
             TextFormat::Text => {
@@ -158,7 +158,7 @@ pub(crate) struct RewindArgs {
     store: StoreArgs,
 }
 
-impl From<&RewindArgs> for Rewind {
+impl From<&RewindArgs> for RewindRun {
     fn from(args: &RewindArgs) -> Self {
         Self {
             scope: args.scope,
@@ -176,13 +176,13 @@ pub(in crate::commands) fn rewind(
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let runs = runs::open(&args.store)?;
-    let rewind = Rewind::from(args);
+    let rewind = RewindRun::from(args);
     if rewind.token.is_some() {
         let written = runs::execute_as_person(&runs, &args.run, None, &rewind)?;
         return print_outcome(&written, &runs, &args.store, printer);
     }
     let run = runs::load(&runs, &args.run)?.run;
-    let plan = runs.plan_rewind(&run, &rewind)?;
+    let plan = plan_rewind(&runs, &run, &rewind)?;
     match args.store.format() {
         TextFormat::Json => printer.json(&plan),
         TextFormat::Text => {

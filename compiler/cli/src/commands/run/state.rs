@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use statemark_runs::{
-    Head, Loaded, Query, Reason, RunState, Runs, Status, WaitingFor, explain, state,
+    Head, Loaded, Query, Reason, RunState, Runs, Status, WaitingFor, explain, fire_all_due, state,
 };
 
 use super::{describe_remedy, paint_status, print_run};
@@ -65,7 +65,7 @@ pub(in crate::commands) fn run(
 fn wait_for_change(runs: &Runs, before: &Loaded) -> Result<Loaded, Failure> {
     loop {
         thread::sleep(runs::PAUSE);
-        let loaded = runs.caught_up(&before.run)?;
+        let loaded = runs.catch_up(&before.run)?;
         if loaded.head.seq != before.head.seq {
             return Ok(loaded);
         }
@@ -175,7 +175,7 @@ pub(in crate::commands) fn wait(
     let runs = runs::open(&args.store)?;
     let run = runs::find(runs.store(), &args.run)?;
     loop {
-        let loaded = runs.caught_up(&run)?;
+        let loaded = runs.catch_up(&run)?;
         let status = loaded.state.status();
         let is_met = if args.statuses.is_empty() {
             needs_somebody(&loaded.state)
@@ -247,7 +247,7 @@ pub(in crate::commands) fn list(
         printer.remark(NO_RUNS);
         return Ok(ExitStatus::Clean);
     };
-    runs.take_due()?;
+    fire_all_due(&runs)?;
     let page = runs.store().list(&args.into())?;
     if args.store.format() == TextFormat::Json {
         page.heads.iter().for_each(|head| printer.json(head));
