@@ -151,7 +151,7 @@ impl<'c> Ctx<'c> {
     /// Those of [`Ctx::resolve_run`]; the run can't be read.
     pub fn load_run(&self, named: Option<&str>) -> Result<Loaded, Problem> {
         let run = self.resolve_run(named)?;
-        Ok(self.runs().caught_up(&run)?)
+        Ok(self.runs().catch_up(&run)?)
     }
 
     /// Creates an order of the caller.

@@ -139,7 +139,7 @@ fn add_open(
     found: &mut Vec<OpenRequest>,
 ) -> Result<(), Problem> {
     let run = ctx.resolve_run(Some(run.as_str()))?;
-    let loaded = Arc::new(ctx.runs().caught_up(&run)?);
+    let loaded = Arc::new(ctx.runs().catch_up(&run)?);
     let state = &loaded.state;
     if filter
         .workflow

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde_json::json;
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options as Compile, back, compile};
-use statemark_runs::{Actor, Order, Role, Runs, Send, Start, SystemClock, Tokens, Workflow};
+use statemark_runs::{
+    Actor, Order, Role, Runs, SendEvent, StartRun, SystemClock, Tokens, Workflow,
+};
 use statemark_server::{Caller, Dispatcher, HttpOptions, Options, Server, serve_http, serve_stdio};
 use statemark_stores::SqliteStore;
 
@@ -36,14 +38,14 @@ fn store(folder: &Path) -> Arc<SqliteStore> {
 pub(crate) fn fill(folder: &Path, run: &str) {
     let runs = Runs::new(store(folder), Arc::new(workflows()), Arc::new(SystemClock));
     let order = Order::new(run.parse().unwrap(), Actor::new(Role::Agent));
-    let start = Start {
+    let start = StartRun {
         workflow: "door".to_owned(),
         input: json!({}),
-        ..Start::default()
+        ..StartRun::default()
     };
     runs.execute(&order, &start).unwrap();
     for event in (0..EVENTS).map(|it| ["push", "pull"][it % 2]) {
-        let send = Send {
+        let send = SendEvent {
             event: event.to_owned(),
             data: Some(json!({"force": 1})),
         };

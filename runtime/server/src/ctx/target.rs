@@ -145,7 +145,7 @@ pub(crate) fn session_run(ctx: &Ctx<'_>, session: Session<'_>) -> Result<Option<
     let Some(run) = run else {
         return Ok(None);
     };
-    match ctx.runs().caught_up(&run) {
+    match ctx.runs().catch_up(&run) {
         Err(RunError::Store(StoreError::NotFound { .. })) if ctx.bound_run().is_some() => Ok(None),
         loaded => Ok(Some(loaded?)),
     }
@@ -173,7 +173,7 @@ pub(crate) fn innermost_run(ctx: &Ctx<'_>, outer: Loaded) -> Result<Loaded, Prob
         let Some(child) = awaited_run(&loaded.state) else {
             break;
         };
-        loaded = ctx.runs().caught_up(&child)?;
+        loaded = ctx.runs().catch_up(&child)?;
     }
     Ok(loaded)
 }

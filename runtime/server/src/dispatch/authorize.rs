@@ -8,7 +8,9 @@
 
 use serde_json::{Map, Value, json};
 use statemark_runs::policy::{Gating, Verdict};
-use statemark_runs::{DenyTool, Hash, Loaded, Reserve, Reserved, Role, RunError, RunId, Used};
+use statemark_runs::{
+    DenyTool, Hash, Loaded, RecordCall, ReserveCall, ReserveOutcome, Role, RunError, RunId,
+};
 
 use crate::arguments::{find, find_mut};
 use crate::ctx::{Ctx, target};
@@ -18,7 +20,7 @@ use crate::tool::Tool;
 /// A place in a run's count, taken for a call.
 pub(super) struct Reservation {
     run: RunId,
-    reserve: Reserve,
+    reserve: ReserveCall,
     /// The time at which the call began. Unit: milliseconds since 1970.
     began: u64,
 }
@@ -145,7 +147,7 @@ fn reserve(
     arguments: &mut Map<String, Value>,
 ) -> Result<Reservation, Problem> {
     let input = Value::Object(arguments.clone()).to_string();
-    let reserve = Reserve {
+    let reserve = ReserveCall {
         tool: tool.name.to_owned(),
         call: Some(call_id(tool, arguments)),
         input: Some(Hash::digest(input.as_bytes())),
@@ -155,7 +157,7 @@ fn reserve(
     let order = ctx.order(run.clone(), None, None)?;
     let written = ctx.runs().execute(&order, &reserve)?;
     let loaded = &written.loaded;
-    if let Reserved::No { reason } = written.outcome {
+    if let ReserveOutcome::No { reason } = written.outcome {
         let details = json!({
             "states": loaded.state.leaves,
             "granted": loaded.grants().allowed.unwrap_or_default(),
@@ -210,7 +212,7 @@ pub(super) fn record_use(
     files: Vec<String>,
 ) {
     let output = u64::try_from(answer.to_string().len()).ok();
-    let used = Used {
+    let used = RecordCall {
         tool: reservation.reserve.tool,
         call: reservation.reserve.call,
         failed,

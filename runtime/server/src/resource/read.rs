@@ -1,7 +1,7 @@
 //! What is at an address.
 
 use serde_json::{Value, json};
-use statemark_runs::{RunId, Workflow, builtin};
+use statemark_runs::{RunId, Workflow, builtin, read_artifact};
 
 use super::{Address, Part};
 use crate::ctx::Ctx;
@@ -77,8 +77,8 @@ pub(crate) fn read(ctx: &Ctx<'_>, address: &Address) -> Result<Content, Problem>
         Address::Transcript(run, part) => transcript(ctx, run, *part),
         Address::Artifacts(run) => artifacts(ctx, run),
         Address::Artifact(run, name, revision) => {
-            let loaded = ctx.runs().caught_up(run)?;
-            let found = ctx.runs().read_artifact(&loaded, name, *revision);
+            let loaded = ctx.runs().catch_up(run)?;
+            let found = read_artifact(ctx.runs(), &loaded, name, *revision);
             let found = found.map_err(|error| unknown_revision(&loaded.run, error))?;
             let media = found.revision.artifact.media.clone();
             let is_text = std::str::from_utf8(&found.content).is_ok();
@@ -266,7 +266,7 @@ fn transcript(ctx: &Ctx<'_>, run: &RunId, part: Part) -> Result<Content, Problem
 
 /// What was handed in, without what is in it.
 fn artifacts(ctx: &Ctx<'_>, run: &RunId) -> Result<Content, Problem> {
-    let loaded = ctx.runs().caught_up(run)?;
+    let loaded = ctx.runs().catch_up(run)?;
     let all = loaded.state.artifacts.iter().map(|(name, revisions)| {
         let revisions = revisions.iter().map(|it| {
             let artifact = &it.artifact;

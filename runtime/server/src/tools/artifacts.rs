@@ -9,7 +9,9 @@ use statemark_runs::runs::{
     DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact, Submitted,
 };
 use statemark_runs::state::Revision;
-use statemark_runs::{Hash, Loaded, Order, RunId, Written, runs};
+use statemark_runs::{
+    Hash, Loaded, Order, RunId, Written, check_artifact, check_edit, read_artifact, runs,
+};
 
 use crate::ctx::Ctx;
 use crate::envelope::bounds;
@@ -220,13 +222,13 @@ impl SubmitArtifact {
         content: Option<Vec<u8>>,
     ) -> Result<About<Submission>, Problem> {
         let runs = ctx.runs();
-        let loaded = runs.caught_up(&order.run)?;
+        let loaded = runs.catch_up(&order.run)?;
         let verdict = match content {
-            Some(content) => runs.check_artifact(&loaded, &self.name, &content)?,
-            None if !self.edits.is_empty() => runs.check_edit(&loaded, &self.edit())?,
+            Some(content) => check_artifact(&loaded, &self.name, &content)?,
+            None if !self.edits.is_empty() => check_edit(runs, &loaded, &self.edit())?,
             None => {
-                let current = runs.read_artifact(&loaded, &self.name, self.base_revision)?;
-                runs.check_artifact(&loaded, &self.name, &current.content)?
+                let current = read_artifact(runs, &loaded, &self.name, self.base_revision)?;
+                check_artifact(&loaded, &self.name, &current.content)?
             }
         };
         let submission = Submission {
@@ -308,7 +310,7 @@ impl SubmitArtifact {
         /// Most lines that are quoted, and most bytes of each.
         const LINES: usize = 5;
         const BYTES: usize = 200;
-        let Ok(kept) = ctx.runs().read_artifact(loaded, &self.name, None) else {
+        let Ok(kept) = read_artifact(ctx.runs(), loaded, &self.name, None) else {
             return Vec::new();
         };
         let text = String::from_utf8_lossy(&kept.content).into_owned();
@@ -490,8 +492,7 @@ impl GetArtifact {
             return answer_about(loaded, Artifacts::new(&loaded.run, Some(summary)));
         }
         let runs = ctx.runs();
-        let read = runs
-            .read_artifact(loaded, name, self.revision)
+        let read = read_artifact(runs, loaded, name, self.revision)
             .map_err(|error| unknown_revision(&loaded.run, error))?;
         let artifact = &read.revision.artifact;
         let summary = ArtifactSummary::from(artifact);

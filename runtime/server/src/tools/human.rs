@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::{RequestKind, Resolution};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::run_of_request;
-use statemark_runs::{Answer, Ask, Reply, RunId, Withdraw, Written};
+use statemark_runs::{
+    AnswerRequest as Answer, OpenRequest as Ask, Reply, RunId, WithdrawRequest as Withdraw, Written,
+};
 
 use crate::ctx::Ctx;
 use crate::envelope::bounds;

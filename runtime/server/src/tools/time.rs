@@ -9,10 +9,14 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::{Body, Scope};
 use statemark_runs::maintenance::{ignore_progress, verify};
 use statemark_runs::policy::Gating;
-use statemark_runs::runs::{Checkpoint, Fork, Migrate, MigrationPlan, Restore, Rewind};
+use statemark_runs::runs::{
+    ForkRun as Fork, MigrateRun as Migrate, MigrationPlan, RestoreFiles as Restore,
+    RewindRun as Rewind, TakeCheckpoint as Checkpoint,
+};
 use statemark_runs::state::Checkpoint as Saved;
 use statemark_runs::{
     FinishRestore, GiveUpRestore, Loaded, NameChanges, RunError, RunId, StoreError, Written,
+    load_timeline, plan_fork, plan_migration, plan_rewind, replay_run,
 };
 
 use crate::ctx::Ctx;
@@ -113,7 +117,7 @@ impl ToolCall for GetTimeline {
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<History>, Problem> {
         let run = ctx.resolve_run(self.run_id.as_deref())?;
         let cursor: Option<PartCursor> = self.cursor.as_deref().map(str::parse).transpose()?;
-        let timeline = ctx.runs().timeline(&run)?;
+        let timeline = load_timeline(ctx.runs(), &run)?;
         let mut answer = About::without_next(History {
             run_id: run.clone(),
             seq: timeline.seq,
@@ -233,7 +237,7 @@ impl ToolCall for ForkRun {
             ..Fork::new(from.clone(), self.at_seq)
         };
         if self.dry_run {
-            let plan = runs.plan_fork(&fork).map_err(unknown_record)?;
+            let plan = plan_fork(runs, &fork).map_err(unknown_record)?;
             return Ok(About::without_next(Forked {
                 plan: Some(shorten(&plan)),
                 ..Forked::default()
@@ -375,7 +379,7 @@ impl ToolCall for RewindRun {
         }
         if self.confirm_token.is_none() {
             let loaded = ctx.load_run(Some(run.as_str()))?;
-            let mut plan = shorten(&runs.plan_rewind(&run, &rewind)?);
+            let mut plan = shorten(&plan_rewind(runs, &run, &rewind)?);
             let rewound = Rewound {
                 confirm_token: plan.remove("token"),
                 plan: Some(plan),
@@ -453,7 +457,7 @@ impl ToolCall for MigrateRun {
             timers: self.timers.clone(),
         };
         // The obstacles are those of the run as it was before a refusal is written.
-        let plan = runs.plan_migration(&loaded.run, &migrate, ctx.actor().role)?;
+        let plan = plan_migration(runs, &loaded.run, &migrate, ctx.actor().role)?;
         if self.dry_run {
             let planned = Migrated {
                 possible: Some(plan.obstacles.is_empty()),
@@ -576,7 +580,7 @@ impl ToolCall for VerifyRun {
         let mut steps = 0;
         // The steps of a damaged journal can't be made again.
         if differences.is_empty() {
-            let replay = runs.replay(&run, None)?;
+            let replay = replay_run(runs, &run, None)?;
             steps = replay.steps;
             differences.extend(replay.difference.map(|it| json!(it)));
         }
@@ -690,7 +694,7 @@ impl ToolCall for SaveFiles {
         let key = self.idempotency_key.as_deref();
         let order = ctx.order(run, key, self.expected_seq)?;
         let written = match self.action {
-            Action::List => return list_checkpoints(&runs.caught_up(&order.run)?),
+            Action::List => return list_checkpoints(&runs.catch_up(&order.run)?),
             Action::Take => {
                 let checkpoint = Checkpoint {
                     folder: resolve_folder(self.folder.as_deref())?,

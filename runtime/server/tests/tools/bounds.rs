@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::RequestKind;
 use statemark_runs::runs::{PutArtifact, WriteRaw};
-use statemark_runs::{Actor, Ask, Body, Loaded, Order, Role, Runs, Send, Start};
+use statemark_runs::{Actor, Body, Loaded, OpenRequest, Order, Role, Runs, SendEvent, StartRun};
 use statemark_server::{Caller, Options, Set};
 
 use crate::bench::Bench;
@@ -67,16 +67,16 @@ fn large() -> String {
 
 /// A run of so many records: the same two events again and again.
 fn lengthen(runs: &Runs, records: u64) {
-    let start = Start {
+    let start = StartRun {
         workflow: "ping".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     runs.execute(&order("long"), &start).unwrap();
     let mut pair: Vec<Body> = Vec::new();
     for event in ["go", "back"] {
         let event = event.to_owned();
         let sent = runs
-            .execute(&order("long"), &Send { event, data: None })
+            .execute(&order("long"), &SendEvent { event, data: None })
             .unwrap();
         pair.push(sent.records[0].read().unwrap());
     }
@@ -92,31 +92,31 @@ fn lengthen(runs: &Runs, records: u64) {
 
 /// A run with many artifacts, requests and a large context.
 fn widen(runs: &Runs) {
-    let start = Start {
+    let start = StartRun {
         workflow: "ping".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     runs.execute(&order("wide"), &start).unwrap();
     for number in 0..MANY {
         let put = PutArtifact::draft(format!("paper {number}"), format!("Number {number}."));
         runs.execute(&order("wide"), &put).unwrap();
-        let ask = Ask {
+        let ask = OpenRequest {
             details: json!("Look at this. ".repeat(30)),
-            ..Ask::new(RequestKind::Text, format!("Question {number}?"))
+            ..OpenRequest::new(RequestKind::Text, format!("Question {number}?"))
         };
         runs.execute(&order("wide"), &ask).unwrap();
     }
     let put = PutArtifact::draft("long paper", "Ein \"Täg\".\n".repeat(20_000));
     runs.execute(&order("wide"), &put).unwrap();
-    let ask = Ask {
+    let ask = OpenRequest {
         details: json!("Look at this. ".repeat(5_000)),
-        ..Ask::new(RequestKind::Text, "A long question? ".repeat(2_000))
+        ..OpenRequest::new(RequestKind::Text, "A long question? ".repeat(2_000))
     };
     runs.execute(&order("wide"), &ask).unwrap();
     for (number, event) in ["go", "back", "go", "back"].into_iter().enumerate() {
         let event = event.to_owned();
         let data = json!({format!("field{number}"): "ö".repeat(130_000), format!("list{number}"): vec![1; 1_000]});
-        let send = Send {
+        let send = SendEvent {
             event,
             data: Some(data),
         };

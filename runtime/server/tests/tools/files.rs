@@ -1,7 +1,7 @@
 //! Files that tools change count in their runs.
 
 use serde_json::{Map, Value, json};
-use statemark_runs::{Actor, Order, Reserve, Reserved, Role, Start};
+use statemark_runs::{Actor, Order, ReserveCall, ReserveOutcome, Role, StartRun};
 use statemark_server::{Caller, Options, Set};
 
 use crate::bench::Bench;
@@ -34,16 +34,16 @@ fn a_task_that_is_completed_changes_a_file_by_whatever_name_it_is_called() {
         };
         bench.serve(options).unwrap();
         let order = Order::new("r".parse().unwrap(), Actor::new(Role::Agent));
-        let start = Start {
+        let start = StartRun {
             workflow: "sew".to_owned(),
-            ..Start::default()
+            ..StartRun::default()
         };
         let runs = bench.dispatcher.runs();
         runs.execute(&order, &start).unwrap();
-        let reserve = Reserve {
+        let reserve = ReserveCall {
             tool: "Edit".to_owned(),
             files: vec!["hull.rs".to_owned()],
-            ..Reserve::default()
+            ..ReserveCall::default()
         };
         let arguments = Map::from_iter([("task_id".to_owned(), json!("T001"))]);
         // The second time nothing is left to be changed.
@@ -61,7 +61,7 @@ fn a_task_that_is_completed_changes_a_file_by_whatever_name_it_is_called() {
         let with_files = told.filter(|it| body(it)["files"] != Value::Null).count();
         assert_eq!(with_files, 1, "{tool}");
         let written = runs.execute(&order, &reserve).unwrap();
-        let Reserved::No { reason } = &written.outcome else {
+        let ReserveOutcome::No { reason } = &written.outcome else {
             panic!("{tool}: a second file is one too many");
         };
         let why =

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use statemark_harness::compare;
-use statemark_runs::{Actor, Cancel, MAX_PAGE, Order, Role, Send, Start};
+use statemark_runs::{Actor, CancelRun, MAX_PAGE, Order, Role, SendEvent, StartRun};
 use statemark_server::{Caller, Options, Set, Tool};
 
 use crate::bench::Bench;
@@ -98,12 +98,12 @@ fn cell(bench: &Bench, tool: &Tool, state: &str) -> String {
     let run = state.replace('_', "-");
     let order = |role| Order::new(run.parse().unwrap(), Actor::new(role));
     let runs = bench.dispatcher.runs();
-    let start = Start {
+    let start = StartRun {
         workflow: "gates".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     runs.execute(&order(Role::Person), &start).unwrap();
-    let send = Send {
+    let send = SendEvent {
         event: format!("to_{state}"),
         data: None,
     };
@@ -138,7 +138,7 @@ fn cell(bench: &Bench, tool: &Tool, state: &str) -> String {
         .any(|it| it.kind == "tool" && it.body.contains("\"denied\""));
     assert!(!text.contains("several_runs"), "{}: {text}", tool.name);
     if !loaded.state.status().is_over() {
-        runs.execute(&order(Role::Person), &Cancel::default())
+        runs.execute(&order(Role::Person), &CancelRun::default())
             .unwrap();
     }
     match (is_refused, is_listed) {

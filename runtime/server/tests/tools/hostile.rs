@@ -9,7 +9,7 @@ mod entropy;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
-use statemark_runs::{Actor, Hash, Head, Order, Query, Role, Start, state};
+use statemark_runs::{Actor, Hash, Head, Order, Query, Role, StartRun, replay_run, state};
 use statemark_server::{Caller, Options, Set, Tool};
 
 use crate::bench::Bench;
@@ -98,9 +98,9 @@ impl World {
             ..Options::default()
         };
         bench.serve(options).unwrap();
-        let start = Start {
+        let start = StartRun {
             workflow: "paper".to_owned(),
-            ..Start::default()
+            ..StartRun::default()
         };
         for run in ["r1", "r2"] {
             let order = Order::new(run.parse().unwrap(), Actor::new(Role::Agent));
@@ -280,7 +280,7 @@ impl World {
             assert_eq!(loaded.state, anew, "the folds of {}", head.run);
             loaded.legality().transitions().unwrap();
             statemark_runs::explain(&loaded, None).unwrap();
-            let replay = runs.replay(&head.run, None).unwrap();
+            let replay = replay_run(runs, &head.run, None).unwrap();
             assert_eq!(replay.difference, None, "the replay of {}", head.run);
         }
     }

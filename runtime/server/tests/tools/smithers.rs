@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use statemark_runs::body::EffectStatus;
-use statemark_runs::runs::{Checkpoint, PutArtifact, ReportEffect};
-use statemark_runs::{Actor, Order, Role, Send, Start, Used};
+use statemark_runs::runs::{PutArtifact, ReportEffect, TakeCheckpoint};
+use statemark_runs::{Actor, Order, RecordCall, Role, SendEvent, StartRun};
 use statemark_server::{Caller, Options, Set};
 
 use crate::bench::Bench;
@@ -30,9 +30,9 @@ fn stage() -> Bench {
         ..Options::default()
     };
     bench.serve(options).unwrap();
-    let start = Start {
+    let start = StartRun {
         workflow: "rollout".to_owned(),
-        ..Start::default()
+        ..StartRun::default()
     };
     bench.dispatcher.runs().execute(&order(), &start).unwrap();
     bench
@@ -51,7 +51,7 @@ fn call(bench: &Bench, tool: &str, arguments: Value) -> Value {
 }
 
 fn send(bench: &Bench, event: &str) {
-    let send = Send {
+    let send = SendEvent {
         event: event.to_owned(),
         data: None,
     };
@@ -125,7 +125,7 @@ fn a_node_tells_what_was_done_said_and_handed_in() {
         let put = PutArtifact::draft(name, content).finally();
         runs.execute(&order(), &put).unwrap();
     }
-    let used = Used {
+    let used = RecordCall {
         tool: "Read".to_owned(),
         call: None,
         failed: false,
@@ -188,7 +188,7 @@ impl Drop for Copy {
 }
 
 fn save(bench: &Bench, folder: &Path) {
-    let checkpoint = Checkpoint {
+    let checkpoint = TakeCheckpoint {
         folder: folder.to_owned(),
         name: Some("first".to_owned()),
         reason: Some("before it is sent".to_owned()),

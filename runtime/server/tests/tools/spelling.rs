@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use statemark_runs::body::Body;
 use statemark_runs::policy::Gating;
-use statemark_runs::{Actor, MAX_PAGE, Order, Role, RunId, Start};
+use statemark_runs::{Actor, MAX_PAGE, Order, Role, RunId, StartRun};
 use statemark_server::{Caller, Options, Set};
 
 use crate::bench::Bench;
@@ -67,10 +67,10 @@ fn whatever_the_spelling_policy_and_the_tool_see_the_same_run() {
         ..Caller::agent()
     };
     let order = |run: &str| Order::new(run.parse().unwrap(), Actor::new(Role::Agent));
-    let start = |project: &str| Start {
+    let start = |project: &str| StartRun {
         workflow: "pair".to_owned(),
         project: Some(project.to_owned()),
-        ..Start::default()
+        ..StartRun::default()
     };
     let runs = bench.dispatcher.runs();
     runs.execute(&order("free"), &start("p")).unwrap();

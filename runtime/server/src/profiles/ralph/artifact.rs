@@ -68,7 +68,7 @@ pub(super) fn submit(
     is_final: bool,
 ) -> Result<Written<Submitted>, Problem> {
     let runs = ctx.runs();
-    let loaded = runs.caught_up(&run)?;
+    let loaded = runs.catch_up(&run)?;
     let kind = format!("{PREFIX}{name}");
     let known = builtins();
     let is_builtin = known.contains(&kind);

@@ -171,10 +171,10 @@ fn hold(ctx: &Ctx<'_>, input: &Coordinate) -> Result<(), Problem> {
         message: None,
         data: input.payload.clone().map_or(Value::Null, Value::Object),
     };
-    let report = Advance::new(report).of(unit);
+    let report = Advance::new(report).for_unit(unit);
     let run = ctx.resolve_run(input.run_id.as_deref())?;
     for _ in 0..TRIES {
-        let loaded = ctx.runs().caught_up(&run)?;
+        let loaded = ctx.runs().catch_up(&run)?;
         let claimed = claimed(&loaded);
         match (claims, claimed.get(unit)) {
             (true, Some(held)) => return Err(taken(ctx, &loaded, unit, held)?),

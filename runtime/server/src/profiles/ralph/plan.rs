@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::Stage;
 use statemark_runs::runs::{DiscardArtifact, FinalizeArtifact};
-use statemark_runs::{Contract, Loaded, builtin};
+use statemark_runs::{Contract, Loaded, builtin, read_artifact};
 
 use super::artifact::{broken, check, submit};
 use super::shape;
@@ -90,7 +90,7 @@ pub(super) fn all() -> Vec<Tool> {
 
 fn section(ctx: &Ctx<'_>, input: &Section) -> Outcome {
     let run = ctx.resolve_run(input.run_id.as_deref())?;
-    let loaded = ctx.runs().caught_up(&run)?;
+    let loaded = ctx.runs().catch_up(&run)?;
     let schemas = sections(&loaded);
     let name = &input.section;
     let Some(schema) = schemas.get(name) else {
@@ -194,7 +194,7 @@ fn draft(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Option<Draft>, Problem> {
         return Ok(None);
     };
     let revision = current.artifact.revision;
-    let text = ctx.runs().read_artifact(loaded, PLAN, Some(revision))?;
+    let text = read_artifact(ctx.runs(), loaded, PLAN, Some(revision))?;
     // What isn't an object was handed in some other way, and has no sections.
     let sections = serde_json::from_slice(&text.content).unwrap_or_default();
     Ok(Some(Draft {
@@ -206,7 +206,7 @@ fn draft(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Option<Draft>, Problem> {
 
 fn finalize(ctx: &Ctx<'_>, input: &OfRun) -> Outcome {
     let run = ctx.resolve_run(input.run_id.as_deref())?;
-    let loaded = ctx.runs().caught_up(&run)?;
+    let loaded = ctx.runs().catch_up(&run)?;
     let Some(draft) = draft(ctx, &loaded)? else {
         let message = "there is no draft of the plan: submit its sections first, or all of it with `ralph_submit_artifact`";
         return Err(Problem::new("no_draft", message));

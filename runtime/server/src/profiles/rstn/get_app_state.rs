@@ -27,7 +27,7 @@ fn run(ctx: &Ctx<'_>, _: &Nothing) -> Outcome {
     let commands = ctx.catalog().ids();
     let mut active = Map::new();
     for head in target::live_runs(ctx)? {
-        let loaded = runs.caught_up(&head.run)?;
+        let loaded = runs.catch_up(&head.run)?;
         active.insert(head.run.to_string(), workflow(&loaded)?);
     }
     // Where several are live, none of them is the selected one.

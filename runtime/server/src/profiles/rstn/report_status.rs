@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::{RequestKind, StepStatus};
-use statemark_runs::{Advance, Ask, Report};
+use statemark_runs::{Advance, OpenRequest, Report};
 
 use super::{driven, shape};
 use crate::ctx::Ctx;
@@ -74,7 +74,7 @@ fn ask(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     };
     let before = driven(ctx)?;
     let order = ctx.order(before.run.clone(), None, None)?;
-    let ask = Ask::new(RequestKind::Text, prompt.clone());
+    let ask = OpenRequest::new(RequestKind::Text, prompt.clone());
     let written = ctx.runs().execute(&order, &ask)?;
     if let Some(refused) = find_refusal(&written) {
         return Err(Problem::refused(&refused));

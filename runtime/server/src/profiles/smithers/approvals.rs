@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::{RequestKind, Resolution};
 use statemark_runs::state::Request;
-use statemark_runs::{Answer, Loaded, Reply};
+use statemark_runs::{AnswerRequest, Loaded, Reply};
 
 use super::summary::{self, Teller};
 use super::{ENDS, invalid, shape};
@@ -177,10 +177,10 @@ fn resolved(ctx: &Ctx<'_>, input: &Resolving) -> Outcome {
         (Action::Deny, RequestKind::Review) => Reply::SendBack,
         (Action::Deny, _) => Reply::Deny,
     };
-    let answer = Answer {
+    let answer = AnswerRequest {
         comment: note(input),
         value: input.decision.clone(),
-        ..Answer::new(request.opened.request.clone(), reply)
+        ..AnswerRequest::new(request.opened.request.clone(), reply)
     };
     let written = ctx.runs().execute(&order, &answer)?;
     let decided = written.loaded.state.requests.get(&request.opened.request);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use statemark_runs::body::{RequestKind, Resolution};
 use statemark_runs::runs::run_of_request;
 use statemark_runs::state::Request;
-use statemark_runs::{Ask, Loaded};
+use statemark_runs::{Loaded, OpenRequest};
 
 use super::affirmative::is_affirmative;
 use super::{invalid, nodes, shape, summary};
@@ -115,7 +115,7 @@ fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
         while from.elapsed() < poll && began.elapsed() < longest && !ctx.is_cancelled() {
             std::thread::sleep(BLINK);
         }
-        asked.loaded = ctx.runs().caught_up(&asked.loaded.run)?;
+        asked.loaded = ctx.runs().catch_up(&asked.loaded.run)?;
     }
 }
 
@@ -172,7 +172,7 @@ fn ask(ctx: &Ctx<'_>, input: &Input, expires: Duration) -> Result<Asked, Problem
                 ..problem
             }
         })?;
-    let before = ctx.runs().caught_up(&run)?;
+    let before = ctx.runs().catch_up(&run)?;
     let (node, iteration) = place(ctx, input, &before)?;
     let prompt = match &input.context {
         Some(context) => format!("{prompt}\n\n{context}"),
@@ -185,12 +185,12 @@ fn ask(ctx: &Ctx<'_>, input: &Input, expires: Duration) -> Result<Asked, Problem
         RequestKind::Select
     };
     let milliseconds = u64::try_from(expires.as_millis()).ok();
-    let ask = Ask {
+    let ask = OpenRequest {
         choices,
         state: Some(node.clone()),
         blocking: true,
         expires_in: milliseconds.filter(|it| *it > 0),
-        ..Ask::new(kind, prompt)
+        ..OpenRequest::new(kind, prompt)
     };
     let order = ctx.order(run, None, None)?;
     let written = ctx.runs().execute(&order, &ask)?;

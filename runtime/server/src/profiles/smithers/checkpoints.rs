@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::Loaded;
-use statemark_runs::runs::Restore;
+use statemark_runs::runs::RestoreFiles;
 use statemark_runs::state::Checkpoint;
 
 use super::nodes::{self, Nodes};
@@ -131,7 +131,7 @@ fn restored(ctx: &Ctx<'_>, input: &Restoring) -> Outcome {
     let visit = visits.find(|it| it.node == input.node_id && it.holds(saved.seq));
     let name = saved.taken.name.clone();
     let order = ctx.order(loaded.run.clone(), None, None)?;
-    let written = ctx.runs().execute(&order, &Restore { name });
+    let written = ctx.runs().execute(&order, &RestoreFiles { name });
     let error = match written {
         Ok(written) => find_refusal(&written).map(|it| it.reason),
         Err(error) => Some(error.to_string()),

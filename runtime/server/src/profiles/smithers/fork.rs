@@ -5,8 +5,10 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runs::runs::{Fork, Restore, Rewind};
-use statemark_runs::{Loaded, NameError, RunError, RunId, StoreError, state};
+use statemark_runs::runs::{ForkRun, RestoreFiles, RewindRun};
+use statemark_runs::{
+    Loaded, NameError, RunError, RunId, StoreError, plan_fork, plan_rewind, state,
+};
 
 use super::nodes;
 use super::rewind::check_effects;
@@ -130,11 +132,11 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// The fork that is meant. Nodes that weren't entered up to the frame are as they shall be; the store refuses them.
-    fn fork(&self, ctx: &Ctx<'_>, parent: &Loaded) -> Result<Fork, Problem> {
-        let mut fork = Fork {
+    fn fork(&self, ctx: &Ctx<'_>, parent: &Loaded) -> Result<ForkRun, Problem> {
+        let mut fork = ForkRun {
             input: Value::Object(self.overrides.clone()),
             title: self.label.map(str::to_owned),
-            ..Fork::new(parent.run.clone(), self.frame)
+            ..ForkRun::new(parent.run.clone(), self.frame)
         };
         if self.reset.is_empty() {
             return Ok(fork);
@@ -163,8 +165,8 @@ fn replayed(ctx: &Ctx<'_>, input: &Replaying) -> Outcome {
     };
     let runs = ctx.runs();
     // Where nothing can be taken back there is nothing that would leave again.
-    if let Ok(begins) = runs.plan_fork(&asked.fork(ctx, &parent)?)
-        && let Ok(plan) = runs.plan_rewind(&parent.run, &Rewind::to(begins.at))
+    if let Ok(begins) = plan_fork(runs, &asked.fork(ctx, &parent)?)
+        && let Ok(plan) = plan_rewind(runs, &parent.run, &RewindRun::to(begins.at))
     {
         check_effects(&plan, input.confirm)?;
     }
@@ -202,7 +204,7 @@ fn restored(ctx: &Ctx<'_>, fork: &Loaded, input: &Replaying) -> Result<Option<St
     let runs = ctx.runs();
     let order = ctx.order(fork.run.clone(), None, None);
     let order = order.map_err(|problem| problem.message)?;
-    let restore = Restore { name: name.clone() };
+    let restore = RestoreFiles { name: name.clone() };
     let written = runs.execute(&order, &restore);
     let written = written.map_err(|error| error.to_string())?;
     match find_refusal(&written) {

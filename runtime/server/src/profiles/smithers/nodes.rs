@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use statemark_runs::body::{Body, StepStatus};
-use statemark_runs::{Loaded, state};
+use statemark_runs::{Loaded, load_timeline, state};
 
 use super::summary;
 use crate::ctx::Ctx;
@@ -44,7 +44,7 @@ pub(super) struct Attempt {
 impl Nodes {
     pub(super) fn read(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Self, Problem> {
         let runs = ctx.runs();
-        let timeline = runs.timeline(&loaded.run)?;
+        let timeline = load_timeline(runs, &loaded.run)?;
         let visible: Vec<&str> = loaded.workflow.visible_states().map(|it| it.1).collect();
         let visits = timeline.visits.into_iter();
         let counting = visits.filter(|it| it.counts && visible.contains(&it.state.as_str()));

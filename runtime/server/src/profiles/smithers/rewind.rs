@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::Scope;
-use statemark_runs::runs::{Rewind, RewindPlan};
-use statemark_runs::{Loaded, RunError, RunId, state};
+use statemark_runs::runs::{RewindPlan, RewindRun};
+use statemark_runs::{Loaded, RunError, RunId, plan_rewind, state};
 
 use super::nodes::Nodes;
 use super::summary::{self, Teller};
@@ -276,16 +276,14 @@ pub(super) fn back(ctx: &Ctx<'_>, loaded: &Loaded, back: &Back) -> Result<Done, 
     let run = &loaded.run;
     let saved = state::replay(runs.store(), run, Some(back.to.min(loaded.head.seq)))?.workspace;
     let name = saved.filter(|_| back.files);
-    let mut rewind = Rewind::to(back.to);
+    let mut rewind = RewindRun::to(back.to);
     if name.is_some() {
         rewind.scope = Scope::Both;
     }
-    let plan = runs
-        .plan_rewind(run, &rewind)
-        .map_err(|error| match error {
-            RunError::Invalid(error) => invalid(error.to_string()),
-            other => other.into(),
-        })?;
+    let plan = plan_rewind(runs, run, &rewind).map_err(|error| match error {
+        RunError::Invalid(error) => invalid(error.to_string()),
+        other => other.into(),
+    })?;
     check_effects(&plan, back.confirm)?;
     rewind.force = plan.blocking().next().is_some();
     rewind.token = Some(plan.token.clone());

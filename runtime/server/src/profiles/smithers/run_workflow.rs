@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runs::{Continue, Loaded, Start, Status, StoreError};
+use statemark_runs::{ContinueRun, Loaded, StartRun, Status, StoreError};
 
 use super::rewind::{self, Back};
 use super::summary::{self, Teller};
@@ -186,18 +186,18 @@ fn existing(ctx: &Ctx<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
     match runs.store().head(&run) {
         Err(StoreError::NotFound { .. }) if !input.resume => Ok(None),
         Err(error) => Err(error.into()),
-        Ok(_) => Ok(Some(runs.caught_up(&run)?)),
+        Ok(_) => Ok(Some(runs.catch_up(&run)?)),
     }
 }
 
 fn start(ctx: &Ctx<'_>, input: &Input, begins: &Value) -> Result<Loaded, Problem> {
     let run = ctx.new_run_id(input.run_id.as_deref())?;
     let order = ctx.order(run, None, None)?;
-    let start = Start {
+    let start = StartRun {
         workflow: input.workflow_id.clone(),
         input: begins.clone(),
         project: ctx.caller.project.clone(),
-        ..Start::default()
+        ..StartRun::default()
     };
     Ok(ctx.runs().execute(&order, &start)?.loaded)
 }
@@ -214,7 +214,7 @@ fn again(ctx: &Ctx<'_>, input: &Input, begins: &Value, loaded: Loaded) -> Result
             return Ok(loaded);
         }
         let order = ctx.order(run.clone(), None, None)?;
-        let written = ctx.runs().execute(&order, &Continue::default())?;
+        let written = ctx.runs().execute(&order, &ContinueRun::default())?;
         return match find_refusal(&written) {
             Some(refused) => Err(Problem::refused(&refused)),
             None => Ok(written.loaded),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runs::{Loaded, MAX_PAGE, Query, Status};
+use statemark_runs::{Loaded, MAX_PAGE, Query, Status, fire_all_due};
 
 use super::nodes::Nodes;
 use super::summary::{self, Teller};
@@ -65,7 +65,7 @@ fn listed(ctx: &Ctx<'_>, input: &Listing) -> Outcome {
     let runs = ctx.runs();
     if ctx.bound_run().is_none() {
         // So that a list tells where runs are.
-        runs.take_due()?;
+        fire_all_due(runs)?;
     }
     let Some(statuses) = statuses else {
         return Ok(json!({"runs": []}));

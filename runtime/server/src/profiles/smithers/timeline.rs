@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::runs::{Mark, Marked};
-use statemark_runs::{Loaded, Record, StoreError, state};
+use statemark_runs::{Loaded, Record, StoreError, load_timeline, state};
 
 use super::{load, shape};
 use crate::ctx::Ctx;
@@ -54,7 +54,7 @@ fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
 fn told(ctx: &Ctx<'_>, loaded: &Loaded, deep: usize, left: &mut usize) -> Result<Value, Problem> {
     *left = left.saturating_sub(1);
     let runs = ctx.runs();
-    let timeline = runs.timeline(&loaded.run)?;
+    let timeline = load_timeline(runs, &loaded.run)?;
     let mut frames = frames(ctx, loaded)?;
     for frame in &mut frames {
         let at = frame.get("frameNo").and_then(Value::as_u64);
@@ -79,7 +79,7 @@ fn told(ctx: &Ctx<'_>, loaded: &Loaded, deep: usize, left: &mut usize) -> Result
             // What the caller may not touch isn't shown.
             let is_out_of_reach = ctx.bound_run().is_some_and(|bound| *bound != fork.run);
             if *left > 0 && !is_out_of_reach {
-                let child = ctx.runs().caught_up(&fork.run)?;
+                let child = ctx.runs().catch_up(&fork.run)?;
                 children.push(self::told(ctx, &child, deep.saturating_sub(1), left)?);
             }
         }

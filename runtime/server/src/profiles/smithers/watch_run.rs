@@ -68,7 +68,7 @@ fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let mut snapshots: Vec<Value> = Vec::new();
     let mut polls = 0_u64;
     let (last, over) = loop {
-        let loaded = ctx.runs().caught_up(&run)?;
+        let loaded = ctx.runs().catch_up(&run)?;
         let teller = Teller::of(ctx);
         let now = teller.summary(ctx, &loaded)?;
         polls = polls.saturating_add(1);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::Refused;
-use statemark_runs::{Cancel, Force, Pause, Role, Status};
+use statemark_runs::{CancelRun, ForceState, PauseRun, Role, Status};
 
 use super::{OfSession, active, driven, loaded, state, status};
 use crate::ctx::Ctx;
@@ -37,7 +37,7 @@ pub(super) fn deactivate() -> Tool {
         |ctx, input: &OfSession| {
             let before = loaded(ctx, input.session_id.as_deref())?;
             let order = ctx.order(before.run.clone(), None, None)?;
-            let written = ctx.runs().execute(&order, &Cancel::because("deactivated"))?;
+            let written = ctx.runs().execute(&order, &CancelRun::because("deactivated"))?;
             unrefused(find_refusal(&written))?;
             Ok(json!({
                 "deactivated": true,
@@ -63,7 +63,7 @@ pub(super) fn pause() -> Tool {
         |ctx, input: &OfSession| {
             let before = loaded(ctx, input.session_id.as_deref())?;
             let order = ctx.order(before.run.clone(), None, None)?;
-            let written = ctx.runs().execute(&order, &Pause::default())?;
+            let written = ctx.runs().execute(&order, &PauseRun::default())?;
             unrefused(find_refusal(&written))?;
             Ok(json!({
                 "paused": true,
@@ -92,7 +92,7 @@ pub(super) fn force() -> Tool {
 fn jump(ctx: &Ctx<'_>, input: &Forcing) -> Outcome {
     let before = driven(ctx, input.session_id.as_deref())?;
     let order = ctx.order(before.run.clone(), None, None)?;
-    let force = Force {
+    let force = ForceState {
         to: input.state.clone(),
         context: input.context.clone(),
         reason: None,

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::{
-    Cancel, Continue, Head, Loaded, Role, RunError, RunId, Start, Status, StoreError,
+    CancelRun, ContinueRun, Head, Loaded, Role, RunError, RunId, StartRun, Status, StoreError,
+    latest_paused,
 };
 
 use super::state;
@@ -67,7 +68,7 @@ fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     if input.resume {
         let paused = before.as_ref().map(|it| it.run.clone());
         let project = project(ctx, input);
-        let last = || ctx.runs().latest_paused(&input.name, project.as_deref());
+        let last = || latest_paused(ctx.runs(), &input.name, project.as_deref());
         let paused = match paused {
             Some(run) => Some(run),
             None => last()?,
@@ -90,7 +91,7 @@ fn project(ctx: &Ctx<'_>, input: &Input) -> Option<String> {
 
 /// Where there is one run that may be touched, it is joined as it is, or begins.
 fn attached(ctx: &Ctx<'_>, input: &Input, bound: &RunId) -> Outcome {
-    let loaded = match ctx.runs().caught_up(bound) {
+    let loaded = match ctx.runs().catch_up(bound) {
         Err(RunError::Store(StoreError::NotFound { .. })) => return started(ctx, input, None),
         loaded => loaded?,
     };
@@ -116,7 +117,7 @@ fn in_the_way(ctx: &Ctx<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
     let live = target::live_runs(ctx)?.into_iter().filter(of_project);
     let mut live = target::runs_of_session(live.collect(), input.session_id.as_deref());
     match live.pop() {
-        Some(only) if live.is_empty() => Ok(Some(ctx.runs().caught_up(&only.run)?)),
+        Some(only) if live.is_empty() => Ok(Some(ctx.runs().catch_up(&only.run)?)),
         Some(last) => {
             live.push(last);
             Err(target::several_live(&live))
@@ -147,13 +148,13 @@ fn swap(live: &Loaded, name: &str) -> Problem {
 
 fn resumed(ctx: &Ctx<'_>, run: &RunId) -> Outcome {
     let runs = ctx.runs();
-    let loaded = runs.caught_up(run)?;
+    let loaded = runs.catch_up(run)?;
     if loaded.state.status() != Status::Paused {
         // It goes on already.
         return answer(ctx, &loaded, true, None);
     }
     let order = ctx.order(run.clone(), None, None)?;
-    let written = runs.execute(&order, &Continue::default())?;
+    let written = runs.execute(&order, &ContinueRun::default())?;
     match find_refusal(&written) {
         Some(refused) => Err(Problem::refused(&refused)),
         None => answer(ctx, &written.loaded, true, None),
@@ -175,7 +176,7 @@ fn give_up(ctx: &Ctx<'_>, before: &Loaded) -> Result<(), Problem> {
     let order = ctx.order(before.run.clone(), None, None)?;
     let written = ctx
         .runs()
-        .execute(&order, &Cancel::because("started over"))?;
+        .execute(&order, &CancelRun::because("started over"))?;
     find_refusal(&written).map_or(Ok(()), |it| Err(Problem::refused(&it)))
 }
 
@@ -183,14 +184,14 @@ fn started(ctx: &Ctx<'_>, input: &Input, before: Option<&Loaded>) -> Outcome {
     let runs = ctx.runs();
     let run = ctx.new_run_id(None)?;
     let order = ctx.order(run.clone(), None, None)?;
-    let start = Start {
+    let start = StartRun {
         workflow: input.name.clone(),
         project: project(ctx, input),
         session: input.session_id.clone(),
-        ..Start::default()
+        ..StartRun::default()
     };
     runs.execute(&order, &start)?;
-    answer(ctx, &runs.caught_up(&run)?, false, before)
+    answer(ctx, &runs.catch_up(&run)?, false, before)
 }
 
 fn answer(ctx: &Ctx<'_>, loaded: &Loaded, resumed: bool, before: Option<&Loaded>) -> Outcome {

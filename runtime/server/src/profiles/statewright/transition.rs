@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{Opened, Refused};
-use statemark_runs::{Loaded, Send, Sent, Written};
+use statemark_runs::{Loaded, SendEvent, SendOutcome, Written};
 use statemark_text::suggest::nearest;
 
 use super::{active, driven};
@@ -41,19 +41,19 @@ pub(super) fn tool() -> Tool {
 fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let before = driven(ctx, input.session_id.as_deref())?;
     let order = ctx.order(before.run.clone(), None, None)?;
-    let send = Send {
+    let send = SendEvent {
         event: input.event.clone(),
         data: input.data.clone().map(Value::Object),
     };
     let written = ctx.runs().execute(&order, &send)?;
     match &written.outcome {
-        Sent::Taken(_) => Ok(moved(&before, &written)),
-        Sent::Asked(opened) => Ok(held(&before, &written, opened, &send)?),
-        Sent::Refused(refused) => Err(refusal(&before, &send, refused)?),
+        SendOutcome::Taken(_) => Ok(moved(&before, &written)),
+        SendOutcome::Asked(opened) => Ok(held(&before, &written, opened, &send)?),
+        SendOutcome::Refused(refused) => Err(refusal(&before, &send, refused)?),
     }
 }
 
-fn moved(before: &Loaded, written: &Written<Sent>) -> Value {
+fn moved(before: &Loaded, written: &Written<SendOutcome>) -> Value {
     json!({
         "transitioned": true,
         "from": active(before),
@@ -67,9 +67,9 @@ fn moved(before: &Loaded, written: &Written<Sent>) -> Value {
 /// The transition waits for a person.
 fn held(
     before: &Loaded,
-    written: &Written<Sent>,
+    written: &Written<SendOutcome>,
     opened: &Opened,
-    send: &Send,
+    send: &SendEvent,
 ) -> Result<Value, Problem> {
     let legal = before.legality().transitions_of(None, send.data.as_ref())?;
     let way = legal
@@ -97,7 +97,7 @@ fn usage(loaded: &Loaded) -> Value {
 }
 
 /// Why it was refused, in Statewright's sentences as far as it has one.
-fn refusal(before: &Loaded, send: &Send, refused: &Refused) -> Result<Problem, Problem> {
+fn refusal(before: &Loaded, send: &SendEvent, refused: &Refused) -> Result<Problem, Problem> {
     let (event, state) = (&send.event, active(before));
     let reason = &refused.reason;
     let message = match refused.code.as_str() {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use statemark_runs::policy::Gating;
-use statemark_runs::{Actor, Body, Loaded, Record, RunId};
+use statemark_runs::{Actor, Body, Loaded, Record, RunId, load_timeline};
 
 use crate::ctx::Ctx;
 use crate::envelope::bounds;
@@ -160,7 +160,7 @@ fn check_kinds(kinds: &[String]) -> Result<(), Problem> {
 
 /// Returns the records between which a state was active.
 fn visits(ctx: &Ctx<'_>, run: &RunId, state: &str) -> Result<Vec<(u64, u64)>, Problem> {
-    let timeline = ctx.runs().timeline(run)?;
+    let timeline = load_timeline(ctx.runs(), run)?;
     let visits = timeline.visits.iter().filter(|it| it.state == state);
     let visits = visits.map(|it| (it.entered, it.left.unwrap_or(u64::MAX)));
     Ok(visits.collect())
@@ -300,7 +300,7 @@ impl ToolCall for WaitRun {
             return Err(Problem::argument("state", "say which, for `until: state`"));
         }
         let run = ctx.resolve_run(self.run_id.as_deref())?;
-        let loaded = ctx.runs().caught_up(&run)?;
+        let loaded = ctx.runs().catch_up(&run)?;
         if let Some(state) = &self.state {
             check_state_of_run(&loaded, "state", state)?;
         }
@@ -351,7 +351,7 @@ impl WaitRun {
                 reported = Instant::now();
             }
             std::thread::sleep(POLL_INTERVAL);
-            loaded = ctx.runs().caught_up(run)?;
+            loaded = ctx.runs().catch_up(run)?;
         }
     }
 

@@ -4,7 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use statemark_runs::policy::Gating;
-use statemark_runs::{Cursor, Head, Legal, Loaded, Query, Reason, Remedy, RunId, Status, explain};
+use statemark_runs::{
+    Cursor, Head, Legal, Loaded, Query, Reason, Remedy, RunId, Status, explain, fire_all_due,
+    load_timeline,
+};
 
 use crate::ctx::Ctx;
 use crate::envelope::bounds;
@@ -83,7 +86,7 @@ impl ToolCall for ListRuns {
         }
         // Overdue timers would make a status stale; a further page agrees with the one before.
         if self.cursor.is_none() {
-            ctx.runs().take_due()?;
+            fire_all_due(ctx.runs())?;
         }
         let limit = self.limit.map(|it| usize::try_from(it).unwrap_or(MAX_RUNS));
         let limit = limit.unwrap_or(20).clamp(1, MAX_RUNS);
@@ -316,7 +319,7 @@ fn add_part(
 
 /// Returns the visits of a state, in the order of entering it.
 fn visits(ctx: &Ctx<'_>, run: &RunId, state: Option<&str>) -> Result<Value, Problem> {
-    let visits = ctx.runs().timeline(run)?.visits.into_iter();
+    let visits = load_timeline(ctx.runs(), run)?.visits.into_iter();
     let visits = visits.filter(|it| Some(it.state.as_str()) == state);
     let visits: Vec<_> = visits.collect();
     serde_json::to_value(visits).map_err(|error| Problem::new("failed", error.to_string()))

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{EffectKey, Refused, StepStatus};
 use statemark_runs::policy::Gating;
-use statemark_runs::runs::Sent;
-use statemark_runs::{Advance, Advanced, Loaded, Remedy, Report, RunId, Send, Written, state};
+use statemark_runs::runs::SendOutcome as Sent;
+use statemark_runs::{
+    Advance, Advanced, Loaded, Remedy, Report, RunId, SendEvent as Send, Written, state,
+};
 
 use crate::ctx::Ctx;
 use crate::envelope::pages::{Page, Position, paginate};

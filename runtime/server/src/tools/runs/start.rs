@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::Refused;
 use statemark_runs::policy::Gating;
 use statemark_runs::{
-    Cancel, Continue, Force, Head, MAX_PAGE, Pause, Query, RunError, RunId, Start, Status,
-    StoreError, Written, state,
+    CancelRun as Cancel, ContinueRun as Continue, ForceState as Force, Head, MAX_PAGE,
+    PauseRun as Pause, Query, RunError, RunId, StartRun as Start, Status, StoreError, Written,
+    latest_paused, state,
 };
 
 use crate::ctx::Ctx;
@@ -144,7 +145,7 @@ impl StartRun {
                 head => head?,
             }
         } else {
-            let latest = ctx.runs().latest_paused(&self.workflow, project)?;
+            let latest = latest_paused(ctx.runs(), &self.workflow, project)?;
             let Some(run) = latest else {
                 return Ok(None);
             };
