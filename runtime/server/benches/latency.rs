@@ -1,9 +1,10 @@
-//! How long a call takes beside a bare rmcp tool that reads the same rows: over standard input and output, and over HTTP.
+//! The latency of a call, compared with a bare rmcp tool that reads the same rows.
 //!
-//! `cargo bench -p statemark-server` prints ratios; `… -- crowd` lets 50 clients drive 50 runs for a minute and says how
-//! much memory the server had. In a test build each part runs briefly, and no figure is held against a bar.
+//! Both are called over standard input and output, and over HTTP. `cargo bench -p statemark-server` prints ratios;
+//! `… -- crowd` lets 50 clients drive 50 runs for a minute and prints the server's memory. In a test build each part runs
+//! briefly, and no figure is checked.
 //!
-//! The servers are this program again, told by its first argument which of them to be.
+//! The servers are this program again, chosen by its first argument.
 
 #![expect(
     clippy::print_stdout,
@@ -26,8 +27,8 @@ use std::time::Duration;
 
 use clients::{Client, Http, Stdio};
 
-/// Most times as long as the bare tool that a call may take.
-const MOST: f64 = 2.0;
+/// Largest ratio of a call's time to the bare tool's.
+const MAX_RATIO: f64 = 2.0;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -54,7 +55,10 @@ fn main() {
         let mut ours = Http::new(&folder, "ours-http");
         let mut bare = Http::new(&folder, "bare-http");
         let fast = compare("HTTP", &mut ours, &mut bare, calls) && fast;
-        assert!(!is_bench || fast, "more than {MOST} times the bare tool");
+        assert!(
+            !is_bench || fast,
+            "more than {MAX_RATIO} times the bare tool"
+        );
         if !is_bench {
             crowd::drive(&folder, Duration::from_millis(300));
         }
@@ -62,10 +66,10 @@ fn main() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Asks both in turns; whether ours is fast enough.
+/// Calls both in turns. Returns whether ours is fast enough.
 fn compare(how: &str, ours: &mut dyn Client, bare: &mut dyn Client, calls: usize) -> bool {
     let arguments = serde_json::json!({"run_id": "r1"});
-    // What only the first calls cost isn't meant.
+    // The first calls cost more.
     for _ in 0..calls / 10 {
         ours.call("get_run", &arguments);
         bare.call("get_run", &arguments);
@@ -84,5 +88,5 @@ fn compare(how: &str, ours: &mut dyn Client, bare: &mut dyn Client, calls: usize
         "{how}: p50 {:.0} µs beside {:.0} µs ({:.2}), p99 {:.0} µs beside {:.0} µs ({:.2})",
         ours[0], bare[0], ratios[0], ours[1], bare[1], ratios[1]
     );
-    ratios.iter().all(|it| *it <= MOST)
+    ratios.iter().all(|it| *it <= MAX_RATIO)
 }

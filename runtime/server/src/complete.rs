@@ -1,4 +1,4 @@
-//! Ids that begin as something does: workflows, runs, states, artifacts and their revisions.
+//! Completion of ids: workflows, runs, states, artifacts and their revisions.
 
 use std::collections::BTreeMap;
 
@@ -8,48 +8,48 @@ use statemark_runs::{Query, RunId};
 use crate::ctx::Ctx;
 use crate::{prompt, resource};
 
-/// Most that are given at once, by the protocol.
-pub(crate) const MOST: usize = 100;
+/// Most values of an answer, by the protocol.
+pub(crate) const MAX_VALUES: usize = 100;
 
-/// The subject of a completion.
-pub(crate) enum Of<'a> {
+/// The owner of the argument to complete.
+pub(crate) enum Owner<'a> {
     /// An argument of a prompt.
     Prompt(&'a str),
     /// A part of an address.
     Template(&'a str),
 }
 
-/// Returns the values that an argument may continue to, sorted; and whether there are more.
+/// Completes an argument. Returns sorted values, and whether there are more.
 pub(crate) fn complete(
     ctx: &Ctx<'_>,
-    of: &Of<'_>,
-    (argument, begun): (&str, &str),
+    owner: &Owner<'_>,
+    (argument, begin): (&str, &str),
     others: &BTreeMap<String, String>,
 ) -> (Vec<String>, bool) {
-    let is_offered = match of {
-        Of::Prompt(_) => argument != "run_id" || ctx.offers("list_runs"),
-        Of::Template(template) => resource::has_template(ctx, template),
+    let is_offered = match owner {
+        Owner::Prompt(_) => argument != "run_id" || ctx.offers("list_runs"),
+        Owner::Template(template) => resource::has_template(ctx, template),
     };
     if !is_offered {
         return (Vec::new(), false);
     }
     let other = |name: &str| others.get(name).map(String::as_str);
-    let found = match (of, argument) {
-        (Of::Prompt(name), "run_id") => match name.strip_prefix(prompt::DRIVE) {
-            Some(workflow) => runs(ctx, Some(workflow), begun),
+    let found = match (owner, argument) {
+        (Owner::Prompt(name), "run_id") => match name.strip_prefix(prompt::DRIVE) {
+            Some(workflow) => runs(ctx, Some(workflow), begin),
             None => Vec::new(),
         },
-        (Of::Prompt(prompt::AUTHOR), "workflow") | (Of::Template(_), "workflow") => {
+        (Owner::Prompt(prompt::AUTHOR), "workflow") | (Owner::Template(_), "workflow") => {
             ctx.catalog().ids()
         }
-        (Of::Template(_), "run") => runs(ctx, None, begun),
-        (Of::Template(_), "state") => states(ctx, other("workflow")),
-        (Of::Template(template), "artifact") if template.contains("{workflow}") => {
+        (Owner::Template(_), "run") => runs(ctx, None, begin),
+        (Owner::Template(_), "state") => states(ctx, other("workflow")),
+        (Owner::Template(template), "artifact") if template.contains("{workflow}") => {
             contracts(ctx, other("workflow"))
         }
-        (Of::Template(_), "artifact") => artifacts(ctx, other("run")),
-        (Of::Template(_), "revision") => revisions(ctx, other("run"), other("artifact")),
-        (Of::Template(_), "page") => {
+        (Owner::Template(_), "artifact") => artifacts(ctx, other("run")),
+        (Owner::Template(_), "revision") => revisions(ctx, other("run"), other("artifact")),
+        (Owner::Template(_), "page") => {
             let docs = ctx.docs();
             docs.pages().iter().map(|page| page.id.clone()).collect()
         }
@@ -57,17 +57,17 @@ pub(crate) fn complete(
     };
     let mut found: Vec<String> = found
         .into_iter()
-        .filter(|it| it.starts_with(begun))
+        .filter(|it| it.starts_with(begin))
         .collect();
     found.sort();
     found.dedup();
-    let more = found.len() > MOST;
-    found.truncate(MOST);
+    let more = found.len() > MAX_VALUES;
+    found.truncate(MAX_VALUES);
     (found, more)
 }
 
-/// Lists the runs that the caller may touch, the newest of them where there are too many.
-fn runs(ctx: &Ctx<'_>, workflow: Option<&str>, begun: &str) -> Vec<String> {
+/// Lists the runs that the caller may touch; the newest if there are too many.
+fn runs(ctx: &Ctx<'_>, workflow: Option<&str>, begin: &str) -> Vec<String> {
     if let Some(run) = ctx.bound_run() {
         return ctx
             .resolve_run(None)
@@ -78,8 +78,8 @@ fn runs(ctx: &Ctx<'_>, workflow: Option<&str>, begun: &str) -> Vec<String> {
     let query = Query {
         workflow: workflow.map(str::to_owned),
         project: ctx.caller.project.clone(),
-        prefix: (!begun.is_empty()).then(|| begun.to_owned()),
-        limit: MOST.saturating_add(1),
+        prefix: (!begin.is_empty()).then(|| begin.to_owned()),
+        limit: MAX_VALUES.saturating_add(1),
         ..Query::default()
     };
     let page = ctx.runs().store().list(&query).unwrap_or_default();

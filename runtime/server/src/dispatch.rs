@@ -40,7 +40,7 @@ pub struct Dispatcher {
     services: Arc<Services>,
     registry: Registry,
     publisher: Publisher,
-    metrics: Metrics,
+    metrics: Arc<Metrics>,
 }
 
 impl Dispatcher {
@@ -64,7 +64,7 @@ impl Dispatcher {
             publisher: Publisher::new(Arc::clone(&services)),
             services,
             registry,
-            metrics: Metrics::default(),
+            metrics: Arc::default(),
         })
     }
 
@@ -92,7 +92,7 @@ impl Dispatcher {
     }
 
     /// Returns the counters.
-    pub(crate) const fn metrics(&self) -> &Metrics {
+    pub(crate) const fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
     }
 

@@ -1,9 +1,12 @@
-//! Documentation that can be searched: pages that whoever starts a server hands in, and one for each workflow.
+//! Searchable documentation: pages of the server, and one for each workflow.
+//!
+//! Pages are split at their headings. Each section is a document of the index, in which words of headings count several
+//! times. Identifiers and codes are found as they are written.
 //!
 //! Pages are split at their headings; each section is a document of its own to the index, where words of headings count
 //! several times. Identifiers and codes are found as they are written.
 //!
-//! Deliberately not here: meaning. Who asks in other words than the pages use may find nothing.
+//! Deliberately not here: meaning. A question in other words than those of the pages may find nothing.
 
 mod ranking;
 mod sections;
@@ -21,69 +24,75 @@ use sections::Section;
 use words::words;
 pub(crate) use workflows::page as workflow_page;
 
-/// The beginning of the addresses of pages.
+/// The beginning of addresses of pages.
 pub(crate) const SCHEME: &str = "statemark://docs/";
 
-/// How often a word of a section's own heading counts, and one of the headings above it. Why: a heading is a summary.
+/// The weight of a word of a section's own heading. Why: a heading is a summary.
 const OWN_HEADING: f64 = 4.0;
-const HEADING_ABOVE: f64 = 2.0;
 
-/// How often a word of an example counts. Why: an example is full of words that it isn't about.
+/// The weight of a word of an enclosing heading.
+const ENCLOSING_HEADING: f64 = 2.0;
+
+/// The weight of a word of an example. Why: most aren't what the example is about.
 const EXAMPLE: f64 = 0.3;
 
 /// Longest question. Unit: bytes. Why: a question, not a document.
 const MAX_QUERY: usize = 1_000;
 
-/// Most sections that a call gives.
+/// Most sections in an answer.
 const MAX_SECTIONS: usize = 25;
 
 /// A page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// Its place among the pages, such as `readme` or `SM304`.
+    /// Its id, such as `readme` or `SM304`.
     pub id: String,
-    /// Its title; that of its first heading, usually.
+    /// Its title, usually that of its first heading.
     pub title: String,
-    /// What is in it: Markdown.
+    /// The text, in Markdown.
     pub text: String,
-    /// Whether it is found as a whole; else section by section.
+    /// Set if it is found as a whole; otherwise its sections are.
     pub whole: bool,
-    /// How much it counts beside the others; a page for newcomers counts 1. One that counts nothing isn't found by searching.
+    /// The weight among the others: 1 for a page for newcomers.
+    ///
+    /// A page of weight 0 isn't found by searching.
     pub weight: f64,
-    /// Whether it stands in the list of what can be read; the others are found by searching, or named by one of these.
+    /// Set if it is in the list of resources.
+    ///
+    /// The others are found by searching, or named by listed ones.
     pub listed: bool,
 }
 
 /// A section that answers a question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
-    /// The headings down to it.
+    /// The headings down to its own.
     pub title: String,
-    /// The page.
+    /// The id of the page.
     pub page: String,
-    /// Where the whole section can be read.
+    /// The address of the whole section.
     pub uri: String,
-    /// What is around the words that were asked for.
+    /// The text around the words of the question.
     pub snippet: String,
-    /// How well it answers; only the order means something.
+    /// The score; only the order means something.
     pub score: f64,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
-    /// The best first.
+    /// The sections, the best first.
     pub hits: Vec<Hit>,
-    /// How many there are in all.
+    /// The number of sections in all.
     pub total: usize,
-    /// Words that nothing has, each with the one that was looked for instead.
+    /// Unknown words, each with the known word that was searched for instead.
     pub meant: BTreeMap<String, String>,
 }
 
 /// A word of the index.
 #[derive(Default)]
 struct Term {
-    /// As it is written somewhere.
+    /// One of its spellings.
     sample: String,
     /// The sections that have it, and how often.
     places: BTreeMap<usize, f64>,
@@ -95,14 +104,16 @@ pub struct Docs {
     sections: Vec<Section>,
     /// The length of each section. Unit: words.
     lengths: Vec<f64>,
-    /// The words of each section's lines, together with those of its headings, and how much the line counts. Why: words that
-    /// stand in one line answer a question together; words that are strewn over a page mostly don't.
+    /// The words of each section's lines, and the weights of the lines.
+    ///
+    /// Words of the headings are in each line. Why: words in one line answer a question together; words that are
+    /// scattered over a page mostly don't.
     lines: Vec<Vec<(BTreeSet<String>, f64)>>,
     terms: BTreeMap<String, Term>,
 }
 
 impl Docs {
-    /// The index over some pages.
+    /// Creates the index over some pages.
     #[must_use]
     pub fn new(pages: Vec<Page>) -> Self {
         let mut docs = Self {
@@ -112,8 +123,12 @@ impl Docs {
             terms: BTreeMap::new(),
             pages: Vec::new(),
         };
-        let found = |page: &&Page| page.weight > 0.0;
-        for (number, page) in pages.iter().enumerate().filter(|(_, page)| found(page)) {
+        let is_searchable = |page: &&Page| page.weight > 0.0;
+        for (number, page) in pages
+            .iter()
+            .enumerate()
+            .filter(|(_, page)| is_searchable(page))
+        {
             for section in sections::split(page, number) {
                 docs.add(section);
             }
@@ -141,21 +156,21 @@ impl Docs {
             had
         };
         heading.append(&mut count(section.heading(), OWN_HEADING));
-        for above in section.above() {
-            heading.append(&mut count(above, HEADING_ABOVE));
+        for enclosing in section.enclosing() {
+            heading.append(&mut count(enclosing, ENCLOSING_HEADING));
         }
         for (line, is_example) in sections::lines(&section.text) {
             let weight = if is_example { EXAMPLE } else { 1.0 };
-            let mut had = count(line, weight);
-            had.extend(heading.iter().cloned());
-            lines.push((had, weight));
+            let mut stems = count(line, weight);
+            stems.extend(heading.iter().cloned());
+            lines.push((stems, weight));
         }
         self.lengths.push(length);
         self.lines.push(lines);
         self.sections.push(section);
     }
 
-    /// Searches the documentation for a caller: checks the question, and bounds the number of sections.
+    /// Searches the documentation for a caller: checks the question, and bounds the answer.
     ///
     /// # Errors
     ///
@@ -172,7 +187,9 @@ impl Docs {
         Ok(self.search(query, skip, limit.clamp(1, MAX_SECTIONS)))
     }
 
-    /// The page, or the section of it, at an address: with what stands below its heading, smaller headings included.
+    /// Returns the page or section at an address.
+    ///
+    /// A section includes the smaller headings below it.
     #[must_use]
     pub fn text(&self, uri: &str) -> Option<String> {
         let place = uri.strip_prefix(SCHEME)?;
@@ -181,10 +198,10 @@ impl Docs {
         if anchor.is_empty() {
             return Some(page.text.clone());
         }
-        sections::below(&page.text, anchor)
+        sections::find(&page.text, anchor)
     }
 
-    /// The pages.
+    /// Returns the pages.
     #[must_use]
     pub fn pages(&self) -> &[Page] {
         &self.pages

@@ -1,19 +1,19 @@
-//! HTTP: MCP at `/mcp` in both eras, an API of the same objects at `/api`, and what operators look at.
+//! HTTP: MCP at `/mcp`, an API of the same objects at `/api`, metrics and health.
+//!
+//! MCP is served in both eras.
 //!
 //! ```text
-//! connection ─ TCP_NODELAY ─ count ─→ door: Host, Origin, token → Caller ─→ /mcp      own sessions, rmcp over any handler
-//!                                                                        ├→ /api      Desk::call, status by code
-//!                                                                        ├→ /metrics
-//!                                                                        └→ /healthz  (no token)
+//! connection (counted) ─→ middleware: Host, Origin, token → Caller ─→ /mcp      own session, any handler of rmcp
+//!                                                                   ├→ /api      Dispatcher::call_own, status by code
+//!                                                                   └→ /metrics
+//!                     └─→ /healthz  (no token)
 //! ```
 //!
-//! What to rely on: nothing but `/healthz` is reached without passing the door; a token that was revoked is refused by the
-//! next request and ends the streams that it has open; and a session is there for the caller alone who began it.
+//! What to rely on: `middleware.rs` checks every request but those to `/healthz`.
 
 mod api;
-mod auth;
-mod body;
-mod count;
+mod connection;
+mod middleware;
 mod sessions;
 mod stream;
 
@@ -24,7 +24,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{StatusCode, header};
-use axum::middleware;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use rmcp::ServerHandler;
@@ -39,39 +39,49 @@ use crate::mcp::{Server, wire};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 
-pub use auth::Keys;
+use connection::CountedListener;
+pub use middleware::Keys;
+use middleware::{Middleware, refuse};
+use sessions::Sessions;
 
 /// Largest body of a request. Unit: bytes.
-const BODY: usize = wire::MOST;
+const MAX_BODY: usize = wire::MOST;
 
-/// How long a session of the older era may be silent. Why: a person goes to lunch; a session costs a few kilobytes.
-const SILENCE: Duration = Duration::from_secs(8 * 60 * 60);
+/// Longest silence of a session of the older era.
+///
+/// Why: a person goes to lunch; a session costs a few kilobytes.
+const MAX_SILENCE: Duration = Duration::from_secs(8 * 60 * 60);
 
-/// How long an answer is kept for a client whose connection broke before it came. Why: a client tries again within seconds,
-/// and a busy server gives thousands of answers in each.
-const KEPT: Duration = Duration::from_secs(10);
+/// Longest time for which an answer is kept after its connection broke.
+///
+/// Why: a client tries again within seconds, and a busy server gives thousands of answers in each.
+const ANSWER_KEPT: Duration = Duration::from_secs(10);
 
-/// How long open requests get to finish when the server ends.
+/// Longest time that open requests get to finish when the server ends.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How a server is reached.
+/// The options of a server over HTTP.
 #[derive(Clone)]
 pub struct HttpOptions {
-    /// Where it listens. Port 0 picks one.
+    /// The address to listen on. Port 0 picks one.
     pub address: SocketAddr,
-    /// Names under which it is asked for, beside those of the loopback.
+    /// Host names under which the server answers, besides those of the loopback.
     pub hosts: Vec<String>,
-    /// Pages that may call it; else none that a browser shows.
+    /// Origins whose pages may call the server.
+    ///
+    /// Other pages in a browser may not, except the server's own.
     pub origins: Vec<String>,
-    /// Who may call.
+    /// The source of tokens.
     pub keys: Arc<dyn Keys>,
-    /// Who calls without a token from the same machine where there are no tokens; the others are for the same project.
+    /// The caller without a token, where there are no tokens.
+    ///
+    /// Callers with a token share its project.
     pub caller: Caller,
 }
 
 /// A server that listens.
 pub struct Serving {
-    /// Where.
+    /// The address that it listens on.
     pub address: SocketAddr,
     stop: CancellationToken,
     task: tokio::task::JoinHandle<std::io::Result<()>>,
@@ -82,42 +92,41 @@ impl Serving {
     ///
     /// # Errors
     ///
-    /// It failed.
+    /// The server failed.
     pub async fn ended(self) -> std::io::Result<()> {
         self.task.await.map_err(std::io::Error::other)?
     }
 
-    /// Ends it when this is called: no new requests; streams end, and what is being answered gets a few seconds.
+    /// Returns a function that ends the server: streams end, and open requests get a few seconds.
     pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static {
         let stop = self.stop.clone();
         move || stop.cancel()
     }
 }
 
-/// Listens, and serves the desk until it is stopped.
+/// Listens, and serves a dispatcher until it is stopped.
 ///
 /// # Errors
 ///
-/// The address can't be had; or it isn't the loopback and there are no tokens.
+/// The address isn't available; or it isn't the loopback and there are no tokens.
 pub async fn serve_http(
     dispatcher: Arc<Dispatcher>,
     options: HttpOptions,
 ) -> std::io::Result<Serving> {
     let stop = CancellationToken::new();
-    let (own, caller) = (Arc::clone(&dispatcher), options.caller.clone());
-    let make = move || Server::new(Arc::clone(&own), caller.clone());
+    let (served, caller) = (Arc::clone(&dispatcher), options.caller.clone());
+    let make = move || Server::new(Arc::clone(&served), caller.clone());
     let counted = Arc::clone(&dispatcher);
-    let own = Router::new()
+    let routes = Router::new()
         .nest("/api", api::router(Arc::clone(&dispatcher), stop.clone()))
         .route("/api/", api::index())
-        .route("/metrics", get(move || told(Arc::clone(&counted))))
+        .route("/metrics", get(move || write_metrics(Arc::clone(&counted))))
         .fallback(|| async {
             let message = "there is nothing here: the API is at `/api`, and MCP at `/mcp`";
             let problem = Problem::new("unknown_path", message);
-            auth::refused(StatusCode::NOT_FOUND, problem)
+            refuse(StatusCode::NOT_FOUND, problem)
         });
-    let router = mounted(make, own, &options, dispatcher.clone(), &stop);
-    listen(router, dispatcher, &options, stop).await
+    listen(make, routes, dispatcher.metrics(), &options, stop).await
 }
 
 /// Listens, and serves any handler on the same router, with the same checks, until it is stopped.
@@ -129,52 +138,42 @@ pub async fn serve_handler<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     options: HttpOptions,
 ) -> std::io::Result<Serving> {
-    let stop = CancellationToken::new();
-    let count = Arc::new(Metrics::default());
-    let router = mounted(make, Router::new(), &options, count.clone(), &stop);
-    listen(router, count, &options, stop).await
+    let (metrics, stop) = (Arc::default(), CancellationToken::new());
+    listen(make, Router::new(), &metrics, &options, stop).await
 }
 
-/// The handler at its place, with what stands beside it, behind the door.
-fn mounted<H: ServerHandler>(
+/// Assembles the router: the handler at `/mcp` and other routes, after the middleware.
+fn router<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
-    beside: Router,
+    routes: Router,
+    metrics: &Arc<Metrics>,
     options: &HttpOptions,
-    count: Arc<dyn count::Count>,
     stop: &CancellationToken,
 ) -> Router {
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(auth::hosts(options))
-        // The door knows which pages are its own, which a list that is made beforehand can't.
+        .with_allowed_hosts(middleware::allowed_hosts(options))
+        // The middleware knows the server's own pages, which no list made beforehand can name.
         .disable_allowed_origins()
-        .with_max_request_body_bytes(BODY)
+        .with_max_request_body_bytes(MAX_BODY)
         .with_cancellation_token(stop.clone());
-    let mut sessions = LocalSessionManager::default();
+    let mut manager = LocalSessionManager::default();
     let mut patience = SessionConfig::default();
-    patience.keep_alive = Some(SILENCE);
-    patience.completed_cache_ttl = KEPT;
-    sessions.session_config = patience;
-    let sessions = Arc::new(sessions);
-    let owners = sessions::Owners::new(Arc::clone(&sessions));
-    let service = StreamableHttpService::new(move || Ok(make()), sessions, config);
-    let mcp = Router::new()
+    patience.keep_alive = Some(MAX_SILENCE);
+    patience.completed_cache_ttl = ANSWER_KEPT;
+    manager.session_config = patience;
+    let manager = Arc::new(manager);
+    let sessions = Sessions::new(Arc::clone(&manager));
+    let service = StreamableHttpService::new(move || Ok(make()), manager, config);
+    let middleware = Arc::new(Middleware::new(options, Arc::clone(metrics), sessions));
+    routes
         .nest_service("/mcp", service)
-        .layer(middleware::from_fn(body::check))
-        .layer(middleware::from_fn_with_state(owners, sessions::isolate));
-    let auth = auth::Auth::new(options, count);
-    let behind = beside
-        .merge(mcp)
-        .layer(DefaultBodyLimit::max(BODY))
-        .layer(middleware::from_fn_with_state(
-            auth.clone(),
-            auth::authenticate,
-        ))
-        .layer(middleware::from_fn_with_state(auth, auth::check_source));
-    behind.route("/healthz", get(|| async { "ok\n" }))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(from_fn_with_state(middleware, middleware::pass))
+        .route("/healthz", get(|| async { "ok\n" }))
 }
 
-/// What is counted. Counting runs may take its time.
-async fn told(dispatcher: Arc<Dispatcher>) -> Response {
+/// Writes the metrics. Counting runs may take its time.
+async fn write_metrics(dispatcher: Arc<Dispatcher>) -> Response {
     let count = move || {
         let count = || dispatcher.runs().store().status_counts().ok();
         dispatcher.metrics().text(count)
@@ -183,14 +182,15 @@ async fn told(dispatcher: Arc<Dispatcher>) -> Response {
         Ok(text) => ([(header::CONTENT_TYPE, metrics::MEDIA)], text).into_response(),
         Err(error) => {
             let problem = Problem::new("failed", error.to_string());
-            auth::refused(StatusCode::INTERNAL_SERVER_ERROR, problem)
+            refuse(StatusCode::INTERNAL_SERVER_ERROR, problem)
         }
     }
 }
 
-async fn listen(
-    router: Router,
-    count: Arc<dyn count::Count>,
+async fn listen<H: ServerHandler>(
+    make: impl Fn() -> H + Send + Sync + 'static,
+    routes: Router,
+    metrics: &Arc<Metrics>,
     options: &HttpOptions,
     stop: CancellationToken,
 ) -> std::io::Result<Serving> {
@@ -201,9 +201,33 @@ async fn listen(
             "an address that others can reach needs tokens: `statemark token create NAME --role agent` makes one",
         ));
     }
-    let asked = options.address;
-    let listener = TcpListener::bind(asked).await.map_err(|error| {
-        let why = match error.kind() {
+    let listener = bind(options.address).await?;
+    let address = listener.local_addr()?;
+    let router = router(make, routes, metrics, options, &stop);
+    let listener = CountedListener::new(listener, Arc::clone(metrics));
+    let (stopped, ended) = (stop.clone(), stop.clone());
+    let task = tokio::spawn(async move {
+        let serving = axum::serve(listener, router);
+        let serving = serving.with_graceful_shutdown(stopped.cancelled_owned());
+        let grace_over = async {
+            ended.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            done = serving.into_future() => done,
+            () = grace_over => Ok(()),
+        }
+    });
+    Ok(Serving {
+        address,
+        stop,
+        task,
+    })
+}
+
+async fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let reason = match error.kind() {
             std::io::ErrorKind::AddrInUse => {
                 "another program has the port; take another, or 0 for any that is free".to_owned()
             }
@@ -212,26 +236,6 @@ async fn listen(
             }
             _ => error.to_string(),
         };
-        std::io::Error::new(error.kind(), format!("can't listen at {asked}: {why}"))
-    })?;
-    let address = listener.local_addr()?;
-    let listener = count::Counted::new(listener, count);
-    let (asked_to_end, ended) = (stop.clone(), stop.clone());
-    let task = tokio::spawn(async move {
-        let serving = axum::serve(listener, router);
-        let serving = serving.with_graceful_shutdown(asked_to_end.cancelled_owned());
-        let late = async {
-            ended.cancelled().await;
-            tokio::time::sleep(GRACE).await;
-        };
-        tokio::select! {
-            done = serving.into_future() => done,
-            () = late => Ok(()),
-        }
-    });
-    Ok(Serving {
-        address,
-        stop,
-        task,
+        std::io::Error::new(error.kind(), format!("can't listen at {address}: {reason}"))
     })
 }

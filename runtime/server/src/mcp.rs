@@ -1,4 +1,8 @@
-//! The protocol: rmcp's handler over the desk, a file for each of its parts.
+//! The protocol: rmcp's handler over the dispatcher, a file for each of its parts.
+//!
+//! Nothing is decided here. Tools, resources and prompts are those that the dispatcher gives the caller of the request;
+//! one that a list leaves out is refused when it is named all the same. One handler serves both eras. They differ in
+//! how a client hears of changes: `mcp/follow.rs`.
 //!
 //! Nothing is decided here. A tool, a resource and a prompt are what the desk gives the caller of the request; what a list
 //! leaves out is refused when it is asked for all the same. Both eras are served by one handler: what differs between them
@@ -36,36 +40,37 @@ use crate::problem::Problem;
 
 pub use stdio::serve_stdio;
 
-/// What clients put before their models.
+/// The text that clients put before their models.
 const INSTRUCTIONS: &str = "\
-Runs of workflows are driven here. `list_workflows` and `start_run` begin one; every answer about a run has `next`: where it \
-is, what its state wants (`instructions`), the events that are legal with the facts that their guards read (`legal`), and the \
-tools that its state grants (`tools`). `send_event` moves it; a refusal says what is legal instead. `explain_run` says why \
-it stands still and which call moves it. People decide approvals elsewhere: ask with `request_human`, then `wait_run`.";
+Drive runs of workflows with these tools. `list_workflows` lists the workflows, `start_run` starts a run. Every answer about \
+a run has `next`: its states, their `instructions`, the events that it takes now (`legal`, with the facts that their guards \
+read), and the `tools` that its states grant. `send_event` moves the run; a refusal says what is legal instead. If the run is \
+stuck, `explain_run` says why and which call helps. People decide approvals elsewhere: ask with `request_human`, then call \
+`wait_run`.";
 
-/// A handler of one connection, or of one request where there are no connections.
+/// A handler of one connection, or of one request in the era without connections.
 #[derive(Clone)]
 pub struct Server {
     dispatcher: Arc<Dispatcher>,
     caller: Caller,
-    /// What a client of the older era has asked to hear of.
-    subscribed: follow::Subscribed,
+    /// The subscriptions of a client of the older era.
+    subscriptions: follow::Subscriptions,
     calls: calls::Calls,
 }
 
 impl Server {
-    /// A handler for whoever calls without a credential of their own.
+    /// Creates a handler for callers without a credential.
     #[must_use]
     pub fn new(dispatcher: Arc<Dispatcher>, caller: Caller) -> Self {
         Self {
             dispatcher,
             caller,
-            subscribed: follow::Subscribed::default(),
+            subscriptions: follow::Subscriptions::default(),
             calls: calls::Calls::new(),
         }
     }
 
-    /// Who sends a request: by the credential of the HTTP request if there is one.
+    /// Returns the caller of a request: by its HTTP credential if it has one.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
         let parts = context.extensions.get::<axum::http::request::Parts>();
         let caller = self.credential(parts);
@@ -78,7 +83,7 @@ impl Server {
         own.unwrap_or_else(|| self.caller.clone())
     }
 
-    /// Asks the desk something for the caller of a request, on a thread where that may take its time.
+    /// Answers the caller of a request, on a thread where that may take its time.
     async fn ask<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -89,12 +94,12 @@ impl Server {
         let work = tokio::task::spawn_blocking(move || ask(&dispatcher, &dispatcher.ctx(&caller)));
         let answer = work.await;
         let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        answer.map_err(|problem| told(&problem))
+        answer.map_err(|problem| protocol_error(&problem))
     }
 }
 
-/// A problem as an error of the protocol, where there is no answer that it could stand in.
-fn told(problem: &Problem) -> ErrorData {
+/// Converts a problem into an error of the protocol.
+fn protocol_error(problem: &Problem) -> ErrorData {
     let data = Some(json!(problem));
     let message = problem.message.clone();
     match problem.code.as_str() {
@@ -136,7 +141,7 @@ impl ServerHandler for Server {
             .tools()
             .iter()
             .find(|tool| tool.name == name);
-        tool.map(tools::listed)
+        tool.map(tools::describe)
     }
 
     async fn call_tool(
@@ -206,8 +211,12 @@ impl ServerHandler for Server {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let parts = context.extensions.get::<axum::http::request::Parts>();
         let caller = self.credential(parts);
-        let outlet = follow::Outlet::Session(context.peer, self.subscribed.clone());
-        tokio::spawn(follow::follow(Arc::clone(&self.dispatcher), caller, outlet));
+        let subscriber = follow::Subscriber::Session(context.peer, self.subscriptions.clone());
+        tokio::spawn(follow::follow(
+            Arc::clone(&self.dispatcher),
+            caller,
+            subscriber,
+        ));
     }
 
     async fn subscribe(
@@ -218,7 +227,7 @@ impl ServerHandler for Server {
         let uri = request.uri.clone();
         self.ask(&context, move |_, ctx| follow::check(ctx, &uri))
             .await?;
-        self.subscribed.add(request.uri)
+        self.subscriptions.add(request.uri)
     }
 
     async fn unsubscribe(
@@ -226,7 +235,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribed.remove(&request.uri);
+        self.subscriptions.remove(&request.uri);
         Ok(())
     }
 
@@ -241,8 +250,8 @@ impl ServerHandler for Server {
         let caller = self.caller(context.request_context());
         let uris = context.accepted().resource_subscriptions.clone();
         let uris = uris.unwrap_or_default();
-        let outlet = follow::Outlet::Stream(context.sink().clone(), uris);
-        let work = follow::follow(Arc::clone(&self.dispatcher), caller, outlet);
+        let subscriber = follow::Subscriber::Stream(context.sink().clone(), uris);
+        let work = follow::follow(Arc::clone(&self.dispatcher), caller, subscriber);
         tokio::select! {
             () = work => {}
             () = context.cancelled() => {}

@@ -1,11 +1,10 @@
-//! The counters of a server, as Prometheus reads them.
+//! Metrics in Prometheus' format.
 //!
-//! Calls by tool and outcome; refusals by code, those of the auth middleware included; the latency of calls; connections;
-//! runs by status.
+//! They are calls by tool and outcome, refusals by code (those of the middleware, too), the duration of calls, connections,
+//! and runs by status.
 //!
-//! What to rely on: runs are counted by the store, all that it has, once in some seconds however often somebody asks; the
-//! last numbers hold meanwhile. A status that no run has counts 0. Where the store can't count, there are no numbers of runs:
-//! old ones would be taken for new ones.
+//! What to rely on: the store counts all of its runs, once in some seconds however often somebody asks; in between, the last
+//! numbers hold. A status without runs is 0. If the store can't count, runs are left out: old numbers would be taken for new.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, TryLockError};
@@ -19,24 +18,24 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use statemark_runs::Status;
 
-/// The kind of text that [`Metrics::text`] gives.
+/// The media type of [`Metrics::text`].
 pub(crate) const MEDIA: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The upper ends of the buckets of latencies. Unit: seconds.
+/// The upper ends of the buckets of durations. Unit: seconds.
 ///
-/// Most calls take under a millisecond, `wait_run` up to 25 s.
+/// Why: most calls take under a millisecond, `wait_run` up to 25 s.
 const BUCKETS: [f64; 11] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0, 30.0,
 ];
 
-/// Time for which numbers of runs hold.
+/// Shortest time between two counts of the runs.
 ///
-/// Prometheus asks every 15 s; a client that asks all the time must not keep the store busy.
-const COUNTED: Duration = Duration::from_secs(5);
+/// Why: Prometheus asks every 15 s; a client that asks all the time must not keep the store busy.
+const COUNT_INTERVAL: Duration = Duration::from_secs(5);
 
 type Labels<const N: usize> = [(&'static str, String); N];
 
-/// The counters of a server. They begin at zero whenever it starts.
+/// The counters of a server. They begin at zero with each start.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -57,12 +56,8 @@ impl Default for Metrics {
         let seconds = Histogram::new(BUCKETS);
         let connections = Gauge::default();
         registry.register("calls", "Calls of tools", calls.clone());
-        registry.register(
-            "refusals",
-            "Calls that weren't answered as asked, and requests that weren't let in",
-            refusals.clone(),
-        );
-        registry.register("call_seconds", "How long calls took", seconds.clone());
+        registry.register("refusals", "Refused calls and requests", refusals.clone());
+        registry.register("call_seconds", "Duration of calls", seconds.clone());
         registry.register("connections", "Open connections", connections.clone());
         let runs = Family::<Vec<(&'static str, String)>, Gauge>::default();
         registry.register("runs", "Runs of the store, by status", runs.clone());
@@ -79,7 +74,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a call. The code is that of its problem, if it had one.
+    /// Counts a call, with the code of its problem if it had one.
     pub(crate) fn count_call(&self, tool: &'static str, code: Option<&str>, took: Duration) {
         let outcome = if code.is_some() { "refused" } else { "ok" };
         let labels: Labels<2> = [("tool", tool.to_owned()), ("outcome", outcome.to_owned())];
@@ -90,31 +85,31 @@ impl Metrics {
         self.seconds.observe(took.as_secs_f64());
     }
 
-    /// Counts a refusal: that of a call, or of a request that came to no call.
+    /// Counts a refusal of a call, or of a request that came to no call.
     pub(crate) fn count_refusal(&self, code: &str) {
         let labels: Labels<1> = [("code", code.to_owned())];
         self.refusals.get_or_create(&labels.to_vec()).inc();
     }
 
-    /// Counts a connection that was opened.
+    /// Counts a new connection.
     pub(crate) fn count_opened(&self) {
         self.connections.inc();
     }
 
-    /// Counts a connection that was closed.
+    /// Counts a connection less.
     pub(crate) fn count_closed(&self) {
         self.connections.dec();
     }
 
-    /// Takes over how many runs there are, if that wasn't done just now.
+    /// Counts the runs, unless that was just done.
     fn count_runs(&self, count: impl FnOnce() -> Option<BTreeMap<String, u64>>) {
         let mut counted = match self.counted.try_lock() {
             Ok(counted) => counted,
             Err(TryLockError::Poisoned(counted)) => counted.into_inner(),
-            // Somebody else counts.
+            // Another thread counts.
             Err(TryLockError::WouldBlock) => return,
         };
-        if counted.is_some_and(|last| last.elapsed() < COUNTED) {
+        if counted.is_some_and(|last| last.elapsed() < COUNT_INTERVAL) {
             return;
         }
         let counts = count();
@@ -131,13 +126,13 @@ impl Metrics {
         }
     }
 
-    /// Returns all counters as a text. Counts the runs unless that was done just now.
+    /// Writes all metrics. Counts the runs, which may take its time, unless that was just done.
     pub(crate) fn text(&self, count: impl FnOnce() -> Option<BTreeMap<String, u64>>) -> String {
         self.count_runs(count);
         let mut text = String::new();
         match encode(&mut text, &self.registry) {
             Ok(()) => text,
-            // Half of it would be taken for all.
+            // A part would be taken for all.
             Err(_) => String::new(),
         }
     }

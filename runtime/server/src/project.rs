@@ -1,9 +1,12 @@
 //! A project: the folder that an agent works in, as far as tools reach into it.
 //!
+//! What to rely on: no path leaves the root, by `..`, by a link or by a race (cap-std opens every part of a path by
+//! itself). The repository and the store are out of reach. Reads are bounded. A file is written whole or not at all.
+//!
 //! What to rely on: no path leaves the root, by `..`, by a link or by a race (cap-std opens every part of a path by itself);
 //! the repository and the store are out of reach; what is read is bounded; a file is written whole or not at all.
 //!
-//! Deliberately not here: tools that read and write any file. Those are a pack's.
+//! Deliberately not here: tools that read and write any file; packs have those.
 
 pub(crate) mod checks;
 mod feature;
@@ -23,10 +26,10 @@ use crate::problem::Problem;
 pub(crate) use feature::{DOCUMENTS, Feature};
 pub(crate) use tasks::{Tasks, complete_task};
 
-/// Largest file that is read. Unit: bytes. Why: a document that people write; what is larger is something else.
-const MOST: u64 = 4 << 20;
+/// Largest file that is read. Unit: bytes. Why: larger files aren't documents that people write.
+const MAX_SIZE: u64 = 4 << 20;
 
-/// Folders of the root that are nobody's documents.
+/// Folders of the root that aren't documents.
 const HIDDEN: &[&str] = &[".git", ".statemark"];
 
 /// Returns the project that the server works on.
@@ -47,7 +50,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    pub(crate) fn of(project: &Project) -> Result<Self, Problem> {
+    pub(crate) fn open(project: &Project) -> Result<Self, Problem> {
         let root = &project.root;
         match Dir::open_ambient_dir(root, ambient_authority()) {
             Ok(folder) => Ok(Self {
@@ -61,7 +64,7 @@ impl Files {
         }
     }
 
-    /// Whether something is there, and what.
+    /// Checks whether a file exists.
     pub(crate) fn is_file(&self, path: &str) -> bool {
         self.folder.metadata(path).is_ok_and(|it| it.is_file())
     }
@@ -70,7 +73,7 @@ impl Files {
         self.folder.metadata(path).is_ok_and(|it| it.is_dir())
     }
 
-    /// The names in a folder, sorted.
+    /// Lists the names in a folder, sorted.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let entries = self.folder.read_dir(path).into_iter().flatten();
         let names = entries.filter_map(|it| it.ok()?.file_name().into_string().ok());
@@ -79,33 +82,33 @@ impl Files {
         names
     }
 
-    /// The text of a file.
+    /// Reads the text of a file.
     pub(crate) fn read(&self, path: &str) -> Result<String, Problem> {
         check(path)?;
-        let failed = |error: std::io::Error| unread(path, &error);
-        // Opening a pipe would wait for whoever writes to it.
+        let failed = |error: std::io::Error| read_problem(path, &error);
+        // Opening a pipe would wait for its writer.
         let facts = self.folder.metadata(path).map_err(failed)?;
         if !facts.is_file() {
-            let message = format!("`{path}` is a folder, or something else that has no text");
+            let message = format!("`{path}` is a folder, or another thing without text");
             return Err(Problem::new("not_a_file", message));
         }
-        // A link may lead to what is hidden.
+        // A link may lead to a hidden folder.
         let real = self.folder.canonicalize(path).map_err(failed)?;
         check(&real.to_string_lossy())?;
         let mut bytes = Vec::new();
         let file = self.folder.open(path).map_err(failed)?;
-        file.take(MOST.saturating_add(1))
+        file.take(MAX_SIZE.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(failed)?;
-        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MOST {
-            let message = format!("`{path}` has more than {MOST} bytes");
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_SIZE {
+            let message = format!("`{path}` has more than {MAX_SIZE} bytes");
             return Err(Problem::new("too_large", message));
         }
         String::from_utf8(bytes)
             .map_err(|_| Problem::new("not_text", format!("`{path}` isn't UTF-8")))
     }
 
-    /// Writes a file that is there, unless somebody has changed it since it was read.
+    /// Replaces the text of a file, unless it has changed since it was read.
     fn replace(&self, path: &str, before: &str, text: &str) -> Result<(), Problem> {
         check(path)?;
         let place = Path::new(path);
@@ -120,7 +123,7 @@ impl Files {
             .symlink_metadata(path)
             .is_ok_and(|it| it.is_symlink())
         {
-            let message = format!("`{path}` is a link, which isn't written to");
+            let message = format!("`{path}` is a link, and links aren't written to");
             return Err(Problem::new("not_a_file", message));
         }
         let written = || -> Result<(), Problem> {
@@ -143,11 +146,11 @@ impl Files {
                 .rename(&temporary, &self.folder, path)
                 .map_err(failed)
         };
-        // One of that name is left from a process that is gone.
+        // A process that has ended may have left one.
         drop(self.folder.remove_file(&temporary));
         let outcome = written();
         if outcome.is_err() {
-            // It may not even be there.
+            // It may not exist.
             drop(self.folder.remove_file(&temporary));
         }
         outcome
@@ -158,34 +161,35 @@ impl Files {
     }
 }
 
-/// A path that may be read: one below the root, as far as that can be seen.
+/// Checks that a path is below the root, as far as its text shows.
 fn check(path: &str) -> Result<(), Problem> {
-    let bad = |why: &str| {
-        let message =
-            format!("`{path}` {why}; give a path below the project's root, such as `docs/plan.md`");
+    let outside = |fault: &str| {
+        let message = format!(
+            "`{path}` {fault}; give a path below the project's root, such as `docs/plan.md`"
+        );
         Err(Problem::new("outside", message).with(json!({"path": path})))
     };
     if path.is_empty() || path.contains('\0') {
-        return bad("is no path");
+        return outside("is no path");
     }
     let mut parts = Path::new(path).components();
     if parts.any(|it| !matches!(it, Component::Normal(_) | Component::CurDir)) {
-        return bad("leads out of the project");
+        return outside("leads out of the project");
     }
     let hidden = |part: Component<'_>| {
         let part = part.as_os_str().to_string_lossy().to_lowercase();
         HIDDEN.contains(&part.as_str())
     };
     if Path::new(path).components().any(hidden) {
-        return bad("belongs to the repository or to the runs");
+        return outside("belongs to the repository or to the runs");
     }
     Ok(())
 }
 
-fn unread(path: &str, error: &std::io::Error) -> Problem {
+fn read_problem(path: &str, error: &std::io::Error) -> Problem {
     match error.kind() {
         ErrorKind::NotFound => Problem::new("not_found", format!("there is no file `{path}`")),
-        // What cap-std says of paths that leave the root.
+        // cap-std's error for paths that leave the root.
         ErrorKind::PermissionDenied => {
             let message = format!("`{path}` can't be read, or leads out of the project: {error}");
             Problem::new("outside", message)

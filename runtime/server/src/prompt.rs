@@ -1,4 +1,6 @@
-//! Prompts: one for each workflow, which says how to drive it, and one for writing workflows.
+//! Prompts: texts that a person puts before a model.
+//!
+//! One for each workflow says how to drive it; one says how to write workflows.
 
 use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, Workflow};
@@ -10,40 +12,40 @@ use crate::envelope::bounds;
 use crate::problem::Problem;
 use crate::resource::Address;
 
-/// The one for writing workflows.
+/// The name of the prompt for writing workflows.
 pub(crate) const AUTHOR: &str = "author-workflow";
 
 /// The beginning of the other names, before the workflow's id.
 pub(crate) const DRIVE: &str = "drive-";
 
-/// Most bytes of one state's instructions.
+/// Most bytes of a state's instructions.
 const INSTRUCTIONS: usize = 1 << 10;
 
 /// The guide to writing workflows.
 const GUIDE: &str = include_str!("prompt/author.md");
 
-/// A prompt as it is listed.
+/// An entry of the list of prompts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct Prompt {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) description: String,
-    /// Each with what it is for; none has to be given.
+    /// The names and descriptions of the arguments, all optional.
     pub(crate) arguments: &'static [(&'static str, &'static str)],
 }
 
 /// Lists the prompts, by name.
-pub(crate) fn list(ctx: &Ctx<'_>) -> Vec<Listed> {
-    let mut all = vec![Listed {
+pub(crate) fn list(ctx: &Ctx<'_>) -> Vec<Prompt> {
+    let mut all = vec![Prompt {
         name: AUTHOR.to_owned(),
         title: "Write a workflow".to_owned(),
-        description: "How to write a workflow, check it and try it.".to_owned(),
+        description: "How to write, check and simulate a workflow.".to_owned(),
         arguments: &[
-            ("goal", "What the workflow is for."),
-            ("workflow", "An existing workflow to begin with."),
+            ("goal", "The purpose of the workflow."),
+            ("workflow", "An existing workflow to start from."),
         ],
     }];
-    // They tell what the tool does.
+    // They have the same information as the tool.
     if ctx.offers("describe_workflow") {
         all.extend(ctx.catalog().specs().into_iter().map(drive));
     }
@@ -51,21 +53,21 @@ pub(crate) fn list(ctx: &Ctx<'_>) -> Vec<Listed> {
     all
 }
 
-fn drive(spec: Spec) -> Listed {
+fn drive(spec: Spec) -> Prompt {
     let title = spec.title.as_deref().unwrap_or(&spec.id);
     let description = spec.description.unwrap_or_else(|| {
         format!(
-            "How to drive `{}`: its states, what each wants, the events.",
+            "How to drive `{}`: its states, their instructions, the events.",
             spec.id
         )
     });
-    Listed {
+    Prompt {
         name: format!("{DRIVE}{}", spec.id),
         title: format!("Drive: {title}"),
         description,
         arguments: &[
-            ("task", "What is to be done."),
-            ("run_id", "A run to go on with; else one is started."),
+            ("task", "The task."),
+            ("run_id", "A run to continue; by default a new one."),
         ],
     }
 }
@@ -74,8 +76,8 @@ fn drive(spec: Spec) -> Listed {
 ///
 /// # Errors
 ///
-/// There is none of that name, an argument isn't one of its, or the run is nobody's to touch.
-pub(crate) fn text(
+/// No prompt has that name, an argument is unknown, or the caller may not touch the run.
+pub(crate) fn write(
     ctx: &Ctx<'_>,
     name: &str,
     arguments: &Map<String, Value>,
@@ -86,18 +88,18 @@ pub(crate) fn text(
     for (key, value) in arguments {
         let names: Vec<&str> = known.arguments.iter().map(|(name, _)| *name).collect();
         if !names.contains(&key.as_str()) || !value.is_string() {
-            let message = format!("`{key}`: `{name}` takes texts for {}", names.join(", "));
+            let message = format!("`{key}`: `{name}` takes strings for {}", names.join(", "));
             return Err(Problem::new("invalid_arguments", message).with(json!({"path": key})));
         }
         given.insert(key.clone(), value.clone());
     }
-    let said = |key: &str| {
+    let text_of = |key: &str| {
         let text = given.get(key).and_then(Value::as_str);
         text.map(str::trim).filter(|text| !text.is_empty())
     };
     match name.strip_prefix(DRIVE) {
-        Some(id) => driving(ctx, id, said("task"), said("run_id")),
-        None => authoring(ctx, said("goal"), said("workflow")),
+        Some(id) => write_driving(ctx, id, text_of("task"), text_of("run_id")),
+        None => write_authoring(ctx, text_of("goal"), text_of("workflow")),
     }
 }
 
@@ -107,7 +109,7 @@ fn unknown(ctx: &Ctx<'_>, name: &str) -> Problem {
         .with(json!({"known": known}))
 }
 
-/// Checks that the tool is offered that answers what an argument asks for.
+/// Checks that the server offers the tool that gives the same as an argument.
 fn check_offered(ctx: &Ctx<'_>, tool: &str, argument: &str) -> Result<(), Problem> {
     if ctx.offers(tool) {
         return Ok(());
@@ -116,7 +118,11 @@ fn check_offered(ctx: &Ctx<'_>, tool: &str, argument: &str) -> Result<(), Proble
     Err(Problem::new("not_offered", message))
 }
 
-fn authoring(ctx: &Ctx<'_>, goal: Option<&str>, workflow: Option<&str>) -> Result<String, Problem> {
+fn write_authoring(
+    ctx: &Ctx<'_>,
+    goal: Option<&str>,
+    workflow: Option<&str>,
+) -> Result<String, Problem> {
     let mut text = GUIDE.to_owned();
     if let Some(id) = workflow {
         check_offered(ctx, "describe_workflow", "workflow")?;
@@ -127,7 +133,7 @@ fn authoring(ctx: &Ctx<'_>, goal: Option<&str>, workflow: Option<&str>) -> Resul
         })?;
         let (shown, is_cut) = bounds::truncate(&source, bounds::MAX_REPLY / 2);
         text += &format!(
-            "\n## Begin with `{id}`\n\n````markdown\n{}\n````\n",
+            "\n## Start from `{id}`\n\n````markdown\n{}\n````\n",
             shown.trim_end()
         );
         if is_cut {
@@ -140,7 +146,7 @@ fn authoring(ctx: &Ctx<'_>, goal: Option<&str>, workflow: Option<&str>) -> Resul
     Ok(text)
 }
 
-fn driving(
+fn write_driving(
     ctx: &Ctx<'_>,
     id: &str,
     task: Option<&str>,
@@ -162,21 +168,24 @@ fn driving(
         );
         return Err(Problem::new("other_workflow", message));
     }
-    // A run goes on under the table that it began with.
+    // A run continues under the table that it began with.
     let workflow = loaded.as_ref().map_or(&workflow, |it| &it.workflow);
     let meta = workflow.meta();
-    let said = |key: &str| meta.get(key).and_then(Value::as_str);
+    let text_of = |key: &str| meta.get(key).and_then(Value::as_str);
     let mut text = format!("# Drive the workflow `{id}`\n");
-    for part in [said("title"), said("description")].into_iter().flatten() {
+    for part in [text_of("title"), text_of("description")]
+        .into_iter()
+        .flatten()
+    {
         text += &format!("\n{}\n", part.trim());
     }
     if let Some(task) = task {
         text += &format!("\n## The task\n\n{task}\n");
     }
-    text += &how(id, loaded.as_ref());
+    text += &write_steps(id, loaded.as_ref());
     text += "\n## States\n";
-    let rest = format!("\nMore of it is at {}.\n", Address::Spec(id.to_owned()));
-    for page in states(workflow) {
+    let rest = format!("\nThe rest is at {}.\n", Address::Spec(id.to_owned()));
+    for page in write_states(workflow) {
         if text
             .len()
             .saturating_add(page.len())
@@ -191,8 +200,8 @@ fn driving(
     Ok(text)
 }
 
-/// Describes the tools to call, and the state of the run.
-fn how(id: &str, loaded: Option<&Loaded>) -> String {
+/// Writes the tools to call, and the state of the run.
+fn write_steps(id: &str, loaded: Option<&Loaded>) -> String {
     let mut text = "\n## How\n\n".to_owned();
     match loaded {
         Some(loaded) => {
@@ -200,37 +209,37 @@ fn how(id: &str, loaded: Option<&Loaded>) -> String {
             let leaves: Vec<String> = state.leaves.iter().map(|it| format!("`{it}`")).collect();
             let status = state.status();
             text += &format!(
-                "- Go on with the run `{run}`: it is {} in {}. `get_run` says what is next.\n",
+                "- Continue the run `{run}`: it is {} in {}. `get_run` says what is next.\n",
                 status.name(),
                 leaves.join(", ")
             );
         }
         None => {
             text += &format!(
-                "- `start_run` with `workflow: \"{id}\"` begins a run; `list_runs` shows those that there are.\n"
+                "- `start_run` with `workflow: \"{id}\"` starts a run; `list_runs` lists the existing ones.\n"
             );
         }
     }
     text += "\
-- Do what `next.instructions` says, with the tools that `next.tools` grants and no others.
-- Move on with `send_event` and one of the events in `next.legal`. A refusal says what is legal instead: don't go round it.
-- Where a person has to approve, the event opens a request: `wait_run` with `until: \"request\"` waits for the answer.
-- Where it stands still, `explain_run` says why, and which call moves it.
+- Follow `next.instructions`, with the tools that `next.tools` grants and no others.
+- Move the run with `send_event` and one of the events in `next.legal`. A refusal says what is legal instead: don't work around it.
+- If a person has to approve, the event opens a request: `wait_run` with `until: \"request\"` waits for the answer.
+- If the run is stuck, `explain_run` says why and which call helps.
 ";
     text
 }
 
-/// Describes each state: its instructions and its events, in document order.
-fn states(workflow: &Workflow) -> impl Iterator<Item = String> {
+/// Writes the states in document order: instructions, options and transitions.
+fn write_states(workflow: &Workflow) -> impl Iterator<Item = String> {
     let table = workflow.table();
     workflow.visible_states().map(move |(state, name)| {
         let meta = workflow.state_meta(state);
-        let said = |key: &str| meta.get(key).and_then(Value::as_str);
-        let mut text = match said("title") {
+        let text_of = |key: &str| meta.get(key).and_then(Value::as_str);
+        let mut text = match text_of("title") {
             Some(title) => format!("\n### `{name}`: {title}\n"),
             None => format!("\n### `{name}`\n"),
         };
-        if let Some(instructions) = said("instructions") {
+        if let Some(instructions) = text_of("instructions") {
             let (shown, is_cut) = bounds::truncate(instructions.trim(), INSTRUCTIONS);
             let rest = if is_cut {
                 let page = Address::State(workflow.id().to_owned(), name.to_owned());
@@ -272,7 +281,7 @@ fn states(workflow: &Workflow) -> impl Iterator<Item = String> {
             let meta = workflow.transition_meta(id);
             let guard = meta.get("guard").map(|it| format!(", if {}", plain(it)));
             let approval = if workflow.requires_approval(id) {
-                ", **when a person has approved it**"
+                ", **after a person has approved it**"
             } else {
                 ""
             };
@@ -286,7 +295,7 @@ fn states(workflow: &Workflow) -> impl Iterator<Item = String> {
     })
 }
 
-/// Formats a value for a sentence: texts as they are, lists with commas.
+/// Writes a value in a sentence: texts as they are, lists with commas.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => format!("`{text}`"),

@@ -52,12 +52,12 @@ pub(crate) struct Filter<'f> {
 }
 
 /// An open request, and the run that asks.
-pub(crate) struct OpenRequest {
+pub(crate) struct PendingRequest {
     pub(crate) loaded: Arc<Loaded>,
     pub(crate) request: Request,
 }
 
-impl OpenRequest {
+impl PendingRequest {
     /// Returns the position among all requests.
     pub(crate) fn position(&self) -> (RunId, u64) {
         let position = parse_position(&self.request.opened.request);
@@ -81,7 +81,7 @@ pub(crate) fn list_open(
     ctx: &Ctx<'_>,
     filter: &Filter<'_>,
     wanted: usize,
-) -> Result<Vec<OpenRequest>, Problem> {
+) -> Result<Vec<PendingRequest>, Problem> {
     let mut found = Vec::new();
     let named = filter
         .run
@@ -136,7 +136,7 @@ fn add_open(
     ctx: &Ctx<'_>,
     run: &RunId,
     filter: &Filter<'_>,
-    found: &mut Vec<OpenRequest>,
+    found: &mut Vec<PendingRequest>,
 ) -> Result<(), Problem> {
     let run = ctx.resolve_run(Some(run.as_str()))?;
     let loaded = Arc::new(ctx.runs().catch_up(&run)?);
@@ -156,14 +156,14 @@ fn add_open(
                 .is_none_or(|wanted| states.iter().any(|state| state == wanted))
     };
     let open = state.open_requests().into_iter().filter(is_meant);
-    let mut open: Vec<OpenRequest> = open
-        .map(|request| OpenRequest {
+    let mut open: Vec<PendingRequest> = open
+        .map(|request| PendingRequest {
             loaded: Arc::clone(&loaded),
             request: request.clone(),
         })
         .collect();
     open.retain(|it| filter.from.is_none_or(|from| it.position() >= *from));
-    open.sort_by_key(OpenRequest::position);
+    open.sort_by_key(PendingRequest::position);
     found.extend(open);
     Ok(())
 }

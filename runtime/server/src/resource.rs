@@ -1,21 +1,21 @@
-//! What can be read beside the answers of tools, each at an address of its own.
+//! Resources: texts and files at addresses of their own.
 //!
 //! ```text
 //! statemark://workflow/ID                        the spec as it was written
-//! statemark://workflow/ID/diagram                as a Mermaid diagram
-//! statemark://workflow/ID/table                  as the compiled table, in text
-//! statemark://workflow/ID/state/STATE            what one state says
-//! statemark://workflow/ID/artifact/NAME          what an artifact has to be like
+//! statemark://workflow/ID/diagram                a Mermaid diagram
+//! statemark://workflow/ID/table                  the compiled table, in text
+//! statemark://workflow/ID/state/STATE            the texts of a state
+//! statemark://workflow/ID/artifact/NAME          the contract of an artifact
 //! statemark://run/ID?after=SEQ&limit=N           the journal, a JSON record a line
-//! statemark://run/ID/transcript?after=SEQ        the same for people
-//! statemark://run/ID/artifacts                   what was handed in
+//! statemark://run/ID/transcript?after=SEQ        the journal for people
+//! statemark://run/ID/artifacts                   the artifacts
 //! statemark://run/ID/artifacts/NAME[/REVISION]   the content of one
 //! statemark://docs/PAGE[#PART]                   documentation
 //! ```
 //!
-//! What to rely on: an address that is written reads back the same, whatever letters its parts have. Authority isn't in an
-//! address: reading one asks the caller's, as a tool does. What a server is told not to offer is offered under no address
-//! either: each tells what some tool tells, and is there if that tool is.
+//! What to rely on: an address reads back as it was written, whatever letters its parts have. An address gives no
+//! authority: the caller's is checked, as for a tool. Each resource belongs to a tool with the same information, and is
+//! offered if that tool is.
 
 mod list;
 mod read;
@@ -28,20 +28,20 @@ use statemark_runs::RunId;
 use crate::ctx::Ctx;
 use crate::problem::Problem;
 
-pub(crate) use list::{Template, has_template, listed, rank, templates};
+pub(crate) use list::{Template, has_template, list, rank, templates};
 pub(crate) use read::read;
 
-/// How all of them begin.
+/// The beginning of all addresses.
 pub(crate) const SCHEME: &str = "statemark://";
 
-/// What is written as it is in a part of an address.
+/// The characters that a part of an address keeps.
 const PART: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
 
-/// Something that can be read.
+/// An address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     Spec(String),
@@ -53,21 +53,21 @@ pub(crate) enum Address {
     Transcript(RunId, Part),
     Artifacts(RunId),
     Artifact(RunId, String, Option<u64>),
-    /// As the documentation writes it, with the part that is meant.
+    /// A page, with the part of it that is meant.
     Page(String),
 }
 
-/// Which records of a journal.
+/// A range of a journal's records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Behind this one.
+    /// The record before the first.
     pub(crate) after: u64,
-    /// Most of them; as many as fit if it isn't said.
+    /// Most records; by default as many as fit.
     pub(crate) limit: Option<u64>,
 }
 
 impl Address {
-    /// Reads an address.
+    /// Parses an address.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Address {
             return Ok(Self::Page(page.to_owned()));
         }
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let parts: Option<Vec<String>> = path.split('/').map(decoded).collect();
+        let parts: Option<Vec<String>> = path.split('/').map(decode).collect();
         let parts = parts.ok_or_else(none)?;
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         if parts.iter().any(|part| part.is_empty()) {
@@ -116,13 +116,13 @@ impl Address {
         }
     }
 
-    /// The tools that tell what is here. One that is offered is enough.
+    /// Returns the tools with the same information. One of them has to be offered.
     const fn tools(&self) -> &'static [&'static str] {
         match self {
             Self::Spec(_) | Self::Diagram(_) | Self::Table(_) | Self::State(..) => {
                 &["describe_workflow"]
             }
-            // Whoever hands something in is told where it says what it has to be like.
+            // Errors of submitted artifacts name this page.
             Self::Contract(..) => &["describe_workflow", "submit_artifact"],
             Self::Journal(..) | Self::Transcript(..) => &["get_events"],
             Self::Artifacts(_) | Self::Artifact(..) => &["get_artifact"],
@@ -130,13 +130,13 @@ impl Address {
         }
     }
 
-    /// Whether the server offers what is here.
+    /// Checks that the server offers the resource.
     ///
     /// # Errors
     ///
-    /// It doesn't.
+    /// The server offers neither the resource nor such a tool.
     pub(crate) fn check(&self, ctx: &Ctx<'_>) -> Result<(), Problem> {
-        // The documentation is no set's: answers of all of them lead to its pages. Those of workflows are no part of it.
+        // The documentation belongs to no set: answers of all sets lead to its pages. Pages of workflows aren't part of it.
         let is_docs = matches!(self, Self::Page(page) if !page.starts_with("workflow/"));
         let is_docs = is_docs && ctx.options().allowed.is_none();
         let tools = self.tools();
@@ -148,7 +148,7 @@ impl Address {
         Err(Problem::new("not_offered", message))
     }
 
-    /// The run that it is about.
+    /// Returns the run that it is about.
     pub(crate) const fn run(&self) -> Option<&RunId> {
         match self {
             Self::Journal(run, _)
@@ -197,7 +197,7 @@ impl fmt::Display for Part {
     }
 }
 
-fn decoded(part: &str) -> Option<String> {
+fn decode(part: &str) -> Option<String> {
     let text = percent_decode_str(part).decode_utf8().ok()?;
     Some(text.into_owned())
 }

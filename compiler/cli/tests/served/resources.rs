@@ -152,7 +152,7 @@ fn workflows_can_be_read() {
     assert!(table.starts_with("machine desk\n"), "{table}");
     assert_eq!(
         text(&mut client, "statemark://workflow/desk/artifact/text"),
-        "# text\n\nWhat `desk` wants of it.\nNot left without it: `writing`.\n\n\
+        "# text\n\nThe contract of `desk`.\nStates that need it: `writing`.\n\n\
          ```json\n{\n  \"required_sections\": [\n    \"Aim\"\n  ]\n}\n```\n"
     );
     let state = text(&mut client, "statemark://workflow/desk/state/writing");
@@ -237,13 +237,13 @@ fn prompts_say_how_a_workflow_is_driven() {
     assert_eq!(
         text,
         "# Drive the workflow `desk`\n\nA desk\n\nWrite, and have it checked.\n\n## The task\n\nWrite it.\n\n\
-         ## How\n\n- Go on with the run `r1`: it is running in `writing`. `get_run` says what is next.\n\
-         - Do what `next.instructions` says, with the tools that `next.tools` grants and no others.\n\
-         - Move on with `send_event` and one of the events in `next.legal`. A refusal says what is legal instead: don't go round it.\n\
-         - Where a person has to approve, the event opens a request: `wait_run` with `until: \"request\"` waits for the answer.\n\
-         - Where it stands still, `explain_run` says why, and which call moves it.\n\n\
+         ## How\n\n- Continue the run `r1`: it is running in `writing`. `get_run` says what is next.\n\
+         - Follow `next.instructions`, with the tools that `next.tools` grants and no others.\n\
+         - Move the run with `send_event` and one of the events in `next.legal`. A refusal says what is legal instead: don't work around it.\n\
+         - If a person has to approve, the event opens a request: `wait_run` with `until: \"request\"` waits for the answer.\n\
+         - If the run is stuck, `explain_run` says why and which call helps.\n\n\
          ## States\n\n### `writing`\n\nWrite the text.\n\n- capabilities: `artifact.submit`\n- hand in before leaving: `text`\n- `done` → `checking`\n\n\
-         ### `checking`\n\nWait for the editor.\n\n- capabilities: none\n- `reject` → `writing`\n- `accept` → `published`, **when a person has approved it**\n\n\
+         ### `checking`\n\nWait for the editor.\n\n- capabilities: none\n- `reject` → `writing`\n- `accept` → `published`, **after a person has approved it**\n\n\
          ### `published`\n"
     );
     for (asked, code) in [

@@ -1,4 +1,6 @@
-//! What is compared with: one rmcp tool that reads the rows of a run by prepared statements, and gives them as they are.
+//! The bare server: one rmcp tool that returns the rows of a run.
+//!
+//! It reads them by prepared statements, and returns them as they are.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -28,7 +30,7 @@ impl Bare {
         Self(Arc::new(Mutex::new(connection)))
     }
 
-    /// The run, its fold, and the records behind the fold.
+    /// Reads the run, its fold, and the records after the fold.
     fn rows(&self, run: &str) -> Value {
         let connection = self.0.lock().unwrap();
         let all = |sql: &str| {

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Who calls tools.
+/// A caller of tools.
 pub(crate) trait Client {
-    /// How long a call took, and its result.
+    /// Calls a tool. Returns the time that it took, and its result.
     fn call(&mut self, tool: &str, arguments: &Value) -> (Duration, Value);
 }
 
@@ -40,7 +40,7 @@ fn begin(folder: &Path, part: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// Over standard input and output.
+/// A client over standard input and output.
 pub(crate) struct Stdio {
     server: Child,
     input: ChildStdin,
@@ -132,7 +132,7 @@ impl Session {
         session
     }
 
-    /// Sends a body, and gives what came back, which may be nothing.
+    /// Sends a body. Returns the answer, which may be empty.
     fn post(&mut self, body: &str) -> Vec<u8> {
         let session = match self.id.as_str() {
             "" => String::new(),

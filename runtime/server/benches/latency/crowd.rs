@@ -1,4 +1,4 @@
-//! Fifty clients that drive a run each, all at once, and the memory that their server has meanwhile.
+//! Fifty clients that drive a run each, all at once, and the memory of their server.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use super::ours;
 
 const CLIENTS: usize = 50;
 
-/// Lets them go on for that long. Stops at the first error.
+/// Drives the runs for that long. Stops at the first error.
 pub(crate) fn drive(folder: &Path, long: Duration) {
     let runs: Vec<String> = (0..CLIENTS).map(|it| format!("c{it}")).collect();
     for run in &runs {
@@ -54,7 +54,7 @@ pub(crate) fn drive(folder: &Path, long: Duration) {
     assert!(calls >= CLIENTS * 2, "{calls}");
 }
 
-/// Moves a run to and fro: how many calls that took.
+/// Moves a run back and forth. Returns the number of calls.
 fn one(address: &str, run: &str, over: &AtomicBool) -> usize {
     let mut session = Session::new(address);
     let mut calls = 0;
@@ -73,7 +73,7 @@ fn one(address: &str, run: &str, over: &AtomicBool) -> usize {
     calls
 }
 
-/// What a process holds in memory. Unit: KiB. Only Linux tells.
+/// Returns the memory of a process. Unit: KiB. Only Linux has it.
 fn memory(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status

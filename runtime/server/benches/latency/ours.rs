@@ -17,7 +17,7 @@ const SPEC: &str = "# Door\n\n## STATE-MACHINE: door\n\n```mermaid\nstateDiagram
                     shut --> open : push [force >= 1]\n    open --> shut : pull\n    open --> gone : blow\n    gone --> [*]\n```\n\n\
                     ```json definition\n{\"context\": {\"force\": 0}}\n```\n\n### `shut`\n\nPush it with some `force`.\n";
 
-/// How many events a run has seen.
+/// Number of events in a run.
 const EVENTS: usize = 40;
 
 fn workflows() -> BTreeMap<String, Arc<Workflow>> {
@@ -34,7 +34,7 @@ fn store(folder: &Path) -> Arc<SqliteStore> {
     Arc::new(store.unwrap())
 }
 
-/// Writes a run that has something behind it.
+/// Writes a run with a history.
 pub(crate) fn fill(folder: &Path, run: &str) {
     let runs = Runs::new(store(folder), Arc::new(workflows()), Arc::new(SystemClock));
     let order = Order::new(run.parse().unwrap(), Actor::new(Role::Agent));

@@ -1,35 +1,39 @@
-//! Which sections answer a question, and how well.
+//! The search: sections that answer a question, with scores.
 //!
-//! The score is BM25 (Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009), times how much
-//! of the question a single line of the section has, times how much of its heading was asked for, times the weight of its
-//! page. A word that nothing has stands for the nearest one that something has.
+//! The score is BM25 (Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009), times
+//! the share of the question in the section's best line, times the share of its heading in the question, times the
+//! weight of its page. An unknown word stands for the nearest known one.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use statemark_text::suggest::distance;
 
 use super::sections::Section;
 use super::words::{self, words};
 use super::{Docs, Found, Hit, SCHEME, Term, snippet};
 
-/// How soon a word that is repeated counts no more. Source: the values that are usual.
+/// The saturation of repeated words. Source: the usual value.
 const SATURATION: f64 = 1.2;
 
-/// How much longer sections lose. Source: as above.
-const LENGTH: f64 = 0.75;
+/// The penalty of long sections. Source: the usual value.
+const LENGTH_PENALTY: f64 = 0.75;
 
-/// How much more a section counts whose heading the question is: all words of the one are in the other.
-const NAMED: f64 = 2.0;
+/// The factor of a section whose heading has all words of the question.
+const HEADING: f64 = 2.0;
 
-/// Most words of a question that are looked for. Why: each that is mistyped is compared with every word that there is.
-const MOST_WORDS: usize = 32;
+/// Most words of a question.
+///
+/// Why: a mistyped one is compared with every known word.
+const MAX_WORDS: usize = 32;
 
 impl Docs {
-    /// The sections that answer a question, without the first `skip`, and not more than `most`.
+    /// Returns the sections that answer a question: at most `most`, after the first `skip`.
     #[must_use]
     pub fn search(&self, question: &str, skip: usize, most: usize) -> Found {
         let mut found = Found::default();
-        let asked = self.asked(question, &mut found.meant);
+        let stems = self.question_stems(question, &mut found.meant);
         let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
-        for stem in &asked {
+        for stem in &stems {
             let Some(term) = self.terms.get(stem) else {
                 continue;
             };
@@ -38,18 +42,18 @@ impl Docs {
                 *scores.entry(*at).or_default() += rarity * self.saturated(*at, *count);
             }
         }
-        let all = self.rarities(asked.iter());
+        let all = self.rarities(stems.iter());
         let scored = scores.into_iter().map(|(at, score)| {
             let lines = self.lines.get(at).into_iter().flatten();
             let had = lines.map(|(had, weight)| {
-                weight * self.rarities(asked.iter().filter(|it| had.contains(*it)))
+                weight * self.rarities(stems.iter().filter(|it| had.contains(*it)))
             });
             let most = had.fold(0.0, f64::max);
             let share = if all > 0.0 { most / all } else { 0.0 };
             let factor = 0.1 + 0.9 * share;
             (
                 at,
-                score * factor * self.named(at, &asked) * self.weight(at),
+                score * factor * self.heading_factor(at, &stems) * self.weight(at),
             )
         });
         let mut scored: Vec<(usize, f64)> = scored.collect();
@@ -57,31 +61,31 @@ impl Docs {
         found.total = scored.len();
         let wanted = scored.into_iter().skip(skip).take(most);
         found.hits = wanted
-            .filter_map(|(at, score)| self.hit(at, score, &asked))
+            .filter_map(|(at, score)| self.hit(at, score, &stems))
             .collect();
         found
     }
 
-    /// The stems of a question's words, each once; where nothing has one, the nearest that something has.
-    fn asked(&self, question: &str, meant: &mut BTreeMap<String, String>) -> Vec<String> {
-        let mut asked = Vec::new();
+    /// Returns the stems of a question's words. Replaces unknown ones by the nearest known.
+    fn question_stems(&self, question: &str, meant: &mut BTreeMap<String, String>) -> Vec<String> {
+        let mut stems = Vec::new();
         let all: Vec<_> = words(question).collect();
-        let telling = all.iter().filter(|it| !words::is_empty_talk(&it.text));
-        // Who asks with nothing but such words means them.
+        let telling = all.iter().filter(|it| !words::is_stop_word(&it.text));
+        // A question of such words alone means them.
         let mut kept: Vec<_> = telling.collect();
         if kept.is_empty() {
             kept = all.iter().collect();
         }
-        for word in kept.into_iter().take(MOST_WORDS) {
+        for word in kept.into_iter().take(MAX_WORDS) {
             let mut stem = word.stem.clone();
             if !self.terms.contains_key(&stem)
-                && let Some((near, term)) = self.nearest(&stem)
+                && let Some((known, term)) = self.nearest(&stem)
             {
                 meant.insert(word.text.clone(), term.sample.clone());
-                stem.clone_from(near);
+                stem.clone_from(known);
             }
-            if !asked.contains(&stem) {
-                asked.push(stem);
+            if !stems.contains(&stem) {
+                stems.push(stem);
             }
         }
         // `back up` is `backup`.
@@ -90,19 +94,20 @@ impl Docs {
             _ => None,
         });
         let pairs = pairs.filter(|pair| self.terms.contains_key(pair));
-        asked.extend(pairs.take(MOST_WORDS));
-        asked
+        stems.extend(pairs.take(MAX_WORDS));
+        stems
     }
 
-    /// The word that a mistyped or unfinished one may stand for; of several as near, the most usual.
+    /// Finds the known word for a mistyped or unfinished one; of several, the most frequent.
     fn nearest(&self, stem: &str) -> Option<(&String, &Term)> {
-        let most = match stem.chars().count() {
+        let letters: Vec<char> = stem.chars().collect();
+        let most = match letters.len() {
             0..=3 => return None,
             4..=7 => 1,
             _ => 2,
         };
-        let near = self.terms.iter().filter_map(|(other, term)| {
-            // What is so much shorter or longer can't be near; distances take their time.
+        let candidates = self.terms.iter().filter_map(|(other, term)| {
+            // Words of such different lengths are too far apart; distances are slow.
             let shorter = other.len().saturating_add(most * 4) < stem.len();
             let longer = other.len() > stem.len().saturating_add(most * 4);
             if (shorter || longer) && !other.starts_with(stem) {
@@ -111,11 +116,11 @@ impl Docs {
             let distance = if other.starts_with(stem) {
                 1
             } else {
-                strsim::osa_distance(other, stem)
+                distance(&other.chars().collect::<Vec<_>>(), &letters)
             };
             (distance <= most).then_some((distance, other, term))
         });
-        let best = near
+        let best = candidates
             .min_by_key(|(distance, _, term)| (*distance, std::cmp::Reverse(term.places.len())));
         best.map(|(_, other, term)| (other, term))
     }
@@ -125,23 +130,25 @@ impl Docs {
         terms.map(|term| self.rarity(term)).sum()
     }
 
-    /// How much more a section counts, since its heading, or a word of it that nothing else is called, was asked for.
-    fn named(&self, at: usize, asked: &[String]) -> f64 {
+    /// Returns the factor of a section for its heading.
+    ///
+    /// A code in the heading that the question names counts double.
+    fn heading_factor(&self, at: usize, question: &[String]) -> f64 {
         let heading = self.sections.get(at).map_or("", Section::heading);
         let stems: BTreeSet<String> = words(heading).map(|word| word.stem).collect();
         if stems.is_empty() {
             return 1.0;
         }
-        let had = stems.iter().filter(|stem| asked.contains(stem)).count();
+        let had = stems.iter().filter(|stem| question.contains(stem)).count();
         let is_code = |stem: &&String| stem.contains(|letter: char| letter.is_ascii_digit());
         if stems
             .iter()
             .filter(is_code)
-            .any(|stem| asked.contains(stem))
+            .any(|stem| question.contains(stem))
         {
-            return NAMED * 2.0;
+            return HEADING * 2.0;
         }
-        1.0 + (NAMED - 1.0) * count(had) / count(stems.len())
+        1.0 + (HEADING - 1.0) * count(had) / count(stems.len())
     }
 
     fn rarity(&self, term: &Term) -> f64 {
@@ -153,7 +160,7 @@ impl Docs {
     fn saturated(&self, at: usize, count_here: f64) -> f64 {
         let mean = self.lengths.iter().sum::<f64>() / count(self.lengths.len()).max(1.0);
         let length = self.lengths.get(at).copied().unwrap_or_default() / mean.max(1.0);
-        let room = SATURATION * (1.0 - LENGTH + LENGTH * length);
+        let room = SATURATION * (1.0 - LENGTH_PENALTY + LENGTH_PENALTY * length);
         count_here * (SATURATION + 1.0) / (count_here + room)
     }
 
@@ -162,7 +169,7 @@ impl Docs {
         page.map_or(0.0, |it| it.weight)
     }
 
-    fn hit(&self, at: usize, score: f64, asked: &[String]) -> Option<Hit> {
+    fn hit(&self, at: usize, score: f64, question: &[String]) -> Option<Hit> {
         let section = self.sections.get(at)?;
         let page = self.pages.get(section.page)?;
         let rarity = |stem: &str| self.terms.get(stem).map_or(0.0, |it| self.rarity(it));
@@ -174,14 +181,14 @@ impl Docs {
             title: section.headings.join(" › "),
             page: page.id.clone(),
             uri: format!("{SCHEME}{}{anchor}", page.id),
-            snippet: snippet::around(&section.text, asked, rarity),
-            // What nobody can tell apart needn't be written.
+            snippet: snippet::excerpt(&section.text, question, rarity),
+            // More digits mean nothing.
             score: (score * 100.0).round() / 100.0,
         })
     }
 }
 
-/// A number of things, for computing with.
+/// Converts a number for computations.
 fn count(things: usize) -> f64 {
     u32::try_from(things).map_or(f64::MAX, f64::from)
 }

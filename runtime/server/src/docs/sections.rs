@@ -1,8 +1,8 @@
-//! Sections of a page: what stands between two headings.
+//! Sections of a page: the texts between headings.
 
 use super::Page;
 
-/// What stands below a heading, up to the next.
+/// The text below a heading, up to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Section {
     /// The number of its page.
@@ -19,22 +19,24 @@ impl Section {
         self.headings.last().map_or("", String::as_str)
     }
 
-    /// The headings around it.
-    pub(super) fn above(&self) -> &[String] {
-        self.headings.split_last().map_or(&[], |(_, above)| above)
+    /// Returns the enclosing headings.
+    pub(super) fn enclosing(&self) -> &[String] {
+        self.headings
+            .split_last()
+            .map_or(&[], |(_, enclosing)| enclosing)
     }
 }
 
-/// A heading and what is behind it.
+/// A heading with the lines after it.
 struct Part<'t> {
-    /// 0 for what stands before the first heading.
+    /// The level; 0 before the first heading.
     level: usize,
     heading: &'t str,
     anchor: String,
     lines: Vec<&'t str>,
 }
 
-/// The sections of a page that say something.
+/// Splits a page into its sections, without empty ones.
 pub(super) fn split(page: &Page, number: usize) -> Vec<Section> {
     if page.whole {
         return vec![Section {
@@ -44,20 +46,20 @@ pub(super) fn split(page: &Page, number: usize) -> Vec<Section> {
             text: page.text.clone(),
         }];
     }
-    let mut around: Vec<(usize, String)> = Vec::new();
+    let mut enclosing: Vec<(usize, String)> = Vec::new();
     let mut sections = Vec::new();
     for part in parts(&page.text) {
-        around.retain(|(level, _)| *level < part.level);
+        enclosing.retain(|(level, _)| *level < part.level);
         let is_title = plain(part.heading) == page.title;
         if part.level > 0 && !is_title {
-            around.push((part.level, plain(part.heading)));
+            enclosing.push((part.level, plain(part.heading)));
         }
         let text = part.lines.join("\n").trim().to_owned();
         if text.is_empty() {
             continue;
         }
         let mut headings = vec![page.title.clone()];
-        headings.extend(around.iter().map(|(_, heading)| heading.clone()));
+        headings.extend(enclosing.iter().map(|(_, heading)| heading.clone()));
         sections.push(Section {
             page: number,
             headings,
@@ -68,41 +70,41 @@ pub(super) fn split(page: &Page, number: usize) -> Vec<Section> {
     sections
 }
 
-/// The lines of a text that say something, each with whether it is part of an example.
+/// Returns the lines of a text that aren't empty, each with whether it is part of an example.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let (mut is_example, mut is_open) = (false, false);
     text.lines().filter_map(move |line| {
-        let begun = line.trim_start();
-        if begun.starts_with("```") || begun.starts_with("~~~") {
-            // What has comments explains itself, and is no example.
-            is_example = !is_example && !is_open && !begun.ends_with("jsonc");
+        let trimmed = line.trim_start();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            // Code with comments explains itself, and isn't an example.
+            is_example = !is_example && !is_open && !trimmed.ends_with("jsonc");
             is_open = !is_open;
             return None;
         }
-        (!begun.is_empty()).then_some((line, is_example))
+        (!trimmed.is_empty()).then_some((line, is_example))
     })
 }
 
-/// The section with an anchor: its heading and all that is below it.
-pub(super) fn below(text: &str, anchor: &str) -> Option<String> {
+/// Finds the section with an anchor: its heading and everything below it.
+pub(super) fn find(text: &str, anchor: &str) -> Option<String> {
     let parts = parts(text);
     let first = parts.iter().position(|part| part.anchor == anchor)?;
     let mut parts = parts.into_iter().skip(first);
     let own = parts.next()?;
     let below = parts.take_while(|part| part.level > own.level);
-    let mut told = String::new();
+    let mut section = String::new();
     for part in std::iter::once(&own).chain(&below.collect::<Vec<_>>()) {
         let marks = "#".repeat(part.level);
-        told.push_str(&format!("{marks} {}\n", part.heading));
+        section.push_str(&format!("{marks} {}\n", part.heading));
         for line in &part.lines {
-            told.push_str(line);
-            told.push('\n');
+            section.push_str(line);
+            section.push('\n');
         }
     }
-    Some(told)
+    Some(section)
 }
 
-/// A page in parts, each with its heading. Anchors are those of Git hosts: repeated ones are numbered.
+/// Splits a text at its headings. Anchors are those of Git hosts: repeated ones are numbered.
 fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = vec![Part {
         level: 0,
@@ -113,19 +115,19 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     let mut fence: Option<&str> = None;
     let mut used = std::collections::BTreeMap::<String, usize>::new();
     for line in text.lines() {
-        let begun = line.trim_start();
-        let marks = ["`", "~"].map(|mark| begun.len() - begun.trim_start_matches(mark).len());
+        let trimmed = line.trim_start();
+        let marks = ["`", "~"].map(|mark| trimmed.len() - trimmed.trim_start_matches(mark).len());
         let is_mark = marks.iter().any(|count| *count >= 3);
         match fence {
-            Some(open) if is_mark && begun.trim_end().starts_with(open) => {
-                let rest = begun.trim_end().trim_start_matches(['`', '~']);
+            Some(open) if is_mark && trimmed.trim_end().starts_with(open) => {
+                let rest = trimmed.trim_end().trim_start_matches(['`', '~']);
                 if rest.is_empty() {
                     fence = None;
                 }
             }
             None if is_mark => {
-                let rest = begun.trim_start_matches(['`', '~']);
-                fence = begun.strip_suffix(rest);
+                let rest = trimmed.trim_start_matches(['`', '~']);
+                fence = trimmed.strip_suffix(rest);
             }
             _ => {}
         }
@@ -155,7 +157,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// `## Words` as its level and its words.
+/// Parses `## Words` into its level and its words.
 fn heading(line: &str) -> Option<(usize, &str)> {
     let rest = line.trim_start_matches('#');
     let level = line.len() - rest.len();
@@ -163,12 +165,12 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     (1..=6).contains(&level).then_some((level, words.trim()))
 }
 
-/// A heading without its marks.
+/// Returns a heading without its marks.
 pub(super) fn plain(heading: &str) -> String {
     heading.replace(['`', '*'], "")
 }
 
-/// The anchor that Git hosts give a heading.
+/// Returns the anchor that Git hosts give a heading.
 fn slug(heading: &str) -> String {
     let kept = heading.chars().filter_map(|letter| match letter {
         ' ' => Some('-'),
@@ -195,12 +197,12 @@ mod tests {
             weight: 1.0,
             listed: false,
         };
-        let told: Vec<String> = split(&page, 0)
+        let found: Vec<String> = split(&page, 0)
             .iter()
             .map(|it| format!("{}#{}", it.headings.join("/"), it.anchor))
             .collect();
         assert_eq!(
-            told,
+            found,
             [
                 "A page#a-page",
                 "A page/One x#one-x",
@@ -212,10 +214,10 @@ mod tests {
 
     #[test]
     fn a_section_has_what_is_below_it() {
-        let told = below(TEXT, "one-x").unwrap();
-        assert!(told.starts_with("## One `x`\n"), "{told}");
-        assert!(told.contains("## no heading") && told.ends_with("more\n\n"));
-        assert_eq!(below(TEXT, "one-x-1").unwrap(), "## One x\n\nlast\n");
-        assert_eq!(below(TEXT, "none"), None);
+        let found = find(TEXT, "one-x").unwrap();
+        assert!(found.starts_with("## One `x`\n"), "{found}");
+        assert!(found.contains("## no heading") && found.ends_with("more\n\n"));
+        assert_eq!(find(TEXT, "one-x-1").unwrap(), "## One x\n\nlast\n");
+        assert_eq!(find(TEXT, "none"), None);
     }
 }

@@ -1,22 +1,22 @@
 //! Words of a text, as the index has them.
 //!
-//! A word of letters is known by its stem, so that `reaching` finds `reached`. What has digits or underscores is code: it is
-//! known as a whole, and its parts are words, too. The few signs that have a meaning of their own in a diagram are words.
+//! A word of letters is indexed by its stem, so that `reaching` finds `reached`. Words with digits or underscores are
+//! code: they are indexed whole, and by their parts. The signs with a meaning in a diagram are words, too.
 
 /// A word.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Word {
-    /// As it is written, in small letters.
+    /// The spelling, in lowercase.
     pub(super) text: String,
-    /// What it is known by.
+    /// The stem that it is indexed by.
     pub(super) stem: String,
 }
 
 /// Signs that are words.
 const SIGNS: &[&str] = &["[*]", "[h]", "[h*]", "-->", "<<", "&&", "||"];
 
-/// Words that say nothing of what is asked for. Source: those of questions; not those that are keys of a definition.
-const EMPTY: &[&str] = &[
+/// Stop words. Source: those of questions, without the keys of a definition.
+const STOP_WORDS: &[&str] = &[
     "a", "about", "an", "and", "any", "are", "as", "at", "be", "by", "can", "could", "do", "does",
     "fix", "for", "from", "get", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its",
     "let", "make", "me", "mean", "means", "my", "need", "of", "on", "one", "or", "our", "should",
@@ -25,12 +25,12 @@ const EMPTY: &[&str] = &[
     "work", "works", "would", "write", "you", "your",
 ];
 
-/// Whether a word of a question says nothing.
-pub(super) fn is_empty_talk(word: &str) -> bool {
-    EMPTY.binary_search(&word).is_ok()
+/// Checks whether a word of a question is a stop word.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// The words of a text, in order.
+/// Splits a text into its words.
 pub(super) fn words(text: &str) -> impl Iterator<Item = Word> {
     let small = text.to_lowercase();
     let mut all = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = Word> {
     all.into_iter()
 }
 
-/// `max_iterations` and `maxIterations` in parts.
+/// Splits `max_iterations` and `maxIterations` into parts.
 fn parts(run: &str) -> Vec<String> {
     let mut parts: Vec<String> = vec![String::new()];
     let mut was_small = false;
@@ -86,7 +86,7 @@ fn parts(run: &str) -> Vec<String> {
     parts
 }
 
-/// What forms of one word have in common, roughly: endings go, one after the other.
+/// Returns the stem that forms of a word have in common, roughly, by removing endings.
 fn stem(word: &str) -> String {
     if !word.is_ascii() {
         return word.to_owned();
@@ -108,7 +108,7 @@ fn stem(word: &str) -> String {
         };
         let has_vowel = rest.contains(['a', 'e', 'i', 'o', 'u', 'y']);
         if rest.len() >= least && has_vowel {
-            stem = undoubled(rest).to_owned();
+            stem = remove_doubled(rest).to_owned();
             break;
         }
     }
@@ -120,8 +120,8 @@ fn stem(word: &str) -> String {
     stem
 }
 
-/// `stopp` without what `stopping` has doubled; `call` stays.
-fn undoubled(stem: &str) -> &str {
+/// Removes a doubled last letter: `stopp` becomes `stop`; `call` stays.
+fn remove_doubled(stem: &str) -> &str {
     let mut letters = stem.chars().rev();
     match (letters.next(), letters.next()) {
         (Some(last), Some(other)) if last == other && !matches!(last, 'l' | 's' | 'e' | 'o') => {
@@ -173,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn empty_words_are_sorted() {
-        assert!(EMPTY.is_sorted());
-        assert!(is_empty_talk("how") && !is_empty_talk("guard"));
+    fn stop_words_are_sorted() {
+        assert!(STOP_WORDS.is_sorted());
+        assert!(is_stop_word("how") && !is_stop_word("guard"));
     }
 }

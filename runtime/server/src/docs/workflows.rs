@@ -1,25 +1,25 @@
-//! A workflow as a page: what it is for, and what is done in its states.
+//! Pages of workflows: their texts and those of their states.
 
 use serde_json::Value;
 use statemark_runs::Workflow;
 
 use super::Page;
 
-/// The page of a workflow; its states are its sections.
+/// Creates the page of a workflow; its states are its sections.
 pub(crate) fn page(workflow: &Workflow) -> Page {
     let id = workflow.id();
-    let said = |meta: &Value, key: &str| {
+    let text_of = |meta: &Value, key: &str| {
         let text = meta.get(key).and_then(Value::as_str);
         text.map(str::trim)
             .filter(|it| !it.is_empty())
             .map(str::to_owned)
     };
-    let title = match said(workflow.meta(), "title") {
+    let title = match text_of(workflow.meta(), "title") {
         Some(title) if title != id => format!("Workflow {id}: {title}"),
         _ => format!("Workflow {id}"),
     };
     let mut text = format!("# {title}\n");
-    if let Some(description) = said(workflow.meta(), "description") {
+    if let Some(description) = text_of(workflow.meta(), "description") {
         text.push_str(&format!("\n{description}\n"));
     }
     let states: Vec<&str> = workflow.visible_states().map(|(_, name)| name).collect();
@@ -27,11 +27,11 @@ pub(crate) fn page(workflow: &Workflow) -> Page {
     for (state, name) in workflow.visible_states() {
         let meta = workflow.state_meta(state);
         let words = ["title", "description", "instructions"];
-        let words: Vec<String> = words.iter().filter_map(|key| said(meta, key)).collect();
+        let words: Vec<String> = words.iter().filter_map(|key| text_of(meta, key)).collect();
         if !words.is_empty() {
             text.push_str(&format!(
                 "\n## `{name}`\n\n{}\n",
-                quiet(&words.join("\n\n"))
+                lower_headings(&words.join("\n\n"))
             ));
         }
     }
@@ -46,8 +46,8 @@ pub(crate) fn page(workflow: &Workflow) -> Page {
     }
 }
 
-/// A text whose headings are below those of the page around it.
-fn quiet(text: &str) -> String {
+/// Lowers the headings of a text below those of the page around it.
+fn lower_headings(text: &str) -> String {
     let mut is_code = false;
     let lines = text.lines().map(|line| {
         if line.trim_start().starts_with("```") {

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::auth::refused;
+use super::middleware::refuse;
 use super::stream;
 use crate::caller::Caller;
 use crate::dispatch::Dispatcher;
@@ -48,11 +48,11 @@ pub(super) fn router(dispatcher: Arc<Dispatcher>, stop: CancellationToken) -> Ro
         .fallback(|| async {
             let message = "the API has no such path; `GET /api` lists those that it has";
             let problem = Problem::new("unknown_path", message);
-            refused(StatusCode::NOT_FOUND, problem)
+            refuse(StatusCode::NOT_FOUND, problem)
         })
         .method_not_allowed_fallback(|| async {
             let problem = Problem::new("unknown_method", "the path has no such method");
-            refused(StatusCode::METHOD_NOT_ALLOWED, problem)
+            refuse(StatusCode::METHOD_NOT_ALLOWED, problem)
         })
         .with_state(Api { dispatcher, stop })
 }
@@ -153,7 +153,7 @@ fn malformed(rejection: &JsonRejection) -> Response {
     if let JsonRejection::JsonDataError(_) = rejection {
         // It is JSON, and no object.
         let what = "expected an object, as the body of the request";
-        return refused(StatusCode::BAD_REQUEST, Problem::argument("", what));
+        return refuse(StatusCode::BAD_REQUEST, Problem::argument("", what));
     }
     let status = rejection.status();
     let code = match status {
@@ -161,7 +161,7 @@ fn malformed(rejection: &JsonRejection) -> Response {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => "not_json",
         _ => "invalid_arguments",
     };
-    refused(status, Problem::new(code, rejection.body_text()))
+    refuse(status, Problem::new(code, rejection.body_text()))
 }
 
 /// Calls a tool where that may take its time.
@@ -184,11 +184,11 @@ async fn call(
         }
         Ok(None) => {
             let problem = not_offered(tool);
-            refused(status_of(&problem.code), problem)
+            refuse(status_of(&problem.code), problem)
         }
         Err(error) => {
             let problem = Problem::new("failed", error.to_string());
-            refused(StatusCode::INTERNAL_SERVER_ERROR, problem)
+            refuse(StatusCode::INTERNAL_SERVER_ERROR, problem)
         }
     }
 }

@@ -1,4 +1,8 @@
-//! `GET /api/stream`: what happens, as server-sent events, for as long as somebody reads.
+//! `GET /api/stream`: changes, as server-sent events, until the reader leaves.
+//!
+//! A stream of one run (`run_id`) has an event for each record: `stream/one.rs`. A stream of all runs has an event for
+//! each run that has changed, with its state: `stream/all.rs`. Events have ids, so that a reader who was cut off
+//! continues after the last one: browsers send `Last-Event-ID`; others say `after_seq` of one run, `after` of all.
 //!
 //! Of one run (`run_id`) each record is an event: `stream/one.rs`. Without a run, each event says of a run that has changed
 //! where it is now: `stream/all.rs`. Events have ids, so that a reader who was cut off goes on where it was: browsers say
@@ -24,16 +28,16 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::api::{Api, not_offered, status_of};
-use super::auth::refused;
+use super::middleware::refuse;
 use crate::caller::Caller;
 use crate::dispatch::Dispatcher;
 use crate::notifications::Notification;
 use crate::problem::Problem;
 
-/// Most events that wait for a slow reader, which holds up its own stream alone.
-const MAX_WAITING: usize = 64;
+/// Most events that wait for a slow reader, who delays no other stream.
+const MAX_PENDING: usize = 64;
 
-/// Time between two signs of life of a silent stream.
+/// Longest silence of a stream without a sign of life.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The query of a request.
@@ -47,21 +51,21 @@ pub(super) struct StreamQuery {
 
 type Sender = mpsc::Sender<Result<Event, Infallible>>;
 
-/// The beginning of a stream: its run with the last record, and the notifications from a mark on.
+/// The beginning of a stream: its run with its last record, and the notifications after a mark.
 struct Begin {
     run: Option<(RunId, u64)>,
     notifications: Receiver<Notification>,
     mark: Watermark,
 }
 
-/// The position of a reader.
+/// The position of a reader who comes back.
 #[derive(Clone, Copy, PartialEq)]
 enum Last {
-    /// Nowhere: it is here for the first time.
+    /// No position: the reader is new.
     Nowhere,
-    /// At the event with this id.
+    /// The event with this id.
     At(u64),
-    /// At an event with an id that isn't from here.
+    /// An event with an id that isn't from here.
     Elsewhere,
 }
 
@@ -74,7 +78,7 @@ impl Last {
         number.map_or(Self::Elsewhere, Self::At)
     }
 
-    /// Returns it, or the position of an argument if the header has none.
+    /// Replaces a position that the header doesn't name by an argument's.
     fn or(self, argument: Option<u64>) -> Self {
         match (self, argument) {
             (Self::Nowhere | Self::Elsewhere, Some(argument)) => Self::At(argument),
@@ -87,33 +91,33 @@ pub(super) async fn stream(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
-    asked: Result<Query<StreamQuery>, QueryRejection>,
+    query: Result<Query<StreamQuery>, QueryRejection>,
 ) -> Response {
-    let Query(asked) = match asked {
-        Ok(asked) => asked,
+    let Query(query) = match query {
+        Ok(query) => query,
         Err(rejection) => {
             let problem = Problem::new("invalid_arguments", rejection.body_text());
-            return refused(rejection.status(), problem);
+            return refuse(rejection.status(), problem);
         }
     };
     let last = Last::from_headers(&headers)
-        .or(asked.after_seq)
-        .or(asked.after);
-    let (dispatcher, seen) = (Arc::clone(&api.dispatcher), caller.clone());
-    let begun = tokio::task::spawn_blocking(move || begin(&dispatcher, &seen, &asked));
+        .or(query.after_seq)
+        .or(query.after);
+    let (dispatcher, reader) = (Arc::clone(&api.dispatcher), caller.clone());
+    let began = tokio::task::spawn_blocking(move || begin(&dispatcher, &reader, &query));
     let Begin {
         run,
         notifications,
         mark,
-    } = match begun.await {
-        Ok(Ok(begun)) => begun,
-        Ok(Err(problem)) => return refused(status_of(&problem.code), problem),
+    } = match began.await {
+        Ok(Ok(begin)) => begin,
+        Ok(Err(problem)) => return refuse(status_of(&problem.code), problem),
         Err(error) => {
             let problem = Problem::new("failed", error.to_string());
-            return refused(StatusCode::INTERNAL_SERVER_ERROR, problem);
+            return refuse(StatusCode::INTERNAL_SERVER_ERROR, problem);
         }
     };
-    let (sender, events) = mpsc::channel(MAX_WAITING);
+    let (sender, receiver) = mpsc::channel(MAX_PENDING);
     tokio::spawn(async move {
         let work = async {
             match run {
@@ -125,8 +129,8 @@ pub(super) async fn stream(
                     }
                 }
                 None => {
-                    let all = all::Reader::new(api.dispatcher, caller, sender.clone(), mark);
-                    all.send(notifications, last).await;
+                    let all = all::All::new(api.dispatcher, caller, sender.clone(), mark);
+                    all.send_all(notifications, last).await;
                 }
             }
         };
@@ -137,31 +141,31 @@ pub(super) async fn stream(
         }
     });
     let alive = KeepAlive::new().interval(KEEP_ALIVE);
-    Sse::new(ReceiverStream::new(events))
+    Sse::new(ReceiverStream::new(receiver))
         .keep_alive(alive)
         .into_response()
 }
 
-/// Checks that the caller may read what it asks for, and subscribes.
+/// Checks that the caller may read the stream, and subscribes to changes.
 fn begin(
     dispatcher: &Arc<Dispatcher>,
     caller: &Caller,
-    asked: &StreamQuery,
+    query: &StreamQuery,
 ) -> Result<Begin, Problem> {
     let ctx = dispatcher.ctx(caller);
-    let run = match &asked.run_id {
+    let run = match &query.run_id {
         Some(named) => Some(ctx.resolve_run(Some(named))?),
         None => ctx.bound_run().map(|_| ctx.resolve_run(None)).transpose()?,
     };
-    if run.is_some() && asked.after.is_some() {
-        let why = "is of the stream of all runs; one run goes on behind `after_seq`";
+    if run.is_some() && query.after.is_some() {
+        let why = "it is for the stream of all runs; use `after_seq` for one run";
         return Err(Problem::argument("after", why));
     }
-    if run.is_none() && asked.after_seq.is_some() {
-        let why = "is of the stream of one run, named by `run_id`; all go on behind `after`";
+    if run.is_none() && query.after_seq.is_some() {
+        let why = "it is for the stream of one run (`run_id`); use `after` for all";
         return Err(Problem::argument("after_seq", why));
     }
-    // A stream has what a tool would answer.
+    // A stream gives what a tool would.
     let tool = if run.is_some() {
         "get_events"
     } else {

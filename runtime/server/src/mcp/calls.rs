@@ -1,4 +1,7 @@
-//! The calls that are being carried out, so that a process doesn't end within one.
+//! The running calls, so that a process doesn't end within one.
+//!
+//! A call runs on a thread of its own, which outlives the request and its connection: work that a tool has begun, such
+//! as a check, must be stopped, and its record written.
 //!
 //! A call runs on a thread of its own, which outlives the request and its connection: what a tool has begun, such as a
 //! check, has to be stopped, and its record written.
@@ -8,13 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 
-/// How many there are, by all handlers of a server.
+/// The count of running calls, over all handlers of a server.
 #[derive(Clone)]
 pub(super) struct Calls {
     count: Arc<watch::Sender<usize>>,
 }
 
-/// A call that is being carried out, until this is dropped.
+/// A running call, until this is dropped.
 pub(super) struct Running {
     count: Arc<watch::Sender<usize>>,
 }
@@ -32,10 +35,10 @@ impl Calls {
         Running { count }
     }
 
-    /// Waits until there is none.
-    pub(super) async fn over(&self) {
+    /// Waits until no call runs.
+    pub(super) async fn wait_until_none(&self) {
         let mut count = self.count.subscribe();
-        // The sender is here, so that it can't be gone.
+        // The sender is in `self`, so waiting can't fail.
         let _ = count.wait_for(|count| *count == 0).await;
     }
 }
@@ -47,7 +50,9 @@ impl Drop for Running {
     }
 }
 
-/// Says that nobody waits for a call any more as soon as it is dropped: a request's future is, if its connection is gone.
+/// The caller's wait for a call, until this is dropped.
+///
+/// A request's future is dropped if its connection is gone.
 pub(super) struct Waiting(Arc<AtomicBool>);
 
 impl Waiting {
@@ -55,7 +60,7 @@ impl Waiting {
         Self(Arc::new(AtomicBool::new(true)))
     }
 
-    /// Whether somebody still does.
+    /// Returns a flag that is set while the caller waits.
     pub(super) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }

@@ -7,9 +7,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
 use super::Server;
-use crate::complete::{self, Of};
+use crate::complete::{self, Owner};
 
-/// The values that an argument of a prompt or a part of an address may go on to.
+/// Completes an argument of a prompt or a part of an address.
 pub(super) async fn complete(
     server: &Server,
     request: CompleteRequestParams,
@@ -20,13 +20,13 @@ pub(super) async fn complete(
     let argument = request.argument;
     let reference = request.r#ref;
     let found = server.ask(context, move |_, ctx| {
-        let of = match &reference {
-            Reference::Prompt(it) => Of::Prompt(&it.name),
-            Reference::Resource(it) => Of::Template(&it.uri),
+        let owner = match &reference {
+            Reference::Prompt(it) => Owner::Prompt(&it.name),
+            Reference::Resource(it) => Owner::Template(&it.uri),
             _ => return Ok((Vec::new(), false)),
         };
         let asked = (argument.name.as_str(), argument.value.as_str());
-        Ok(complete::complete(ctx, &of, asked, &others))
+        Ok(complete::complete(ctx, &owner, asked, &others))
     });
     let (values, more) = found.await?;
     let total = u32::try_from(values.len()).ok().filter(|_| !more);

@@ -1,4 +1,7 @@
-//! What a client hears of by itself: changed lists, and runs that it has subscribed to.
+//! Notifications to clients: of changed lists, and of the runs that they have subscribed to.
+//!
+//! A client of the older era gets them in its session once it has sent `initialized`; one of the newer era as long as
+//! its `subscriptions/listen` lasts. Authority is checked anew for each notification.
 //!
 //! A client of the older era hears it in its session once it has said `initialized`; one of the newer era for as long as
 //! its `subscriptions/listen` goes on. Authority is asked anew for each piece of news.
@@ -19,21 +22,21 @@ use crate::notifications::Notification;
 use crate::problem::Problem;
 use crate::resource::Address;
 
-/// Most addresses that one client hears of. Why: each is looked at for every piece of news.
-const MOST: usize = 1_000;
+/// Most addresses of a client. Why: each is compared with every notification.
+const MAX_ADDRESSES: usize = 1_000;
 
-/// How often a session is asked whether it is still there.
-const THERE: Duration = Duration::from_secs(5);
+/// The interval at which a session is checked for its end.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What a client of the older era has asked to hear of.
+/// The addresses that a client of the older era has subscribed to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Subscribed(Arc<Mutex<BTreeSet<String>>>);
+pub(super) struct Subscriptions(Arc<Mutex<BTreeSet<String>>>);
 
-impl Subscribed {
+impl Subscriptions {
     pub(super) fn add(&self, uri: String) -> Result<(), ErrorData> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST && !all.contains(&uri) {
-            let message = format!("a session hears of {MOST} addresses at most");
+        if all.len() >= MAX_ADDRESSES && !all.contains(&uri) {
+            let message = format!("a session can subscribe to {MAX_ADDRESSES} addresses at most");
             return Err(ErrorData::invalid_params(message, None));
         }
         all.insert(uri);
@@ -51,10 +54,10 @@ impl Subscribed {
     }
 }
 
-/// Where news go.
-pub(super) enum Outlet {
+/// A receiver of notifications.
+pub(super) enum Subscriber {
     /// A session of the older era.
-    Session(Peer<RoleServer>, Subscribed),
+    Session(Peer<RoleServer>, Subscriptions),
     /// A subscription of the newer one, with the addresses that it is about.
     Stream(SubscriptionSink, Vec<String>),
 }
@@ -67,11 +70,11 @@ enum List {
     Resources,
 }
 
-impl Outlet {
+impl Subscriber {
     fn addresses(&self) -> Vec<String> {
         match self {
             Self::Session(_, subscribed) => subscribed.all(),
-            Self::Stream(_, uris) => uris.iter().take(MOST).cloned().collect(),
+            Self::Stream(_, uris) => uris.iter().take(MAX_ADDRESSES).cloned().collect(),
         }
     }
 
@@ -82,7 +85,7 @@ impl Outlet {
         }
     }
 
-    /// A client that is gone, or didn't ask for this list, hears nothing.
+    /// Notifies the client of a changed list. Does nothing if the client has left or didn't ask for it.
     async fn changed(&self, list: List) {
         match self {
             Self::Session(peer, _) => drop(match list {
@@ -109,7 +112,7 @@ impl Outlet {
     }
 }
 
-/// Whether a caller may hear of an address.
+/// Checks that a caller may hear of an address.
 pub(super) fn check(ctx: &Ctx<'_>, uri: &str) -> Result<(), Problem> {
     let address = Address::parse(uri)?;
     address.check(ctx)?;
@@ -119,8 +122,8 @@ pub(super) fn check(ctx: &Ctx<'_>, uri: &str) -> Result<(), Problem> {
     }
 }
 
-/// Tells a client what is new for it, until it is gone.
-pub(super) async fn follow(dispatcher: Arc<Dispatcher>, caller: Caller, outlet: Outlet) {
+/// Notifies a client of changes, until it has left.
+pub(super) async fn follow(dispatcher: Arc<Dispatcher>, caller: Caller, subscriber: Subscriber) {
     let began = {
         let (dispatcher, caller) = (Arc::clone(&dispatcher), caller.clone());
         tokio::task::spawn_blocking(move || {
@@ -135,16 +138,16 @@ pub(super) async fn follow(dispatcher: Arc<Dispatcher>, caller: Caller, outlet: 
     };
     let is_bound = dispatcher.ctx(&caller).bound_run().is_some();
     loop {
-        let item = match tokio::time::timeout(THERE, notifications.recv()).await {
-            Err(_) if outlet.is_closed() => return,
+        let item = match tokio::time::timeout(CHECK_INTERVAL, notifications.recv()).await {
+            Err(_) if subscriber.is_closed() => return,
             Err(_) => continue,
             Ok(Ok(item)) => Some(item),
-            // Whoever has missed something looks at everything.
+            // A client that has missed something reads everything.
             Ok(Err(RecvError::Lagged(_))) => None,
             Ok(Err(RecvError::Closed)) => return,
         };
-        let uris = outlet.addresses();
-        // Most clients have asked for nothing, and a busy store has news a thousand times a second.
+        let uris = subscriber.addresses();
+        // Most clients have no subscription, and a busy store changes a thousand times a second.
         if matches!(item, Some(Notification::Run { .. })) && !is_bound && uris.is_empty() {
             continue;
         }
@@ -158,22 +161,22 @@ pub(super) async fn follow(dispatcher: Arc<Dispatcher>, caller: Caller, outlet: 
         };
         if let Some(tools) = tools.filter(|tools| *tools != known) {
             known = tools;
-            outlet.changed(List::Tools).await;
+            subscriber.changed(List::Tools).await;
         }
         if !matches!(item, Some(Notification::Run { .. })) {
-            outlet.changed(List::Prompts).await;
-            outlet.changed(List::Resources).await;
+            subscriber.changed(List::Prompts).await;
+            subscriber.changed(List::Resources).await;
         }
         for uri in uris {
-            outlet.updated(uri).await;
+            subscriber.updated(uri).await;
         }
-        if outlet.is_closed() {
+        if subscriber.is_closed() {
             return;
         }
     }
 }
 
-/// The tools that a caller is offered now, if they may be others; and the addresses that are worth another look.
+/// Returns the present tools if they may have changed, and the addresses that may have.
 fn look(
     dispatcher: &Dispatcher,
     caller: &Caller,

@@ -1,7 +1,7 @@
 //! Messages as lines.
 //!
-//! rmcp's own transport drops a line that it can't read or that is long, and whoever has sent it waits for ever. Here each
-//! gets its answer (`mcp/wire.rs`). Written is by rmcp.
+//! rmcp's own transport drops a line that is too long or can't be read, and its sender waits forever. Here each gets an
+//! answer (`mcp/wire.rs`). rmcp writes the answers.
 
 use std::pin::Pin;
 
@@ -16,15 +16,15 @@ use super::wire::{self, Unread};
 type Message = RxJsonRpcMessage<RoleServer>;
 type Written = Pin<Box<dyn Future<Output = std::io::Result<()>> + Send>>;
 
-/// What an editor may write before a text.
+/// The mark that an editor may write before a text.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// One client, by lines.
 pub(super) struct Lines<R, W: AsyncWrite> {
     input: BufReader<R>,
-    /// As much of a line as has come.
+    /// The part of a line that has arrived.
     line: Vec<u8>,
-    /// The rest of the line is too much.
+    /// Set while the rest of a line that is too long is skipped.
     is_skipping: bool,
     output: AsyncRwTransport<RoleServer, Empty, W>,
     /// An answer that is being written.
@@ -42,22 +42,24 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         }
     }
 
-    /// Reads on to the end of a line; nothing if there is none any more. What has come is kept if this is dropped.
+    /// Reads to the end of a line; `None` at the end of the input.
+    ///
+    /// What has arrived is kept if this is dropped.
     async fn read(&mut self) -> Option<Result<(), Unread>> {
         loop {
-            let come = self.input.fill_buf().await.ok()?;
-            if come.is_empty() {
-                // The last line may end without saying so.
+            let arrived = self.input.fill_buf().await.ok()?;
+            if arrived.is_empty() {
+                // The last line may lack its end.
                 return (!self.line.is_empty()).then_some(Ok(()));
             }
-            let end = come.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(come.len(), |at| at.saturating_add(1));
+            let end = arrived.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(arrived.len(), |at| at.saturating_add(1));
             let is_too_long = self.line.len().saturating_add(taken) > wire::MOST;
             let mut unread = None;
             if !self.is_skipping && is_too_long {
                 unread = Some(wire::too_long(&std::mem::take(&mut self.line)));
             } else if !self.is_skipping {
-                self.line.extend(come.iter().take(taken));
+                self.line.extend(arrived.iter().take(taken));
             }
             self.input.consume(taken);
             let was_skipping = self.is_skipping;
@@ -71,7 +73,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         }
     }
 
-    /// The message of the line that has come; nothing if there is none, or one that nobody waits for.
+    /// Parses the line; `None` if it is empty, or nobody waits for its answer.
     fn message(&mut self) -> Option<Result<Message, Unread>> {
         let line = std::mem::take(&mut self.line);
         let text = line.strip_prefix(MARK).unwrap_or(&line).trim_ascii();
@@ -99,7 +101,7 @@ where
         self.output.send(message)
     }
 
-    // It is dropped and called again whenever there is something else to do: whatever it waits for is kept.
+    // rmcp drops this and calls it again whenever there is something else to do: its state is kept in `self`.
     async fn receive(&mut self) -> Option<Message> {
         loop {
             if let Some(answer) = &mut self.answer {

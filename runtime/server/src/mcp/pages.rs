@@ -1,17 +1,17 @@
 //! Lists in pages.
 //!
-//! A cursor names the last item of the page before it, so that it stays good when something comes or goes meanwhile.
+//! A cursor names the last item of the page before it, so it stays valid when items come or go.
 
 use rmcp::ErrorData;
 use rmcp::model::PaginatedRequestParams;
 
 /// Most items of a page. Why: all tools of a server fit, and a list of resources stays small.
-const MOST: usize = 100;
+const PAGE: usize = 100;
 
-/// How a cursor begins.
+/// The beginning of a cursor.
 const AFTER: &str = "after ";
 
-/// A part of a list that is sorted by the key, and the cursor of the next one.
+/// Returns a page of a list that is sorted by the key, and the next cursor.
 pub(super) fn page<T>(
     items: Vec<T>,
     key: impl Fn(&T) -> &str,
@@ -20,7 +20,7 @@ pub(super) fn page<T>(
     ranked(items, key, |_| 0, asked)
 }
 
-/// The same of a list that is sorted by the rank of the key, then by the key.
+/// Returns a page of a list that is sorted by rank, then by the key.
 pub(super) fn ranked<T>(
     items: Vec<T>,
     key: impl Fn(&T) -> &str,
@@ -31,14 +31,14 @@ pub(super) fn ranked<T>(
     let after = match cursor.as_deref() {
         None => None,
         Some(text) => Some(text.strip_prefix(AFTER).ok_or_else(|| {
-            let message = "`cursor`: take the one that the page before has given";
+            let message = "`cursor`: use the one from the page before";
             ErrorData::invalid_params(message, None)
         })?),
     };
     let mut rest = items
         .into_iter()
         .filter(|it| after.is_none_or(|after| (rank(key(it)), key(it)) > (rank(after), after)));
-    let shown: Vec<T> = rest.by_ref().take(MOST).collect();
+    let shown: Vec<T> = rest.by_ref().take(PAGE).collect();
     let more = rest.next().is_some();
     let last = shown.last().filter(|_| more);
     let next = last.map(|it| format!("{AFTER}{}", key(it)));

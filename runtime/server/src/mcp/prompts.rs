@@ -11,10 +11,10 @@ use super::Server;
 use super::pages::page;
 use crate::prompt;
 
-/// How long the list stays good. Unit: milliseconds. Why: specs are read again when their files change.
-const FRESH: u64 = 5_000;
+/// The lifetime of the list. Unit: milliseconds. Why: specs may change at any time.
+const LIFETIME: u64 = 5_000;
 
-/// The prompts, a page of them.
+/// Lists a page of the prompts.
 pub(super) async fn list(
     server: &Server,
     asked: Option<PaginatedRequestParams>,
@@ -22,22 +22,27 @@ pub(super) async fn list(
 ) -> Result<ListPromptsResult, ErrorData> {
     let all = server.ask(context, |_, ctx| Ok(prompt::list(ctx))).await?;
     let (shown, next) = page(all, |it| &it.name, asked)?;
-    let prompts = shown.into_iter().map(|it| {
-        let arguments = it.arguments.iter().map(|(name, description)| {
+    let prompts = shown.into_iter().map(|prompt| {
+        let arguments = prompt.arguments.iter().map(|(name, description)| {
             PromptArgument::new(*name)
                 .with_description(*description)
                 .with_required(false)
         });
-        Prompt::new(it.name, Some(it.description), Some(arguments.collect())).with_title(it.title)
+        Prompt::new(
+            prompt.name,
+            Some(prompt.description),
+            Some(arguments.collect()),
+        )
+        .with_title(prompt.title)
     });
     let mut answer = ListPromptsResult::with_all_items(prompts.collect())
-        .with_ttl_ms(FRESH)
+        .with_ttl_ms(LIFETIME)
         .with_cache_scope(CacheScope::Private);
     answer.next_cursor = next;
     Ok(answer)
 }
 
-/// The text of one.
+/// Returns the text of a prompt.
 pub(super) async fn get(
     server: &Server,
     request: GetPromptRequestParams,
@@ -45,7 +50,7 @@ pub(super) async fn get(
 ) -> Result<GetPromptResponse, ErrorData> {
     let arguments = request.arguments.unwrap_or_default();
     let name = request.name;
-    let text = server.ask(context, move |_, ctx| prompt::text(ctx, &name, &arguments));
+    let text = server.ask(context, move |_, ctx| prompt::write(ctx, &name, &arguments));
     let messages = vec![PromptMessage::new_text(Role::User, text.await?)];
     Ok(GetPromptResult::new(messages).into())
 }

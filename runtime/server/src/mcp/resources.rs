@@ -15,19 +15,19 @@ use super::Server;
 use super::pages::{page, ranked};
 use crate::resource::{self, Address, Template};
 
-/// How long what a spec says stays good. Unit: milliseconds. Why: specs are read again when their files change.
-const SPECS: u64 = 5_000;
+/// The lifetime of texts of specs. Unit: milliseconds. Why: specs may change at any time.
+const LIFETIME: u64 = 5_000;
 
-/// The name of what says where the rest is, in `_meta`.
+/// The key in `_meta` with the address of the rest.
 const NEXT: &str = "statemark/next";
 
-/// What a caller can read, a page of it.
+/// Lists a page of the resources.
 pub(super) async fn list(
     server: &Server,
     asked: Option<PaginatedRequestParams>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let entries = server.ask(context, |_, ctx| resource::listed(ctx)).await?;
+    let entries = server.ask(context, |_, ctx| resource::list(ctx)).await?;
     let (entries, next) = ranked(entries, |it| &it.address, resource::rank, asked)?;
     let resources = entries.into_iter().map(|entry| {
         let name = entry.address.strip_prefix(resource::SCHEME);
@@ -48,7 +48,7 @@ pub(super) async fn list(
     Ok(answer)
 }
 
-/// What addresses look like.
+/// Lists a page of the templates of addresses.
 pub(super) fn templates(
     server: &Server,
     asked: Option<PaginatedRequestParams>,
@@ -64,13 +64,13 @@ pub(super) fn templates(
         }
     });
     let mut answer = ListResourceTemplatesResult::with_all_items(templates.collect())
-        .with_ttl_ms(SPECS)
+        .with_ttl_ms(LIFETIME)
         .with_cache_scope(CacheScope::Public);
     answer.next_cursor = next;
     Ok(answer)
 }
 
-/// What is at an address: text if it is text, else base64.
+/// Reads a resource: as text if it is text, else as base64.
 pub(super) async fn read(
     server: &Server,
     uri: String,
@@ -94,7 +94,7 @@ pub(super) async fn read(
         contents = contents.with_meta(meta);
     }
     let answer = ReadResourceResult::new(vec![contents])
-        .with_ttl_ms(if is_of_run { 0 } else { SPECS })
+        .with_ttl_ms(if is_of_run { 0 } else { LIFETIME })
         .with_cache_scope(CacheScope::Private);
     Ok(answer.into())
 }

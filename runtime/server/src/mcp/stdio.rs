@@ -8,11 +8,14 @@ use rmcp::service::ServerInitializeError;
 use super::Server;
 use super::lines::Lines;
 
-/// How long calls may take to end once nobody waits for them. Why: what they have begun is stopped and recorded by then.
+/// Longest time that calls get to end once nobody waits for them.
+///
+/// Why: by then, the work that they began is stopped and recorded.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Serves one client over standard input and output, until it goes away or `stop` is over. Calls that are still being carried
-/// out then are told that nobody waits for them, and get a few seconds.
+/// Serves one client over standard input and output, until it leaves or `stop` is over.
+///
+/// Calls that are still running then are cancelled, and get a few seconds.
 ///
 /// # Errors
 ///
@@ -20,14 +23,14 @@ const GRACE: Duration = Duration::from_secs(5);
 pub async fn serve_stdio(server: Server, stop: impl Future<Output = ()>) -> std::io::Result<()> {
     let calls = server.calls.clone();
     let ended = tokio::select! {
-        ended = served(server) => ended,
+        ended = serve(server) => ended,
         () = stop => Ok(()),
     };
-    let _ = tokio::time::timeout(GRACE, calls.over()).await;
+    let _ = tokio::time::timeout(GRACE, calls.wait_until_none()).await;
     ended
 }
 
-async fn served(server: Server) -> std::io::Result<()> {
+async fn serve(server: Server) -> std::io::Result<()> {
     let (input, output) = rmcp::transport::stdio();
     let running = match server.serve(Lines::new(input, output)).await {
         // A client may leave without a word.

@@ -1,6 +1,7 @@
 //! `tools/list` and `tools/call`.
 //!
-//! A tool blocks a thread of its own, since stores are synchronous and `wait_run` waits; the connection goes on meanwhile.
+//! A tool blocks a thread of its own, since stores are synchronous and `wait_run` waits. The connection continues
+//! meanwhile.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,10 +21,12 @@ use super::calls::Waiting;
 use super::pages::page;
 use crate::tool::Tool;
 
-/// How long a list stays good that no run can change. Unit: milliseconds. Why: only another start of the server changes it.
-const LASTING: u64 = 60_000;
+/// The lifetime of a list that no run can change. Unit: milliseconds.
+///
+/// Why: only another start of the server changes it.
+const LIFETIME: u64 = 60_000;
 
-/// What a caller is offered, a page of it.
+/// Lists a page of the tools that a caller is offered.
 pub(super) async fn list(
     server: &Server,
     asked: Option<PaginatedRequestParams>,
@@ -31,19 +34,19 @@ pub(super) async fn list(
 ) -> Result<ListToolsResult, ErrorData> {
     let offered = server.ask(context, |dispatcher, ctx| {
         let tools = dispatcher.offered_tools(ctx.caller).into_iter();
-        let tools: Vec<McpTool> = tools.map(listed).collect();
+        let tools: Vec<McpTool> = tools.map(describe).collect();
         Ok((tools, ctx.bound_run().is_some()))
     });
     let (tools, is_bound) = offered.await?;
     let (tools, next) = page(tools, |tool| &tool.name, asked)?;
     let mut answer = ListToolsResult::with_all_items(tools)
-        .with_ttl_ms(if is_bound { 0 } else { LASTING })
+        .with_ttl_ms(if is_bound { 0 } else { LIFETIME })
         .with_cache_scope(CacheScope::Private);
     answer.next_cursor = next;
     Ok(answer)
 }
 
-/// Calls a tool; tells how far it is where the client has asked for that, and lets go where it has given up.
+/// Calls a tool, reports its progress if the client wants it, and cancels it if the client gives up.
 pub(super) async fn call(
     server: &Server,
     request: CallToolRequestParams,
@@ -53,14 +56,14 @@ pub(super) async fn call(
     let dispatcher = Arc::clone(&server.dispatcher);
     let waiting = Waiting::new();
     let (waited_for, running) = (waiting.flag(), server.calls.begin());
-    let (tell, mut words) = mpsc::unbounded_channel::<(f64, String)>();
+    let (sender, mut reports) = mpsc::unbounded_channel::<(f64, String)>();
     let name = request.name.to_string();
     let arguments = request.arguments.unwrap_or_default();
     let mut work = tokio::task::spawn_blocking(move || {
         let _running = running;
         let cancelled = || !waited_for.load(Ordering::Relaxed);
-        // Nobody may be left to hear it.
-        let progress = |share: f64, said: &str| drop(tell.send((share, said.to_owned())));
+        // The receiver may have been dropped.
+        let progress = |share: f64, text: &str| drop(sender.send((share, text.to_owned())));
         let ctx = dispatcher.ctx(&caller).with_progress(&cancelled, &progress);
         dispatcher.call(&ctx, &name, arguments)
     });
@@ -72,19 +75,19 @@ pub(super) async fn call(
                 waiting.give_up();
                 break work.await;
             }
-            Some((share, said)) = words.recv() => {
+            Some((share, text)) = reports.recv() => {
                 if let Some(token) = token.clone() {
                     let mut progress = ProgressNotificationParam::new(token, share);
                     progress.total = Some(1.0);
-                    progress.message = Some(said);
-                    // A client that is gone will be noticed by its connection.
+                    progress.message = Some(text);
+                    // The connection notices that the client has left.
                     drop(context.peer.notify_progress(progress).await);
                 }
             }
         }
     };
     match answer {
-        Ok(Some((value, is_error))) => Ok(told(value, is_error).into()),
+        Ok(Some((value, is_error))) => Ok(call_result(value, is_error).into()),
         Ok(None) => {
             let message = format!("there is no tool `{}`", request.name);
             Err(ErrorData::invalid_params(message, None))
@@ -93,25 +96,25 @@ pub(super) async fn call(
     }
 }
 
-/// A tool as clients are told of it.
-pub(super) fn listed(tool: &Tool) -> McpTool {
+/// Describes a tool as the protocol has it.
+pub(super) fn describe(tool: &Tool) -> McpTool {
     let schema = |map: &serde_json::Map<_, _>| Arc::new(JsonObject::clone(map));
     let annotations = ToolAnnotations::new()
         .read_only(tool.annotations.read_only)
         .destructive(tool.annotations.destructive)
         .idempotent(tool.annotations.idempotent)
         .open_world(tool.annotations.open_world);
-    let listed = McpTool::new(tool.name, tool.description, schema(&tool.input))
+    let described = McpTool::new(tool.name, tool.description, schema(&tool.input))
         .with_title(tool.title)
         .with_annotations(annotations);
     match &tool.output {
-        Some(output) => listed.with_raw_output_schema(schema(output)),
-        None => listed,
+        Some(output) => described.with_raw_output_schema(schema(output)),
+        None => described,
     }
 }
 
-/// What a client is told of an answer: objects as data and as text, all else as text alone, which older clients insist on.
-fn told(value: Value, is_error: bool) -> CallToolResult {
+/// Converts an answer: objects become data and text, all else text alone, as older clients insist.
+fn call_result(value: Value, is_error: bool) -> CallToolResult {
     let text = match value {
         Value::Object(_) if is_error => return CallToolResult::structured_error(value),
         Value::Object(_) => return CallToolResult::structured(value),

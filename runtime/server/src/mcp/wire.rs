@@ -1,4 +1,7 @@
-//! Messages that can't be read: what is answered, and to whom.
+//! Answers to messages that can't be read.
+//!
+//! A client waits for the answer to each request. So a message that rmcp can't read is parsed once more, leniently: if
+//! a request's id can be seen, the error is for that request. Notifications and answers get none: nobody waits.
 //!
 //! A client waits for the answer to whatever it has asked. So what rmcp can't read is looked at once more, leniently: if a
 //! request's id can be seen, its error goes to that request. What nobody waits for gets no answer: notifications, answers.
@@ -9,7 +12,7 @@ use rmcp::model::RequestId;
 /// Most bytes of a message. Why: an artifact of 16 MiB, escaped as JSON.
 pub(crate) const MOST: usize = 32 << 20;
 
-/// How deep serde reads.
+/// Deepest level that serde reads.
 const DEPTH: usize = 127;
 
 /// An error of the protocol, and the request that it answers, if it can be seen.
@@ -18,9 +21,9 @@ pub(crate) struct Unread {
     pub(crate) error: ErrorData,
 }
 
-/// What is answered to a message that can't be read, if somebody may wait.
+/// Returns the answer to a message that can't be read, if somebody may wait for it.
 pub(crate) fn unread(text: &[u8], error: &serde_json::Error) -> Option<Unread> {
-    let seen = Seen::of(text);
+    let seen = Seen::parse(text);
     let is_json = error.is_data();
     if !seen.is_request && (seen.is_answer || (is_json && seen.has_method)) {
         return None;
@@ -41,27 +44,27 @@ pub(crate) fn unread(text: &[u8], error: &serde_json::Error) -> Option<Unread> {
     Some(Unread { id: seen.id, error })
 }
 
-/// What is answered to a message that is too long, by its beginning.
+/// Returns the answer to a message that is too long, from its beginning.
 pub(crate) fn too_long(begin: &[u8]) -> Unread {
     let what = format!("the message has more than {MOST} bytes");
     Unread {
-        id: Seen::of(begin).id,
+        id: Seen::parse(begin).id,
         error: ErrorData::invalid_request(what, None),
     }
 }
 
-/// What a lenient look at a message finds.
+/// The findings of a lenient parse.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     id: Option<RequestId>,
     has_method: bool,
-    /// It has an id, and isn't an answer.
+    /// Set if it has an id and isn't an answer.
     is_request: bool,
     is_answer: bool,
 }
 
 impl Seen {
-    fn of(text: &[u8]) -> Self {
+    fn parse(text: &[u8]) -> Self {
         let mut seen = Self::default();
         for member in members(text) {
             let member = member.trim_ascii();
@@ -81,7 +84,7 @@ impl Seen {
     }
 }
 
-/// The members of the outermost object, as they are written, as far as it goes; however deep it is.
+/// Splits the outermost object into its members, as far as it goes and however deep it is.
 fn members(text: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     let (mut depth, mut begin) = (0_usize, 0_usize);

@@ -1,4 +1,6 @@
-//! Requests of the protocol whose parameters aren't as it has them: what is wrong where.
+//! Requests with wrong parameters: what is wrong, and where.
+//!
+//! rmcp takes a request that it can't read for one that it doesn't know, and would answer that there is no such method.
 //!
 //! rmcp takes what it can't read for a request of somebody else's making, and would say that there is no such method.
 
@@ -13,36 +15,36 @@ use serde_json::{Value, json};
 
 use crate::arguments;
 
-/// What is said of a request that nothing here answers.
+/// Returns the error of a request that no handler takes.
 pub(super) fn refusal(request: &CustomRequest) -> ErrorData {
     let params = request.params.clone().unwrap_or_else(|| json!({}));
-    let why = match &*request.method {
-        "initialize" => why::<InitializeRequestParams>(params),
-        "completion/complete" => why::<CompleteRequestParams>(params),
-        "prompts/get" => why::<GetPromptRequestParams>(params),
+    let fault = match &*request.method {
+        "initialize" => find_fault::<InitializeRequestParams>(params),
+        "completion/complete" => find_fault::<CompleteRequestParams>(params),
+        "prompts/get" => find_fault::<GetPromptRequestParams>(params),
         "prompts/list" | "resources/list" | "resources/templates/list" | "tools/list" => {
-            why::<PaginatedRequestParams>(params)
+            find_fault::<PaginatedRequestParams>(params)
         }
-        "resources/read" => why::<ReadResourceRequestParams>(params),
-        "resources/subscribe" => why::<SubscribeRequestParams>(params),
-        "resources/unsubscribe" => why::<UnsubscribeRequestParams>(params),
-        "subscriptions/listen" => why::<SubscriptionsListenRequestParams>(params),
-        "tools/call" => why::<CallToolRequestParams>(params),
+        "resources/read" => find_fault::<ReadResourceRequestParams>(params),
+        "resources/subscribe" => find_fault::<SubscribeRequestParams>(params),
+        "resources/unsubscribe" => find_fault::<UnsubscribeRequestParams>(params),
+        "subscriptions/listen" => find_fault::<SubscriptionsListenRequestParams>(params),
+        "tools/call" => find_fault::<CallToolRequestParams>(params),
         "ping" | "server/discover" => None,
         method => {
             let message = format!("there is no method `{method}`");
             return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None);
         }
     };
-    let why = why.unwrap_or_else(|| "they aren't as the protocol has them".to_owned());
+    let fault = fault.unwrap_or_else(|| "they aren't as the protocol has them".to_owned());
     ErrorData::invalid_params(
-        format!("the parameters of `{}`: {why}", request.method),
+        format!("the parameters of `{}`: {fault}", request.method),
         None,
     )
 }
 
-/// Why parameters aren't of a kind, if they aren't.
-fn why<T: DeserializeOwned>(params: Value) -> Option<String> {
+/// Returns the reason why parameters aren't of a type, if they aren't.
+fn find_fault<T: DeserializeOwned>(params: Value) -> Option<String> {
     let read = arguments::parse_value::<T>(params);
     read.err().map(|problem| problem.message)
 }

@@ -1,7 +1,7 @@
-//! Ralph Workflow's tools for artifacts, plans and coordination, as its document has them.
+//! The profile of Ralph Workflow: its tools for artifacts, plans and coordination.
 //!
-//! Its server is one agent's, for one session; so no tool names a run, and the one that is meant is the caller's only active
-//! one. `run_id` may be given where there are several.
+//! Ralph's server belongs to one agent in one session, so its tools name no run: they are about the caller's only active one.
+//! `run_id` names one of several.
 //!
 //! | its word | ours |
 //! |---|---|
@@ -9,39 +9,56 @@
 //! | plan draft, with staged sections | the draft of the artifact `plan`: an object with the sections as fields |
 //! | finalize, discard | final, discarded |
 //! | work unit | a unit of the active step: claimed is *running*, by one worker at a time; released *not started* |
-//! | complete | the active step is *completed*, which takes its way to the end if it has one |
+//! | complete | the active step is *completed*, which takes its transition to the end if it has one |
 //!
-//! The document names the tools, their capabilities and the types of artifacts. It has no arguments, fields or answers for
-//! these tools; they are those that its system's clients use: `artifact_type` and `content` (JSON in a text), `section`,
-//! `content` and `mode`, `status` and `note`, `summary`, `action` with `work_unit_id` and `payload`. Answers are texts, and
-//! errors are, too, as its system gives them.
+//! The document names the tools, their capabilities and the types of artifacts, but no arguments or answers. The arguments
+//! are those of its system's clients: `artifact_type` and `content` (JSON in a text), `section`, `content` and `mode`,
+//! `status` and `note`, `summary`, `action` with `work_unit_id` and `payload`. Answers and errors are texts, as in its system.
 //!
-//! Where it departs from the document on purpose: a broken artifact's error points to the contract's page
-//! (`statemark://workflow/<id>/artifact/<name>`) instead of a file in the workspace, and what is broken is kept as a draft.
-//! Whether an agent may use a tool says the state that it is in (`capabilities`), not a drain.
+//! Where it departs from the document on purpose: the error of a broken artifact points to the contract's page
+//! (`statemark://workflow/<id>/artifact/<name>`) instead of a file in the workspace, and the artifact is kept as a draft. The
+//! active state's `capabilities`, not a drain, decide whether an agent may use a tool.
 //!
 //! Deliberately not here: its tools for the workspace, processes, git, environment, web and media.
 
-mod artifact;
-mod coordinate;
-mod plan;
+mod artifacts;
+mod coordination;
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use statemark_runs::policy::Gating;
 
-use super::words;
+use super::text_errors;
+use crate::ctx::Ctx;
+use crate::options::Set;
 use crate::problem::Outcome;
-use crate::tool::Tool;
+use crate::tool::{Annotations, Tool};
 
 pub(super) fn all() -> Vec<Tool> {
-    let mut all = vec![artifact::tool()];
-    all.extend(plan::all());
-    all.extend(coordinate::all());
+    let mut all = artifacts::all();
+    all.extend(coordination::all());
     all
 }
 
-/// Errors in words; where several runs could be meant, with their ids.
+/// Creates a tool of this profile from its name and its texts.
+///
+/// The capability of artifacts covers all but reports.
+fn tool<I: DeserializeOwned + JsonSchema + 'static>(
+    (name, annotations): (&'static str, Annotations),
+    texts: (&'static str, &'static str),
+    run: fn(&Ctx<'_>, &I) -> Outcome,
+) -> Tool {
+    let tool = Tool::profile((name, Set::Ralph, annotations), texts, shape, run);
+    if name == "report_progress" {
+        return tool.gated_by(Gating::Needs("run.report_progress"));
+    }
+    tool.equivalent_to("submit_artifact")
+}
+
+/// Gives errors the shape of texts, with the ids of the runs that could be meant.
 fn shape(outcome: Outcome) -> (Value, bool) {
-    words(outcome.map_err(|mut problem| {
+    text_errors(outcome.map_err(|mut problem| {
         if problem.code == "no_run" {
             // None of these tools starts one.
             let message = "no run is active: name one with `run_id`, or have one started, as by `statemark start`";

@@ -1,4 +1,4 @@
-//! Smithers' tools, as its document has them.
+//! The profile of Smithers.
 //!
 //! | its word | ours |
 //! |---|---|
@@ -21,90 +21,106 @@
 //! - The kind of a blocker is `approval` in its only example, and its system says `waiting-approval`. Clients were written
 //!   against the document, so it is `approval`; all other kinds are the statuses' words.
 //! - `heartbeatAtMs` is null: no process owns a run, so none beats.
-//! - `watch_run` waits 25 s at most and then says `timedOut`, for which the document says to call again; and `snapshots`
-//!   has only what differs from the snapshot before.
-//! - `run_workflow` with `force` on a run that is there goes back to its beginning: journals aren't overwritten.
-//! - An artifact's id has the artifact's name behind it if the visit handed in several.
-//! - The node of `fork_run` and `replay_run` to be reset is one that was passed, so the fork begins before it was entered:
-//!   `parentFrameNo` says at which frame.
+//! - `watch_run` waits 25 s at most and then says `timedOut`: the document says to call again. `snapshots` has only those
+//!   that differ from the one before.
+//! - `run_workflow` with `force` on an existing run goes back to its beginning: journals aren't overwritten.
+//! - An artifact's id ends with the artifact's name if the visit handed in several.
+//! - The node of `fork_run` and `replay_run` to be reset was entered before. The fork begins before that: `parentFrameNo`
+//!   says at which frame.
 //!
-//! Where it departs from the document on purpose: nothing runs without an executor (`executor_unavailable`), else a run
-//! waits for its agent; `ask_human` says `approved` only for an affirmative answer, and returns at the wait limit as
-//! `pending`; `decidedBy` is the caller, and a given one is part of the note; what would leave effects behind that nothing
-//! takes back needs `confirm: true`.
+//! Where it departs from the document on purpose:
 //!
-//! Deliberately not here: options of an engine (`maxConcurrency`, `rootDir`, …). They are taken, and `ignored` names them.
+//! - Nothing runs without an executor (`executor_unavailable`); else a run waits for its agent.
+//! - `ask_human` says `approved` only for an affirmative answer, and returns at the wait limit as `pending`.
+//! - `decidedBy` is the caller; an argument of that name becomes part of the note.
+//! - A call that would leave irreversible effects needs `confirm: true`.
+//!
+//! Deliberately not here: options of an engine (`maxConcurrency`, `rootDir`, …). They are accepted, and `ignored` lists them.
 
 mod affirmative;
-mod approvals;
-mod artifacts;
-mod ask_human;
-mod checkpoints;
-mod events;
-mod explain_run;
-mod fork;
-mod get_node_detail;
+mod history;
 mod nodes;
-mod rewind;
-mod run_workflow;
+mod output;
+mod requests;
 mod runs;
 mod summary;
-mod timeline;
-mod transcript;
-mod watch_run;
+mod travel;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use statemark_runs::Loaded;
+use statemark_runs::body::RequestKind;
+use statemark_runs::state::Request;
 
 use crate::ctx::Ctx;
+use crate::options::Set;
 use crate::problem::{Outcome, Problem};
 use crate::tool::{Annotations, Tool};
 
-pub(super) fn all() -> Vec<Tool> {
-    let mut all = vec![
-        run_workflow::list(),
-        run_workflow::tool(),
-        runs::list(),
-        runs::get(),
-        watch_run::tool(),
-        explain_run::tool(),
-        approvals::list(),
-        approvals::resolve(),
-        ask_human::tool(),
-        get_node_detail::tool(),
-        fork::fork(),
-        fork::replay(),
-        checkpoints::list(),
-        checkpoints::restore(),
-        timeline::tool(),
-        artifacts::tool(),
-        transcript::tool(),
-        events::tool(),
-    ];
-    all.extend(rewind::all());
-    all
-}
-
-/// What can't be taken back by calling it again.
-const ENDS: Annotations = Annotations {
+/// The annotations of tools that undo something else with each call.
+const ENDING: Annotations = Annotations {
     idempotent: false,
     ..Annotations::DESTRUCTIVE
 };
 
-/// The document's envelope.
+/// The annotations of tools that add something and reach people or programs.
+const REACHING: Annotations = Annotations {
+    open_world: true,
+    ..Annotations::ADDITIVE
+};
+
+const READ_ONLY: Annotations = Annotations::READ_ONLY;
+
+/// Longest wait of a call. Unit: milliseconds. Why: clients give up after 30 seconds or more.
+const MAX_WAIT: u64 = 25_000;
+
+// No doc: it would become the schema's description.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RunInput {
+    /// The run.
+    run_id: String,
+}
+
+type Output<'o> = &'o [(&'o str, &'o str)];
+
+/// Creates a tool of this profile from its name, the equivalent of ours, its texts and its fields.
+fn tool<I: DeserializeOwned + JsonSchema + 'static>(
+    (name, equivalent, annotations): (&'static str, &'static str, Annotations),
+    texts: (&'static str, &'static str),
+    output: Output<'_>,
+    run: fn(&Ctx<'_>, &I) -> Outcome,
+) -> Tool {
+    Tool::profile((name, Set::Smithers, annotations), texts, shape, run)
+        .equivalent_to(equivalent)
+        .with_output(output)
+}
+
+pub(super) fn all() -> Vec<Tool> {
+    let mut all = runs::all();
+    all.extend(requests::all());
+    all.extend(output::all());
+    all.extend(history::all());
+    all.extend(travel::all());
+    all
+}
+
+/// Gives an outcome the document's envelope.
 fn shape(outcome: Outcome) -> (Value, bool) {
     match outcome {
         Ok(data) => (json!({"ok": true, "data": data}), false),
-        Err(problem) => (json!({"ok": false, "error": error(problem)}), true),
+        Err(problem) => (json!({"ok": false, "error": describe(problem)}), true),
     }
 }
 
-fn error(problem: Problem) -> Value {
+/// Returns a problem as the document's error.
+fn describe(problem: Problem) -> Value {
     let mut details = match problem.details {
         Value::Object(map) => map,
         _ => Map::new(),
     };
-    let code = code(&problem.code);
+    let code = map_code(&problem.code);
     if code != problem.code {
         details.insert("reason".to_owned(), json!(problem.code));
     }
@@ -113,8 +129,8 @@ fn error(problem: Problem) -> Value {
     json!({"code": code, "message": message, "details": details, "docsUrl": null})
 }
 
-/// The document's code for one of ours; those that it doesn't have are its system's. What is no code of ours stays.
-fn code(ours: &str) -> &str {
+/// Returns the document's code for one of ours. Codes that aren't ours stay.
+fn map_code(ours: &str) -> &str {
     match ours {
         "unknown_run" | "unknown_workflow" => "RUN_NOT_FOUND",
         "read_only" | "other_run" | "not_a_person" | "not_named" | "own_request" | "elicited"
@@ -126,17 +142,20 @@ fn code(ours: &str) -> &str {
     }
 }
 
-/// An argument that makes no sense.
+/// Creates the problem of an argument that makes no sense.
 fn invalid(message: impl Into<String>) -> Problem {
     Problem::new("INVALID_INPUT", message)
 }
 
-/// A run that is named, as it is now.
-fn load(ctx: &Ctx<'_>, run: &str) -> Result<Loaded, Problem> {
-    ctx.load_run(Some(run))
+/// Checks whether a request is answered with yes or no.
+const fn is_approval(request: &Request) -> bool {
+    matches!(
+        request.opened.kind,
+        RequestKind::Approval | RequestKind::Confirm | RequestKind::Review
+    )
 }
 
-/// A number of journals as one of answers.
+/// Converts a length into a number of an answer.
 fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }

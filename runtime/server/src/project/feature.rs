@@ -1,4 +1,7 @@
-//! The feature that a project's branch is for, and how far it is.
+//! The feature of a project's branch, and its phase.
+//!
+//! The convention is that of spec-kit and of rstn: a branch `060-some-name` has its documents in
+//! `specs/060-some-name/`.
 //!
 //! The habit is that of spec-kit and of rstn: a branch `060-some-name` has its documents in `specs/060-some-name/`.
 
@@ -10,7 +13,7 @@ use serde::Serialize;
 
 use super::Files;
 
-/// The documents of a feature: what they are asked for by, and their files.
+/// The documents of a feature: their names and files.
 pub(crate) const DOCUMENTS: [(&str, &str); 5] = [
     ("spec", "spec.md"),
     ("plan", "plan.md"),
@@ -19,13 +22,13 @@ pub(crate) const DOCUMENTS: [(&str, &str); 5] = [
     ("analysis", "analysis.md"),
 ];
 
-/// Where features have their folders.
+/// The folder of features' folders.
 const FOLDER: &str = "specs";
 
-/// The longest file of git's that is read. Unit: bytes. Why: it has one name in it.
-const MOST: u64 = 4 << 10;
+/// Largest file of git's that is read. Unit: bytes. Why: it has one name in it.
+const MAX_SIZE: u64 = 4 << 10;
 
-/// What is known of the feature at hand; nothing of what isn't so.
+/// The feature at hand; unknown fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Feature {
     /// The number that the branch begins with.
@@ -34,23 +37,23 @@ pub(crate) struct Feature {
     pub(crate) feature_name: Option<String>,
     /// The branch that is checked out.
     pub(crate) branch: Option<String>,
-    /// What is to be done next: `specify`, `plan`, `tasks`, or `implement`.
+    /// The next phase: `specify`, `plan`, `tasks`, or `implement`.
     pub(crate) phase: Option<&'static str>,
-    /// Its folder, seen from the root.
+    /// Its folder, relative to the root.
     pub(crate) spec_dir: Option<String>,
 }
 
 impl Feature {
-    /// The feature of the branch that is checked out.
-    pub(crate) fn of(files: &Files) -> Self {
-        let branch = branch(files.root());
-        let Some((number, name)) = branch.as_deref().and_then(parts) else {
+    /// Reads the feature of the current branch.
+    pub(crate) fn read_from(files: &Files) -> Self {
+        let branch = read_branch(files.root());
+        let Some((number, name)) = branch.as_deref().and_then(split_branch) else {
             return Self {
                 branch,
                 ..Self::default()
             };
         };
-        let folder = folder(files, number, name);
+        let folder = find_folder(files, number, name);
         let has = |document: &str| {
             let file = DOCUMENTS.iter().find(|(word, _)| *word == document);
             let path = folder.as_ref().zip(file);
@@ -71,7 +74,7 @@ impl Feature {
         }
     }
 
-    /// The file of one of its documents.
+    /// Returns the file of a document.
     pub(crate) fn document(&self, word: &str) -> Option<String> {
         let (_, file) = DOCUMENTS.iter().find(|(known, _)| *known == word)?;
         let folder = self.spec_dir.as_ref()?;
@@ -79,17 +82,17 @@ impl Feature {
     }
 }
 
-/// `060-some-name` as number and name.
-fn parts(branch: &str) -> Option<(&str, &str)> {
-    // `feature/060-some-name` is meant so, too.
+/// Splits `060-some-name` into number and name.
+fn split_branch(branch: &str) -> Option<(&str, &str)> {
+    // `feature/060-some-name` counts, too.
     let last = branch.rsplit('/').next()?;
     let (number, name) = last.split_once('-')?;
     let is_number = number.len() >= 3 && number.bytes().all(|it| it.is_ascii_digit());
     (is_number && !name.is_empty()).then_some((number, name))
 }
 
-/// The folder of a feature: the one of its name, else the only one of its number.
-fn folder(files: &Files, number: &str, name: &str) -> Option<String> {
+/// Finds the folder of a feature: the one of its name, else the only one of its number.
+fn find_folder(files: &Files, number: &str, name: &str) -> Option<String> {
     let own = format!("{FOLDER}/{number}-{name}");
     if files.is_folder(&own) {
         return Some(own);
@@ -105,8 +108,8 @@ fn folder(files: &Files, number: &str, name: &str) -> Option<String> {
     }
 }
 
-/// The branch that is checked out: what git's own file says, without git.
-fn branch(root: &Path) -> Option<String> {
+/// Reads the current branch from git's own file.
+fn read_branch(root: &Path) -> Option<String> {
     let git = root.join(".git");
     let git = if git.is_file() {
         // A worktree: the file says where its folder is.
@@ -123,7 +126,7 @@ fn branch(root: &Path) -> Option<String> {
 
 fn read(path: &Path) -> Option<String> {
     let facts = fs::metadata(path).ok()?;
-    if !facts.is_file() || facts.len() > MOST {
+    if !facts.is_file() || facts.len() > MAX_SIZE {
         return None;
     }
     fs::read_to_string(path).ok()
@@ -135,10 +138,10 @@ mod tests {
 
     #[test]
     fn branches_of_features_have_a_number() {
-        assert_eq!(parts("060-mcp-server"), Some(("060", "mcp-server")));
-        assert_eq!(parts("feature/1234-x"), Some(("1234", "x")));
+        assert_eq!(split_branch("060-mcp-server"), Some(("060", "mcp-server")));
+        assert_eq!(split_branch("feature/1234-x"), Some(("1234", "x")));
         for other in ["main", "06-x", "060-", "060", "abc-x", ""] {
-            assert_eq!(parts(other), None, "{other}");
+            assert_eq!(split_branch(other), None, "{other}");
         }
     }
 }

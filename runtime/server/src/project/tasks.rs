@@ -1,4 +1,4 @@
-//! Tasks in a document: `- [ ] T001 what is to be done`.
+//! Tasks in a document, such as `- [ ] T001 write the tests`.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,20 +10,20 @@ use super::{Feature, Files, current_project};
 use crate::ctx::Ctx;
 use crate::problem::Problem;
 
-/// Held by whoever writes tasks: two at once would each put back the other's.
+/// The lock of writers: two at once would undo each other's change.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// How many tasks there are, and how many are done.
+/// The numbers of tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tasks {
     pub(crate) done: usize,
     pub(crate) total: usize,
 }
 
-/// What became of a task.
+/// A completed task.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Completed {
-    /// Whether it was done before.
+    /// Set if it was done before.
     pub(crate) already: bool,
     pub(crate) tasks: Tasks,
 }
@@ -31,16 +31,16 @@ pub(crate) struct Completed {
 /// A task in a text.
 struct Task<'t> {
     id: &'t str,
-    /// How far it is indented. Unit: bytes.
+    /// The indentation. Unit: bytes.
     depth: usize,
     done: bool,
-    /// Where the mark between the brackets is. Unit: bytes.
+    /// The offset of the mark between the brackets. Unit: bytes.
     mark: usize,
 }
 
 impl Tasks {
-    pub(crate) fn of(text: &str) -> Self {
-        let tasks = tasks(text);
+    pub(crate) fn count(text: &str) -> Self {
+        let tasks = find_tasks(text);
         Self {
             done: tasks.iter().filter(|task| task.done).count(),
             total: tasks.len(),
@@ -52,7 +52,7 @@ impl Tasks {
 ///
 /// # Errors
 ///
-/// The caller only reads, there is no such task, or tasks below it are open.
+/// The caller may only read, there is no such task, or it has open subtasks.
 pub(crate) fn complete_task(
     ctx: &Ctx<'_>,
     id: &str,
@@ -62,8 +62,8 @@ pub(crate) fn complete_task(
     if actor.role < Role::Agent {
         return Err(RunError::ReadOnly { actor }.into());
     }
-    let files = Files::of(&current_project(ctx)?)?;
-    let feature = Feature::of(&files);
+    let files = Files::open(&current_project(ctx)?)?;
+    let feature = Feature::read_from(&files);
     if feature.feature_number.is_none() {
         let message = "the branch is no feature's; a feature's is called like `060-some-name`";
         return Err(Problem::new("no_feature", message).mended_by("get_project_context", json!({})));
@@ -80,17 +80,18 @@ pub(crate) fn complete_task(
     Ok((path, completed))
 }
 
-/// Marks a task as done, and answers when the file is written. A task with open tasks below it isn't done, unless nobody
-/// wants to know.
+/// Marks a task as done in its file.
+///
+/// A task with open subtasks isn't completed, unless validation is skipped.
 fn complete(
     files: &Files,
     path: &str,
     id: &str,
     skip_validation: bool,
 ) -> Result<Completed, Problem> {
-    let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _lock = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let text = files.read(path)?;
-    let tasks = tasks(&text);
+    let tasks = find_tasks(&text);
     let mut own = tasks.iter().enumerate().filter(|(_, task)| task.id == id);
     let (at, task) = match (own.next(), own.next()) {
         (Some(found), None) => found,
@@ -107,7 +108,7 @@ fn complete(
     if task.done {
         return Ok(Completed {
             already: true,
-            tasks: Tasks::of(&text),
+            tasks: Tasks::count(&text),
         });
     }
     let below = tasks.iter().skip(at.saturating_add(1));
@@ -115,7 +116,7 @@ fn complete(
     let open: Vec<&str> = below.filter(|it| !it.done).map(|it| it.id).collect();
     if !open.is_empty() && !skip_validation {
         let message = format!(
-            "`{id}` has tasks below it that aren't done: {}; do them first, or give `skip_validation`",
+            "`{id}` has open subtasks: {}; do them first, or give `skip_validation`",
             open.join(", ")
         );
         return Err(Problem::new("open_tasks", message).with(json!({"open": open})));
@@ -126,12 +127,12 @@ fn complete(
     files.replace(path, &text, &marked)?;
     Ok(Completed {
         already: false,
-        tasks: Tasks::of(&marked),
+        tasks: Tasks::count(&marked),
     })
 }
 
-/// The tasks of a text, outside of its fences.
-fn tasks(text: &str) -> Vec<Task<'_>> {
+/// Finds the tasks of a text, outside of its fences.
+fn find_tasks(text: &str) -> Vec<Task<'_>> {
     let mut tasks = Vec::new();
     let mut at = 0_usize;
     let mut is_code = false;
@@ -139,15 +140,15 @@ fn tasks(text: &str) -> Vec<Task<'_>> {
         if line.trim_start().starts_with("```") {
             is_code = !is_code;
         } else if !is_code {
-            tasks.extend(task(line, at));
+            tasks.extend(parse_task(line, at));
         }
         at = at.saturating_add(line.len());
     }
     tasks
 }
 
-/// The task on a line that begins there.
-fn task(line: &str, at: usize) -> Option<Task<'_>> {
+/// Parses the task on a line at an offset.
+fn parse_task(line: &str, at: usize) -> Option<Task<'_>> {
     let item = line.trim_start();
     let depth = line.len().saturating_sub(item.len());
     let rest = item.strip_prefix(['-', '*', '+'])?;
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn tasks_are_found_with_their_marks() {
         let text = "# T\r\n- [ ] T001 one\r\n  * [x] **T002**: two\n```\n- [ ] T003\n```\n- [ ] no id\n- [y] T004\n+ [X] `T5`\n";
-        let told: Vec<_> = tasks(text)
+        let told: Vec<_> = find_tasks(text)
             .iter()
             .map(|it| {
                 (
@@ -196,6 +197,6 @@ mod tests {
                 ("T5", 0, true, "X")
             ]
         );
-        assert_eq!(Tasks::of(text), Tasks { done: 2, total: 3 });
+        assert_eq!(Tasks::count(text), Tasks { done: 2, total: 3 });
     }
 }

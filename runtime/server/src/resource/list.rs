@@ -1,4 +1,8 @@
-//! The lists: what there is, and what addresses look like.
+//! Lists of resources and of templates.
+//!
+//! Runs and workflows come first, by address; then the documentation. Only those of its pages are listed that lead to
+//! the others, among them an index of the rules and one of the commands: hundreds of pages would bury the rest.
+//! Unlisted resources can be read all the same.
 //!
 //! Runs and workflows come first, by address; the documentation comes behind them. Of that only the pages are listed that
 //! lead to the others, among them an index of the rules and one of the commands: hundreds of pages, one by one, would bury
@@ -12,10 +16,10 @@ use crate::ctx::Ctx;
 use crate::docs;
 use crate::problem::Problem;
 
-/// Most runs in the list. Why: the others are found by `list_runs`, and read by their ids.
+/// Most runs in the list. Why: `list_runs` finds the others, and their ids are addresses.
 const RUNS: usize = 200;
 
-/// Something in the list.
+/// An entry of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) address: String,
@@ -24,7 +28,7 @@ pub(crate) struct Entry {
     pub(crate) media: &'static str,
 }
 
-/// What an address looks like: the template, its name, what is there, and what kind of text that is.
+/// A template of addresses: with its name, description and media type.
 pub(crate) type Template = (&'static str, &'static str, &'static str, &'static str);
 
 const TEMPLATES: &[Template] = &[
@@ -37,7 +41,7 @@ const TEMPLATES: &[Template] = &[
     (
         "statemark://run/{run}/artifacts",
         "run-artifacts",
-        "What was handed in by a run.",
+        "The artifacts of a run.",
         "application/json",
     ),
     (
@@ -55,7 +59,7 @@ const TEMPLATES: &[Template] = &[
     (
         "statemark://run/{run}/transcript{?after}",
         "run-transcript",
-        "What happened in a run, a line for each record.",
+        "The records of a run, a line each.",
         "text/plain",
     ),
     (
@@ -73,7 +77,7 @@ const TEMPLATES: &[Template] = &[
     (
         "statemark://workflow/{workflow}/artifact/{artifact}",
         "workflow-artifact",
-        "What an artifact of a workflow has to be like.",
+        "The contract of an artifact of a workflow.",
         "text/markdown",
     ),
     (
@@ -85,7 +89,7 @@ const TEMPLATES: &[Template] = &[
     (
         "statemark://workflow/{workflow}/state/{state}",
         "workflow-state",
-        "What one state of a workflow says.",
+        "The texts of one state of a workflow.",
         "text/markdown",
     ),
     (
@@ -96,15 +100,15 @@ const TEMPLATES: &[Template] = &[
     ),
 ];
 
-/// What the addresses look like that the server offers.
+/// Lists the templates of the addresses that the server offers.
 pub(crate) fn templates(ctx: &Ctx<'_>) -> Vec<Template> {
     let all = TEMPLATES.iter().copied();
     all.filter(|it| has_template(ctx, it.0)).collect()
 }
 
-/// Whether the server offers what has such addresses.
+/// Checks whether the server offers resources at such addresses.
 pub(crate) fn has_template(ctx: &Ctx<'_>, template: &str) -> bool {
-    // One address that looks like it: with a number wherever something goes.
+    // An address of this template, with a number for each variable.
     let mut address = String::new();
     for part in template.split('{') {
         match part.split_once('}') {
@@ -118,18 +122,20 @@ pub(crate) fn has_template(ctx: &Ctx<'_>, template: &str) -> bool {
     Address::parse(&address).is_ok_and(|it| it.check(ctx).is_ok())
 }
 
-/// In which part of the list an address stands.
+/// Returns the part of the list that an address belongs to.
 pub(crate) fn rank(address: &str) -> u8 {
     u8::from(address.starts_with(docs::SCHEME))
 }
 
-/// What the caller can read, by rank and address: workflows with their artifacts, and the active runs that it may touch; and
-/// the pages of the documentation that lead to the others.
+/// Lists the resources of the caller, by rank and address.
+///
+/// They are workflows with their artifacts, the live runs that the caller may touch, and the pages of the documentation
+/// that lead to the others.
 ///
 /// # Errors
 ///
 /// The store can't be read.
-pub(crate) fn listed(ctx: &Ctx<'_>) -> Result<Vec<Entry>, Problem> {
+pub(crate) fn list(ctx: &Ctx<'_>) -> Result<Vec<Entry>, Problem> {
     let catalog = ctx.catalog();
     let mut all = Vec::new();
     let mut add = |address: Address, title: String, description: &str, media| {
@@ -162,7 +168,7 @@ pub(crate) fn listed(ctx: &Ctx<'_>) -> Result<Vec<Entry>, Problem> {
             let contract = Address::Contract(id.clone(), name.clone());
             add(
                 contract,
-                format!("{title}: what `{name}` has to be like"),
+                format!("{title}: the contract of `{name}`"),
                 "",
                 "text/markdown",
             );
@@ -188,7 +194,7 @@ pub(crate) fn listed(ctx: &Ctx<'_>) -> Result<Vec<Entry>, Problem> {
     Ok(all)
 }
 
-/// The active runs that the caller may touch, of its project if it has one.
+/// Lists the live runs that the caller may touch, of its project if it has one.
 fn runs(ctx: &Ctx<'_>) -> Result<Vec<(statemark_runs::RunId, String)>, Problem> {
     let store = ctx.runs().store();
     let heads = match ctx.bound_run() {

@@ -1,4 +1,4 @@
-//! What is at an address.
+//! The contents of resources.
 
 use serde_json::{Value, json};
 use statemark_runs::{RunId, Workflow, builtin, read_artifact};
@@ -9,21 +9,22 @@ use crate::envelope::bounds;
 use crate::lookup::unknown_revision;
 use crate::problem::Problem;
 
-/// Most bytes of a part of a journal. Unit: bytes. Why: whoever reads resources has more room than a model's context, yet
-/// not for a journal of 100,000 records.
-const MOST: usize = 256 << 10;
+/// Most bytes of a part of a journal. Unit: bytes.
+///
+/// Why: a reader of resources has more room than a model's context, but not for a journal of 100,000 records.
+const MAX_PART: usize = 256 << 10;
 
 /// Most records that are read at once.
 const PAGE: usize = 500;
 
-/// What was read.
+/// The content of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Content {
-    /// What kind of text or file it is.
+    /// The media type.
     pub(crate) media: String,
-    /// What it says.
+    /// The text or file.
     pub(crate) bytes: Vec<u8>,
-    /// Where the rest is, if this isn't all.
+    /// The address of the rest, if this isn't all.
     pub(crate) more: Option<Address>,
 }
 
@@ -37,11 +38,11 @@ impl Content {
     }
 }
 
-/// Reads what is at an address, if the caller may.
+/// Reads a resource, if the caller may.
 ///
 /// # Errors
 ///
-/// There is nothing, the server doesn't offer it, or it is of a run that the caller may not touch.
+/// The resource doesn't exist, the server doesn't offer it, or it belongs to a run that the caller may not touch.
 pub(crate) fn read(ctx: &Ctx<'_>, address: &Address) -> Result<Content, Problem> {
     address.check(ctx)?;
     if let Some(run) = address.run() {
@@ -110,7 +111,7 @@ fn unknown(ctx: &Ctx<'_>, id: &str) -> Problem {
         .mended_by("list_workflows", json!({}))
 }
 
-/// What a spec is written in, by its file's name.
+/// Returns the media type of a spec, by its file's name.
 fn media_of(name: &str) -> &'static str {
     match name.rsplit('.').next() {
         Some("md") => "text/markdown",
@@ -121,7 +122,7 @@ fn media_of(name: &str) -> &'static str {
     }
 }
 
-/// What one state says to whoever is in it.
+/// Writes the texts and options of a state.
 fn state_page(workflow: &Workflow, state: &str) -> Result<Content, Problem> {
     let found = workflow.visible_states().find(|(_, name)| *name == state);
     let Some((id, _)) = found else {
@@ -150,40 +151,37 @@ fn state_page(workflow: &Workflow, state: &str) -> Result<Content, Problem> {
     Ok(Content::text("text/markdown", text))
 }
 
-/// What an artifact has to be like, in the definition's own words.
+/// Writes the contract of an artifact, as the definition has it.
 fn contract_page(workflow: &Workflow, name: &str) -> Result<Content, Problem> {
     let all = workflow.meta().get("artifacts").and_then(Value::as_object);
     let own = all.and_then(|all| all.get(name)).cloned();
-    // Where a workflow names no artifacts, Ralph's types have their contracts.
+    // In a workflow without contracts, Ralph's types have their own.
     let is_open = all.is_none_or(serde_json::Map::is_empty);
     let common = || builtin(&format!("ralph/{name}")).filter(|_| is_open);
     let Some(contract) = own.or_else(common) else {
         let known: Vec<&String> = all.into_iter().flat_map(|all| all.keys()).collect();
-        let message = format!("`{}` says nothing of an artifact `{name}`", workflow.id());
+        let message = format!("`{}` declares no artifact `{name}`", workflow.id());
         return Err(Problem::new("unknown_artifact", message).with(json!({"known": known})));
     };
-    let mut text = format!("# {name}\n\nWhat `{}` wants of it.\n", workflow.id());
+    let mut text = format!("# {name}\n\nThe contract of `{}`.\n", workflow.id());
     let needing = workflow.visible_states().filter(|(id, _)| {
         let requires = workflow.state_meta(*id).get("requires");
         requires.is_some_and(|it| names(it, name))
     });
     let needing: Vec<String> = needing.map(|(_, state)| format!("`{state}`")).collect();
     if !needing.is_empty() {
-        text += &format!("Not left without it: {}.\n", needing.join(", "));
+        text += &format!("States that need it: {}.\n", needing.join(", "));
     }
     text += &format!("\n{}", fenced(&contract));
     if let Some(like) = contract.get("like").and_then(Value::as_str)
         && let Some(named) = builtin(like)
     {
-        text += &format!(
-            "\nWhere it says nothing else, it is like `{like}`:\n\n{}",
-            fenced(&named)
-        );
+        text += &format!("\nOtherwise it is like `{like}`:\n\n{}", fenced(&named));
     }
     Ok(Content::text("text/markdown", text))
 }
 
-/// Whether a `requires`, a list or one for each event, names an artifact.
+/// Checks whether a `requires`, a list or one for each event, names an artifact.
 fn names(requires: &Value, name: &str) -> bool {
     match requires {
         Value::Array(all) => all.iter().any(|it| it == name),
@@ -197,7 +195,7 @@ fn fenced(value: &Value) -> String {
     format!("```json\n{text}\n```\n")
 }
 
-/// Records of a run, each as a line, and where the next part begins.
+/// Writes records of a run, a line each. Returns the next part as well.
 fn lines(
     ctx: &Ctx<'_>,
     run: &RunId,
@@ -215,13 +213,13 @@ fn lines(
             break;
         }
         for record in &page {
-            let told = line(record);
-            let is_full = text.len().saturating_add(told.len()) > MOST && !text.is_empty();
+            let line = line(record);
+            let is_full = text.len().saturating_add(line.len()) > MAX_PART && !text.is_empty();
             if is_full || left == 0 {
                 left = 0;
                 break;
             }
-            text += &told;
+            text += &line;
             text.push('\n');
             after = record.seq;
             left = left.saturating_sub(1);
@@ -235,7 +233,7 @@ fn lines(
 fn journal(ctx: &Ctx<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
     let (text, more) = lines(ctx, run, part, |record| {
         let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
-        let mut told = json!({
+        let mut line = json!({
             "seq": record.seq,
             "time": record.time,
             "kind": record.kind,
@@ -243,10 +241,10 @@ fn journal(ctx: &Ctx<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
             "actor": record.actor,
             "body": body,
         });
-        if let (Some(key), Some(map)) = (&record.key, told.as_object_mut()) {
+        if let (Some(key), Some(map)) = (&record.key, line.as_object_mut()) {
             map.insert("key".to_owned(), json!(key));
         }
-        told.to_string()
+        line.to_string()
     })?;
     let mut content = Content::text("application/jsonl", text);
     content.more = more.map(|part| Address::Journal(run.clone(), part));
@@ -255,21 +253,24 @@ fn journal(ctx: &Ctx<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
 
 fn transcript(ctx: &Ctx<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
     let (text, more) = lines(ctx, run, part, |record| {
-        let told = record.summary().replace('\n', " ");
-        let (told, _) = bounds::truncate(&told, bounds::MAX_REPLY);
-        format!("{}  {}  {}  {told}", record.seq, record.time, record.actor)
+        let summary = record.summary().replace('\n', " ");
+        let (summary, _) = bounds::truncate(&summary, bounds::MAX_REPLY);
+        format!(
+            "{}  {}  {}  {summary}",
+            record.seq, record.time, record.actor
+        )
     })?;
     let mut content = Content::text("text/plain", text);
     content.more = more.map(|part| Address::Transcript(run.clone(), part));
     Ok(content)
 }
 
-/// What was handed in, without what is in it.
+/// Lists the artifacts of a run, without their contents.
 fn artifacts(ctx: &Ctx<'_>, run: &RunId) -> Result<Content, Problem> {
     let loaded = ctx.runs().catch_up(run)?;
     let all = loaded.state.artifacts.iter().map(|(name, revisions)| {
-        let revisions = revisions.iter().map(|it| {
-            let artifact = &it.artifact;
+        let revisions = revisions.iter().map(|revision| {
+            let artifact = &revision.artifact;
             let address = Address::Artifact(run.clone(), name.clone(), Some(artifact.revision));
             json!({"revision": artifact.revision, "stage": artifact.stage, "uri": address.to_string()})
         });

@@ -16,7 +16,7 @@ use crate::envelope::pages::{Page, Position, invalid_cursor};
 use crate::envelope::{About, NoFields, answer_order, into_fields, opened_request, remaining_room};
 use crate::options::Set;
 use crate::problem::{Fix, Problem};
-use crate::requests::{Filter, Kind, OpenRequest, list_open, parse_position};
+use crate::requests::{Filter, Kind, PendingRequest, list_open, parse_position};
 use crate::tool::{Annotations, Method, Route, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
@@ -173,8 +173,8 @@ struct Asked {
     opened: Map<String, Value>,
 }
 
-impl From<&OpenRequest> for Asked {
-    fn from(open: &OpenRequest) -> Self {
+impl From<&PendingRequest> for Asked {
+    fn from(open: &PendingRequest) -> Self {
         let mut opened = into_fields(json!(open.request.opened));
         opened.remove("request");
         Self {

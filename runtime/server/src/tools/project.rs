@@ -56,8 +56,8 @@ impl ToolCall for GetProjectContext {
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<ProjectContext, Problem> {
         let project = current_project(ctx)?;
-        let files = Files::of(&project)?;
-        let feature = Feature::of(&files);
+        let files = Files::open(&project)?;
+        let feature = Feature::read_from(&files);
         let words = DOCUMENTS.iter().map(|(word, _)| *word);
         let documents = words.filter(|word| {
             let path = feature.document(word);
@@ -67,7 +67,7 @@ impl ToolCall for GetProjectContext {
         let path = feature.document("tasks");
         let tasks = match path.filter(|_| documents.contains(&"tasks")) {
             Some(path) => {
-                let Tasks { done, total } = Tasks::of(&files.read(&path)?);
+                let Tasks { done, total } = Tasks::count(&files.read(&path)?);
                 Some(TaskCounts { done, total })
             }
             None => None,
@@ -123,7 +123,7 @@ impl ToolCall for ReadDocument {
     type Response = Document;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<Document, Problem> {
-        let files = Files::of(&current_project(ctx)?)?;
+        let files = Files::open(&current_project(ctx)?)?;
         let path = resolve_document(&files, &self.name)?;
         let text = files
             .read(&path)
@@ -171,7 +171,7 @@ fn resolve_document(files: &Files, name: &str) -> Result<String, Problem> {
     if !DOCUMENTS.iter().any(|(word, _)| *word == name) {
         return Ok(name.to_owned());
     }
-    let feature = Feature::of(files);
+    let feature = Feature::read_from(files);
     feature.document(name).ok_or_else(|| {
         let message = match &feature.feature_number {
             Some(number) => format!("there is no folder `specs/{number}-…` that `{name}` could be in"),

@@ -1,14 +1,15 @@
-//! Changes of all runs: the state of each run that changes.
+//! The stream of all runs: the state of each run that changes.
 //!
-//! The id of an event is the store's mark up to which all changes have been sent with it. A reader that comes back with one is
-//! sent each run that has changed since, as it is now, in the order of the changes; then what is new. So is a reader that
-//! was too slow. At the beginning an id comes without an event, so that a reader that is cut off before the first one misses
-//! nothing.
+//! The id of an event is the store's mark up to which all changes have been sent. A reader who comes back with one gets
+//! each run that has changed since, in its present state and in the order of the changes; then the new changes. So does
+//! a reader that was too slow. The first id comes without an event, so that a reader who is cut off before the first
+//! one misses nothing.
 //!
-//! What to rely on: no change is left out, and no state of a run is sent twice but to a reader that was cut off amid what it
-//! had missed, or by a store that looks some seconds back.
+//! What to rely on: no change is left out. No state of a run is sent twice, except to a reader that was cut off while
+//! it caught up, or by a store that looks some seconds back.
 //!
-//! Deliberately not here: which workflows have changed meanwhile. `workflows` comes without an id; a reader that comes back looks.
+//! Deliberately not here: the workflows that have changed meanwhile. `workflows` comes without an id; a reader who
+//! comes back looks.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,30 +25,30 @@ use crate::caller::Caller;
 use crate::dispatch::Dispatcher;
 use crate::notifications::Notification;
 
-/// Runs that are looked at together.
+/// Most runs that are read at once.
 const PAGE: usize = 100;
 
-/// Number of the last events that are remembered.
+/// The number of last events that are remembered.
 ///
-/// What a reader was sent when it came may come once more as a notification.
+/// Why: a change that a reader caught up with comes once more as a notification if it has just happened.
 const REMEMBERED: usize = 256;
 
-/// The end of a stream: the reader is gone, or the store can't be read.
-struct Over;
+/// The end of a stream: nobody reads, or the store can't be read. A reader who comes back continues.
+struct End;
 
-/// A reader, and its position.
-pub(super) struct Reader {
+/// A reader and its position.
+pub(super) struct All {
     dispatcher: Arc<Dispatcher>,
     caller: Caller,
     sender: Sender,
-    /// The mark up to which everything was sent.
+    /// The mark up to which it has received all changes.
     mark: Watermark,
-    /// The runs that were sent last, with their last records.
-    recent: VecDeque<(RunId, Hash)>,
+    /// The last events: runs with their last records.
+    sent: VecDeque<(RunId, Hash)>,
 }
 
-impl Reader {
-    /// Creates a reader that is to be sent what comes after a mark.
+impl All {
+    /// Creates a stream of the changes after a mark.
     pub(super) fn new(
         dispatcher: Arc<Dispatcher>,
         caller: Caller,
@@ -59,21 +60,21 @@ impl Reader {
             caller,
             sender,
             mark,
-            recent: VecDeque::new(),
+            sent: VecDeque::new(),
         }
     }
 
-    /// Sends what it has missed, and what is new, until it is gone.
-    pub(super) async fn send(mut self, notifications: Receiver<Notification>, last: Last) {
-        // Either way it is over.
-        let (Ok(()) | Err(Over)) = self.send_all(notifications, last).await;
+    /// Sends the missed changes, then the new ones, until nobody reads.
+    pub(super) async fn send_all(mut self, notifications: Receiver<Notification>, last: Last) {
+        // Both mean the end.
+        let (Ok(()) | Err(End)) = self.run(notifications, last).await;
     }
 
-    async fn send_all(
+    async fn run(
         &mut self,
         mut notifications: Receiver<Notification>,
         last: Last,
-    ) -> Result<(), Over> {
+    ) -> Result<(), End> {
         match last {
             Last::Nowhere => self.send_mark().await?,
             Last::At(mark) if i64::try_from(mark).is_ok() => {
@@ -85,10 +86,10 @@ impl Reader {
         }
         loop {
             match notifications.recv().await {
-                Ok(Notification::Run { run, mark }) => self.send_change(run, mark).await?,
+                Ok(Notification::Run { run, mark }) => self.send_changed(run, mark).await?,
                 Ok(Notification::Workflows) => {
                     let event = Event::default().event("workflows").data("{}");
-                    self.send_event(event).await?;
+                    self.send(event).await?;
                 }
                 Err(RecvError::Lagged(_)) => {
                     notifications = notifications.resubscribe();
@@ -99,23 +100,23 @@ impl Reader {
         }
     }
 
-    /// Sends each run that has changed after the mark.
-    async fn catch_up(&mut self) -> Result<(), Over> {
+    /// Sends each run that has changed since the mark.
+    async fn catch_up(&mut self) -> Result<(), End> {
         loop {
             let (dispatcher, mark) = (Arc::clone(&self.dispatcher), self.mark.clone());
             let changes = move || dispatcher.runs().store().changes(&mark);
-            let (next, hints) = blocking(changes).await?.map_err(|_| Over)?;
+            let (next, hints) = blocking(changes).await?.map_err(|_| End)?;
             if next < self.mark {
-                // An id of another store, or of this one before it was put back to an earlier copy.
+                // The id is another store's, or this store was restored from an earlier copy.
                 self.mark = next;
                 return self.send_missed().await;
             }
             let is_all = hints.is_empty() || next == self.mark;
-            // All of them have the mark before but the last: with its id everything has been sent.
+            // All but the last have the mark before: its id says that everything was sent.
             let mut held: Option<Head> = None;
             for hints in hints.chunks(PAGE) {
                 let runs = hints.iter().map(|hint| hint.run.clone()).collect();
-                for head in self.heads(runs).await? {
+                for head in self.read_heads(runs).await? {
                     if let Some(head) = held.replace(head) {
                         self.send_head(head).await?;
                     }
@@ -134,9 +135,9 @@ impl Reader {
     }
 
     /// Sends a run that has changed.
-    async fn send_change(&mut self, run: RunId, mark: Watermark) -> Result<(), Over> {
-        let head = self.heads(vec![run]).await?.pop();
-        // It may have been sent already, with what came after it.
+    async fn send_changed(&mut self, run: RunId, mark: Watermark) -> Result<(), End> {
+        let head = self.read_heads(vec![run]).await?.pop();
+        // It may have been sent already, with later changes.
         self.mark = mark.max(self.mark.clone());
         match head {
             Some(head) => self.send_head(head).await,
@@ -144,8 +145,8 @@ impl Reader {
         }
     }
 
-    /// Reads the heads of runs, as far as the caller may touch them.
-    async fn heads(&self, runs: Vec<RunId>) -> Result<Vec<Head>, Over> {
+    /// Reads the runs that the caller may touch.
+    async fn read_heads(&self, runs: Vec<RunId>) -> Result<Vec<Head>, End> {
         let (dispatcher, caller) = (Arc::clone(&self.dispatcher), self.caller.clone());
         let read = move || {
             let ctx = dispatcher.ctx(&caller);
@@ -158,36 +159,36 @@ impl Reader {
         blocking(read).await
     }
 
-    /// Sends a run, unless that was done just now.
-    async fn send_head(&mut self, head: Head) -> Result<(), Over> {
-        let key = (head.run, head.hash);
-        if self.recent.contains(&key) {
+    /// Sends the state of a run, unless that was just sent.
+    async fn send_head(&mut self, head: Head) -> Result<(), End> {
+        let state = (head.run, head.hash);
+        if self.sent.contains(&state) {
             return Ok(());
         }
         let summary = head.summary;
         let value = json!({
-            "run_id": key.0,
+            "run_id": state.0,
             "seq": head.seq,
             "workflow": summary.workflow,
             "status": summary.status,
             "states": summary.leaves,
             "requests": summary.requests,
         });
-        self.recent.push_back(key);
-        if self.recent.len() > REMEMBERED {
-            self.recent.pop_front();
+        self.sent.push_back(state);
+        if self.sent.len() > REMEMBERED {
+            self.sent.pop_front();
         }
-        self.send_event(self.event("run", &value)).await
+        self.send(self.event("run", &value)).await
     }
 
-    /// Sends that something may have been missed: the reader has to look at the list.
-    async fn send_missed(&self) -> Result<(), Over> {
-        self.send_event(self.event("missed", &json!({}))).await
+    /// Sends that unknown changes may be missing: the reader looks at the list.
+    async fn send_missed(&self) -> Result<(), End> {
+        self.send(self.event("missed", &json!({}))).await
     }
 
-    /// Sends the mark up to which everything was sent, without an event.
-    async fn send_mark(&self) -> Result<(), Over> {
-        self.send_event(Event::default().id(self.mark.0.to_string()))
+    /// Sends the mark alone, without an event.
+    async fn send_mark(&self) -> Result<(), End> {
+        self.send(Event::default().id(self.mark.0.to_string()))
             .await
     }
 
@@ -198,12 +199,12 @@ impl Reader {
             .data(value.to_string())
     }
 
-    async fn send_event(&self, event: Event) -> Result<(), Over> {
-        self.sender.send(Ok(event)).await.map_err(|_| Over)
+    async fn send(&self, event: Event) -> Result<(), End> {
+        self.sender.send(Ok(event)).await.map_err(|_| End)
     }
 }
 
-/// Carries out work that blocks, on a thread for it.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Over> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| Over)
+/// Does slow work on a thread of its own.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, End> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| End)
 }

@@ -1,4 +1,4 @@
-//! The records of one run, as they come; the id of each is its place.
+//! The stream of one run: its records; the id of each is its number.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use super::Sender;
 use crate::dispatch::Dispatcher;
 use crate::notifications::Notification;
 
-/// Records that are read at once.
+/// Most records that are read at once.
 const PAGE: usize = 100;
 
-/// Sends that records may have been missed. Returns whether the reader is still there.
+/// Sends that unknown records may be missing. Returns whether anybody reads on.
 pub(super) async fn send_missed(end: u64, sender: &Sender) -> bool {
     let event = Event::default().event("missed").id(end.to_string());
     sender.send(Ok(event.data("{}"))).await.is_ok()
 }
 
-/// Sends the records after a position, as they come.
+/// Sends the records after one, until nobody reads.
 pub(super) async fn send_records(
     dispatcher: &Arc<Dispatcher>,
     run: RunId,

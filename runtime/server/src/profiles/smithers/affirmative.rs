@@ -1,11 +1,11 @@
-//! Whether a person's answer is a plain yes.
+//! Detection of a plain yes in a person's answer.
 //!
-//! A yes is recognized as a whole or not at all: each word of the answer has its place among those that say yes. Whatever
-//! says more than that may take the yes back in ways that no list foresees, so it isn't one, and is read by whoever asked.
+//! A yes is recognized as a whole or not at all: each word of the answer must be one of those that mean yes. An answer
+//! that says more may take the yes back in ways that no list foresees. So it isn't one, and the caller reads it.
 
 use serde_json::Value;
 
-/// What says yes, word by word.
+/// The phrases that mean yes, word by word.
 const YES: &[&[&str]] = &[
     &["yes"],
     &["y"],
@@ -48,65 +48,67 @@ const YES: &[&[&str]] = &[
     &["sounds", "good", "to", "me"],
 ];
 
-/// Those of [`YES`] that say so only with what they are about.
-const NEEDS_IT: &[&[&str]] = &[&["go", "for"], &["do"], &["ship"]];
+/// The phrases of [`YES`] that need an object.
+const NEEDS_OBJECT: &[&[&str]] = &[&["go", "for"], &["do"], &["ship"]];
 
-/// What a yes may be about.
-const IT: &[&str] = &["it", "that", "this"];
+/// The objects of a yes.
+const OBJECTS: &[&str] = &["it", "that", "this"];
 
-/// What may stand before or behind, and says nothing.
+/// The phrases before or after a yes that add nothing.
 const POLITE: &[&[&str]] = &[&["please"], &["thanks"], &["thank", "you"]];
 
-/// Marks between words that say nothing. Any other, a question mark above all, may say something.
+/// The marks between words that mean nothing. Any other, above all a question mark, may mean something.
 const MARKS: &[char] = &[
     '.', ',', '!', ';', ':', '-', '–', '—', '…', '"', '“', '”', '„', '\'', '‘', '’', '(', ')', '*',
     '`',
 ];
 
-/// Most bytes of a plain yes. Why: nobody needs more words for one.
-const LONGEST: usize = 200;
+/// Most bytes of a plain yes. Why: none needs more words.
+const MAX_LENGTH: usize = 200;
 
-/// Whether an answer is a plain yes.
+/// Checks whether an answer is a plain yes.
 pub(super) fn is_affirmative(answer: &Value) -> bool {
     match answer {
         Value::Bool(yes) => *yes,
-        Value::String(text) if text.len() <= LONGEST => says_yes(&text.to_lowercase()),
+        Value::String(text) if text.len() <= MAX_LENGTH => is_yes(&text.to_lowercase()),
         _ => false,
     }
 }
 
-fn says_yes(text: &str) -> bool {
+fn is_yes(text: &str) -> bool {
     let is_between = |letter: char| letter.is_whitespace() || MARKS.contains(&letter);
     let words: Vec<&str> = text.split(is_between).filter(|it| !it.is_empty()).collect();
     let mut rest = words.as_slice();
     let mut has_yes = false;
     while !rest.is_empty() {
-        if let Some((_, behind)) = begun(rest, POLITE) {
-            rest = behind;
+        if let Some((_, rest_after)) = strip_phrase(rest, POLITE) {
+            rest = rest_after;
             continue;
         }
-        let Some((said, behind)) = begun(rest, YES) else {
+        let Some((phrase, rest_after)) = strip_phrase(rest, YES) else {
             return false;
         };
-        let about = behind.split_first().filter(|(word, _)| IT.contains(word));
-        rest = match about {
-            Some((_, behind)) => behind,
-            None if NEEDS_IT.contains(&said) => return false,
-            None => behind,
+        let object = rest_after
+            .split_first()
+            .filter(|(word, _)| OBJECTS.contains(word));
+        rest = match object {
+            Some((_, rest_after)) => rest_after,
+            None if NEEDS_OBJECT.contains(&phrase) => return false,
+            None => rest_after,
         };
         has_yes = true;
     }
     has_yes
 }
 
-/// The longest of some phrases that the words begin with, and the words behind it.
-fn begun<'w>(
+/// Strips the longest phrase that the words begin with. Returns it with the rest.
+fn strip_phrase<'w>(
     words: &'w [&'w str],
     phrases: &[&'static [&'static str]],
 ) -> Option<(&'static [&'static str], &'w [&'w str])> {
     let all = phrases.iter();
-    let begun = all.filter_map(|phrase| Some((*phrase, words.strip_prefix(*phrase)?)));
-    begun.max_by_key(|(phrase, _)| phrase.len())
+    let found = all.filter_map(|phrase| Some((*phrase, words.strip_prefix(*phrase)?)));
+    found.max_by_key(|(phrase, _)| phrase.len())
 }
 
 #[cfg(test)]

@@ -1,25 +1,25 @@
-//! `RunSummary`: a run in the document's words.
+//! `RunSummary`: runs in the document's words.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use statemark_runs::body::{RequestKind, StepStatus};
 use statemark_runs::state::Request;
 use statemark_runs::{Loaded, PendingTimer, Status, WaitingFor};
 
-use super::nodes::Nodes;
+use super::is_approval;
+use super::nodes::{active_node, iteration, label, node_state};
 use crate::ctx::Ctx;
 use crate::problem::Problem;
 
-/// Tells runs in the document's words.
-pub(super) struct Teller {
-    /// By workflow: where its spec lies.
+/// A summarizer of several runs.
+pub(super) struct Summarizer {
+    /// The paths of specs, by workflow.
     paths: BTreeMap<String, String>,
     now: u64,
 }
 
-impl Teller {
-    pub(super) fn of(ctx: &Ctx<'_>) -> Self {
+impl Summarizer {
+    pub(super) fn new(ctx: &Ctx<'_>) -> Self {
         let specs = ctx.catalog().specs().into_iter();
         Self {
             paths: specs.map(|spec| (spec.id, spec.source)).collect(),
@@ -27,13 +27,13 @@ impl Teller {
         }
     }
 
-    /// The time. Unit: milliseconds since 1970.
+    /// Returns the time of the summaries. Unit: milliseconds since 1970.
     pub(super) const fn now(&self) -> u64 {
         self.now
     }
 
-    /// A run in short.
-    pub(super) fn summary(&self, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Value, Problem> {
+    /// Returns a run in short.
+    pub(super) fn summarize(&self, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Value, Problem> {
         let state = &loaded.state;
         let status = status(loaded)?;
         let parent = state.parent.as_ref().map(|it| &it.run);
@@ -43,7 +43,7 @@ impl Teller {
         for (_, name) in loaded.workflow.visible_states() {
             *counts.entry(node_state(loaded, name)).or_default() += 1;
         }
-        let pending = approvals(loaded).len();
+        let pending = open_approvals(loaded).len();
         let timers = if status == "waiting-timer" {
             self.timers(ctx, loaded)?
         } else {
@@ -57,7 +57,7 @@ impl Teller {
             "status": status,
             "createdAtMs": loaded.head.created,
             "startedAtMs": loaded.head.created,
-            "finishedAtMs": finished(loaded),
+            "finishedAtMs": finish_time(loaded),
             "heartbeatAtMs": null,
             "activeNodeId": active,
             "activeNodeLabel": active.map(|name| label(loaded, name)),
@@ -70,7 +70,7 @@ impl Teller {
     fn timers(&self, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Vec<Value>, Problem> {
         let node = active_node(loaded).unwrap_or_default();
         let iteration = iteration(ctx, loaded, node)?;
-        let told = own_timers(loaded).map(|timer| {
+        let timers = own_timers(loaded).map(|timer| {
             json!({
                 "nodeId": node,
                 "iteration": iteration,
@@ -79,11 +79,11 @@ impl Teller {
                 "timerType": "duration",
             })
         });
-        Ok(told.collect())
+        Ok(timers.collect())
     }
 }
 
-/// A run's status.
+/// Returns a run's status.
 pub(super) fn status(loaded: &Loaded) -> Result<&'static str, Problem> {
     Ok(match loaded.state.status() {
         Status::Completed => "finished",
@@ -92,7 +92,7 @@ pub(super) fn status(loaded: &Loaded) -> Result<&'static str, Problem> {
         Status::Paused => "waiting-event",
         Status::Waiting => {
             let waits = loaded.state.waiting_for();
-            let approval = waits.iter().any(|it| match it {
+            let approval = waits.iter().any(|waiting| match waiting {
                 WaitingFor::Approval { .. } => true,
                 WaitingFor::Question { request } => {
                     loaded.state.requests.get(request).is_some_and(is_approval)
@@ -115,19 +115,21 @@ pub(super) fn status(loaded: &Loaded) -> Result<&'static str, Problem> {
     })
 }
 
-/// Whether nothing more will happen, as the document tells it from a status.
+/// Checks whether a run has ended.
 pub(super) fn is_terminal(loaded: &Loaded) -> bool {
     loaded.state.status().is_over()
 }
 
-/// The timers of the machine; those of requests aren't nodes' timers.
+/// Returns the timers of the machine. Those of requests aren't nodes' timers.
 pub(super) fn own_timers(loaded: &Loaded) -> impl Iterator<Item = &PendingTimer> {
     let timers = loaded.state.timers.iter();
     timers.filter(|timer| timer.name.starts_with("timer:"))
 }
 
-/// When it ended: when its last state was entered, or it was closed or given up.
-fn finished(loaded: &Loaded) -> Option<u64> {
+/// Returns the time at which a run ended.
+///
+/// That is the entry of its last state, or the time when it was closed or cancelled.
+fn finish_time(loaded: &Loaded) -> Option<u64> {
     let state = &loaded.state;
     if !state.status().is_over() {
         return None;
@@ -140,98 +142,9 @@ fn finished(loaded: &Loaded) -> Option<u64> {
     since.max().or(Some(state.updated))
 }
 
-/// The leaf that was entered last, if the run goes on.
-pub(super) fn active_node(loaded: &Loaded) -> Option<&str> {
-    let state = &loaded.state;
-    if state.status().is_over() {
-        return None;
-    }
-    let entered = |leaf: &&String| state.visits.get(*leaf).map_or(0, |visit| visit.entered);
-    let leaf = state.leaves.iter().rev().max_by_key(entered)?;
-    Some(leaf)
-}
-
-/// Which visit of a node is the last one, from 0.
-pub(super) fn iteration(ctx: &Ctx<'_>, loaded: &Loaded, node: &str) -> Result<u64, Problem> {
-    if loaded.state.rewinds.is_empty() {
-        let visit = loaded.state.visits.get(node);
-        return Ok(visit.map_or(0, |visit| visit.count.saturating_sub(1)));
-    }
-    // What was taken back counts towards limits, and is no iteration.
-    let nodes = Nodes::read(ctx, loaded)?;
-    Ok(nodes.find(node, None).map_or(0, |visit| visit.iteration))
-}
-
-/// A node's name for people.
-pub(super) fn label(loaded: &Loaded, node: &str) -> String {
-    let table = loaded.workflow.table();
-    let id = table.state_named(node);
-    let title = id.and_then(|id| loaded.workflow.state_meta(id).get("title"));
-    let title = title.and_then(Value::as_str);
-    title.unwrap_or(node).to_owned()
-}
-
-/// What has become of a node in its last visit.
-pub(super) fn node_state(loaded: &Loaded, node: &str) -> &'static str {
-    let state = &loaded.state;
-    // Of a visit that was taken back only what it has used up is known.
-    let Some(visit) = state.visits.get(node).filter(|visit| visit.entered > 0) else {
-        return "pending";
-    };
-    let own = state.steps.get(node).and_then(|units| units.get(""));
-    let said = own.filter(|it| it.seq >= visit.entered);
-    let said = said.map(|it| it.status);
-    match said {
-        Some(StepStatus::Failed) => return "failed",
-        Some(StepStatus::Skipped) => return "skipped",
-        _ => {}
-    }
-    if visit.left.is_some() {
-        return "finished";
-    }
-    match state.status() {
-        Status::Completed => return "finished",
-        Status::Failed => return "failed",
-        Status::Cancelled => return "cancelled",
-        Status::Running | Status::Waiting | Status::Paused => {}
-    }
-    let mut open = state.open_requests().into_iter();
-    if let Some(request) = open.find(|it| it.opened.states.iter().any(|it| it == node)) {
-        return if is_approval(request) {
-            "waiting-approval"
-        } else {
-            "waiting-event"
-        };
-    }
-    if said == Some(StepStatus::Waiting) {
-        "waiting-event"
-    } else {
-        "in-progress"
-    }
-}
-
-/// Whether a request is answered with yes or no.
-pub(super) const fn is_approval(request: &Request) -> bool {
-    matches!(
-        request.opened.kind,
-        RequestKind::Approval | RequestKind::Confirm | RequestKind::Review
-    )
-}
-
-/// The approvals that nobody has decided.
-pub(super) fn approvals(loaded: &Loaded) -> Vec<&Request> {
+/// Returns the approvals that nobody has decided.
+pub(super) fn open_approvals(loaded: &Loaded) -> Vec<&Request> {
     let mut open = loaded.state.open_requests();
     open.retain(|request| is_approval(request));
     open
-}
-
-/// The artifact that a node has handed in last.
-pub(super) fn output_of<'l>(loaded: &'l Loaded, node: &str) -> Option<&'l str> {
-    let all = loaded.state.artifacts.values();
-    let current = all.filter_map(|revisions| {
-        let mut revisions = revisions.iter().rev();
-        revisions.find(|it| it.artifact.step.as_deref() == Some(node))
-    });
-    let last = current.max_by_key(|revision| revision.seq)?;
-    Some(&last.artifact.name)
 }

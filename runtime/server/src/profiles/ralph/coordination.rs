@@ -1,4 +1,4 @@
-//! `report_progress`, `declare_complete` and `coordinate`: what an agent says of its work.
+//! An agent's reports on its work: `report_progress`, `declare_complete`, `coordinate`.
 
 use std::collections::BTreeMap;
 
@@ -6,109 +6,100 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{Note, StepStatus};
-use statemark_runs::policy::Gating;
 use statemark_runs::runs::ReportProgress;
 use statemark_runs::state::StepState;
 use statemark_runs::{Advance, Advanced, Loaded, Order, Report, RunError, StoreError};
 
-use super::shape;
+use super::tool;
 use crate::ctx::Ctx;
-use crate::envelope::find_refusal;
-use crate::options::Set;
 use crate::problem::{Outcome, Problem};
+use crate::profiles::{execute, read_record};
 use crate::tool::{Annotations, Tool};
 
-/// What a worker may do.
+/// The actions of a worker.
 const ACTIONS: [&str; 4] = ["claim", "release", "status", "ack"];
 
-/// How often a claim is tried while others write. Why: each time somebody else got on.
+/// Most tries of a claim while others write. Why: each time, another one succeeded.
 const TRIES: u32 = 8;
+
+pub(super) fn all() -> Vec<Tool> {
+    vec![
+        tool(
+            ("report_progress", Annotations::ADDITIVE),
+            (
+                "Report progress",
+                "Says how the work is getting on, for everybody who watches.",
+            ),
+            report_progress,
+        ),
+        tool(
+            ("declare_complete", Annotations::IDEMPOTENT),
+            (
+                "Declare completion",
+                "Says that the work in the active step is done. The run continues if the step leads to an end.",
+            ),
+            declare_complete,
+        ),
+        tool(
+            ("coordinate", Annotations::ADDITIVE),
+            (
+                "Coordinate workers",
+                "Claims or releases a unit of work of the active step, or tells the other workers something.",
+            ),
+            coordinate,
+        ),
+    ]
+}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Progress {
-    /// What is going on.
+struct ReportProgressInput {
+    /// The state of the work.
     status: String,
-    /// Whatever else there is to say.
+    /// More about it.
     note: Option<String>,
-    /// The run, where several are active.
+    /// The run, if several are active.
     run_id: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Complete {
-    /// What was done.
+struct DeclareComplete {
+    /// A summary of the work.
     summary: Option<String>,
-    /// The run, where several are active.
+    /// The run, if several are active.
     run_id: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Coordinate {
-    /// What a worker does: claim, release, status, ack.
+    /// The action: claim, release, status, ack.
     action: String,
     /// The unit of work.
     work_unit_id: Option<String>,
-    /// Whatever else there is to say.
+    /// More about it.
     payload: Option<Map<String, Value>>,
-    /// The run, where several are active.
+    /// The run, if several are active.
     run_id: Option<String>,
 }
 
-pub(super) fn all() -> Vec<Tool> {
-    vec![
-        Tool::profile(
-            ("report_progress", Set::Ralph, Annotations::ADDITIVE),
-            ("Report progress", "Says how the work is getting on, for whoever watches."),
-            shape,
-            progress,
-        )
-        .gated_by(Gating::Needs("run.report_progress")),
-        Tool::profile(
-            ("declare_complete", Set::Ralph, Annotations::IDEMPOTENT),
-            (
-                "Declare completion",
-                "Says that the work in the active step is done, which leads on if the step leads to an end.",
-            ),
-            shape,
-            complete,
-        )
-        .equivalent_to("submit_artifact"),
-        Tool::profile(
-            ("coordinate", Set::Ralph, Annotations::ADDITIVE),
-            (
-                "Coordinate workers",
-                "Claims or releases a unit of work of the active step, or says something to the other workers.",
-            ),
-            shape,
-            coordinate,
-        )
-        .equivalent_to("submit_artifact"),
-    ]
-}
-
-fn progress(ctx: &Ctx<'_>, input: &Progress) -> Outcome {
-    let said = match &input.note {
+fn report_progress(ctx: &Ctx<'_>, input: &ReportProgressInput) -> Outcome {
+    let message = match &input.note {
         Some(note) => format!("{} ({note})", input.status),
         None => input.status.clone(),
     };
     let run = ctx.resolve_run(input.run_id.as_deref())?;
-    let order = ctx.order(run, None, None)?;
     let report = ReportProgress {
-        message: said.clone(),
+        message: message.clone(),
         fraction: None,
         unit: None,
     };
-    let written = ctx.runs().execute(&order, &report)?;
-    match find_refusal(&written) {
-        Some(refused) => Err(Problem::refused(&refused)),
-        None => Ok(json!(format!("Progress reported: {said}"))),
-    }
+    execute(ctx, &run, &report)?;
+    Ok(json!(format!("Progress reported: {message}")))
 }
 
-fn complete(ctx: &Ctx<'_>, input: &Complete) -> Outcome {
+fn declare_complete(ctx: &Ctx<'_>, input: &DeclareComplete) -> Outcome {
     let summary = input.summary.clone();
     let report = Report::Status {
         status: StepStatus::Completed,
@@ -133,12 +124,12 @@ fn coordinate(ctx: &Ctx<'_>, input: &Coordinate) -> Outcome {
     let action = input.action.as_str();
     let unit = input.work_unit_id.as_deref();
     match action {
-        "claim" | "release" => hold(ctx, input)?,
+        "claim" | "release" => claim_or_release(ctx, input)?,
         "status" | "ack" => {
             let data = json!({"action": action, "work_unit_id": unit, "payload": input.payload});
             let text = format!("coordinate: {action}");
-            let said = Advance::new(Report::Note(Note { text, data }));
-            advance(ctx, input.run_id.as_deref(), &said)?;
+            let note = Advance::new(Report::Note(Note { text, data }));
+            advance(ctx, input.run_id.as_deref(), &note)?;
         }
         _ => {
             let message = format!(
@@ -154,8 +145,8 @@ fn coordinate(ctx: &Ctx<'_>, input: &Coordinate) -> Outcome {
     )))
 }
 
-/// Claims a unit that nobody has, or releases one that somebody has.
-fn hold(ctx: &Ctx<'_>, input: &Coordinate) -> Result<(), Problem> {
+/// Claims a free unit, or releases a claimed one.
+fn claim_or_release(ctx: &Ctx<'_>, input: &Coordinate) -> Result<(), Problem> {
     let claims = input.action == "claim";
     let Some(unit) = input.work_unit_id.as_deref() else {
         let message = format!("`work_unit_id`: say which unit to {}", input.action);
@@ -175,13 +166,13 @@ fn hold(ctx: &Ctx<'_>, input: &Coordinate) -> Result<(), Problem> {
     let run = ctx.resolve_run(input.run_id.as_deref())?;
     for _ in 0..TRIES {
         let loaded = ctx.runs().catch_up(&run)?;
-        let claimed = claimed(&loaded);
+        let claimed = claimed_units(&loaded);
         match (claims, claimed.get(unit)) {
-            (true, Some(held)) => return Err(taken(ctx, &loaded, unit, held)?),
-            (false, None) => return Err(unclaimed(unit, &claimed)),
+            (true, Some(claim)) => return Err(already_claimed(ctx, &loaded, unit, claim)?),
+            (false, None) => return Err(not_claimed(unit, &claimed)),
             _ => {}
         }
-        // What was looked at has to be so still when it is written: two may claim at once.
+        // Two workers may claim at once: the write fails if the run has changed since.
         let order = ctx.order(run.clone(), None, None)?;
         let order = Order {
             expected: Some(loaded.head.seq),
@@ -189,21 +180,21 @@ fn hold(ctx: &Ctx<'_>, input: &Coordinate) -> Result<(), Problem> {
         };
         match ctx.runs().execute(&order, &report) {
             Err(RunError::Store(StoreError::Conflict { .. })) => {}
-            advanced => return unrefused(advanced?).map(drop),
+            advanced => return check_reported(advanced?).map(drop),
         }
     }
     Err(RunError::Contention { tries: TRIES }.into())
 }
 
-/// The units that are claimed in the visits that the run is in.
-fn claimed(loaded: &Loaded) -> BTreeMap<&str, &StepState> {
+/// Returns the units that are claimed in the current visits.
+fn claimed_units(loaded: &Loaded) -> BTreeMap<&str, &StepState> {
     let state = &loaded.state;
     let mut claimed = BTreeMap::new();
     for leaf in &state.leaves {
         let entered = state.visits.get(leaf).map_or(0, |visit| visit.entered);
         for (unit, reported) in state.steps.get(leaf).into_iter().flatten() {
-            let is_held = reported.status == StepStatus::Running && reported.seq >= entered;
-            if is_held && !unit.is_empty() {
+            let is_claimed = reported.status == StepStatus::Running && reported.seq >= entered;
+            if is_claimed && !unit.is_empty() {
                 claimed.insert(unit.as_str(), reported);
             }
         }
@@ -211,24 +202,28 @@ fn claimed(loaded: &Loaded) -> BTreeMap<&str, &StepState> {
     claimed
 }
 
-/// That another has the unit, and who.
-fn taken(ctx: &Ctx<'_>, loaded: &Loaded, unit: &str, held: &StepState) -> Result<Problem, Problem> {
-    let store = ctx.runs().store();
-    let records = store.records(&loaded.run, held.seq.saturating_sub(1), 1)?;
-    let by = records.first().map(|it| format!(" by {}", it.actor));
-    let said = match &held.data {
+/// Returns the problem of a unit that another worker has claimed.
+fn already_claimed(
+    ctx: &Ctx<'_>,
+    loaded: &Loaded,
+    unit: &str,
+    claim: &StepState,
+) -> Result<Problem, Problem> {
+    let record = read_record(ctx, &loaded.run, claim.seq)?;
+    let by = record.map(|it| format!(" by {}", it.actor));
+    let data = match &claim.data {
         Value::Null => String::new(),
         data => format!(", who said {data}"),
     };
     let message = format!(
-        "`{unit}` is claimed already{}{said}: claim another, or wait until it is released",
+        "`{unit}` is claimed already{}{data}: claim another, or wait until it is released",
         by.unwrap_or_default()
     );
     Ok(Problem::new("claimed", message))
 }
 
-/// That nobody has the unit, and which units somebody has.
-fn unclaimed(unit: &str, claimed: &BTreeMap<&str, &StepState>) -> Problem {
+/// Returns the problem of a unit that nobody has claimed.
+fn not_claimed(unit: &str, claimed: &BTreeMap<&str, &StepState>) -> Problem {
     let names: Vec<String> = claimed.keys().map(|it| format!("`{it}`")).collect();
     let which = match names.as_slice() {
         [] => "none is".to_owned(),
@@ -238,17 +233,17 @@ fn unclaimed(unit: &str, claimed: &BTreeMap<&str, &StepState>) -> Problem {
     Problem::new("invalid_arguments", message)
 }
 
-/// Reports on the active step of the run that is meant.
+/// Reports on the active step of a run.
 fn advance(ctx: &Ctx<'_>, run: Option<&str>, advance: &Advance) -> Result<Advanced, Problem> {
     let run = ctx.resolve_run(run)?;
     let order = ctx.order(run, None, None)?;
-    unrefused(ctx.runs().execute(&order, advance)?)
+    check_reported(ctx.runs().execute(&order, advance)?)
 }
 
-/// What was reported, if the report stands.
-fn unrefused(advanced: Advanced) -> Result<Advanced, Problem> {
+/// Checks that a report was recorded.
+fn check_reported(advanced: Advanced) -> Result<Advanced, Problem> {
     match &advanced.refused {
-        // The report stands, and what would have come of it is refused.
+        // Only the transition after the report was refused.
         Some(_) if advanced.step.is_some() => Ok(advanced),
         Some(refused) => Err(Problem::new(refused.code.clone(), refused.reason.clone())),
         None => Ok(advanced),

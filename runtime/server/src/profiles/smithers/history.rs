@@ -1,4 +1,4 @@
-//! `get_run_events`: the journal as the document's events.
+//! The journal as the document has it: `get_run_events` and `get_timeline`.
 //!
 //! A record that moves the run is several events: the frame, and each node that finished or started. They all have the
 //! record's number as `seq`, so a page never ends within a record.
@@ -9,35 +9,26 @@ use serde_json::{Value, json};
 use statemark_runs::body::{
     Body, EffectStatus, RequestKind, Resolution, StepRecord, StepStatus, ToolVerdict,
 };
-use statemark_runs::{MAX_PAGE, Record};
+use statemark_runs::runs::{Mark, Marked};
+use statemark_runs::{Loaded, MAX_PAGE, Record, StoreError, load_timeline, state};
 
 use super::nodes::{Nodes, Visit};
-use super::{count, invalid, load, shape};
+use super::{READ_ONLY, count, invalid, tool};
 use crate::ctx::Ctx;
-use crate::options::Set;
-use crate::problem::Outcome;
-use crate::tool::{Annotations, Tool};
+use crate::envelope::set_field;
+use crate::problem::{Outcome, Problem};
+use crate::tool::Tool;
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Input {
-    /// The run.
-    run_id: String,
-    /// Only events behind this one: the `seq` of the last event of the page before.
-    #[serde(default)]
-    after_seq: u64,
-    /// Most events, from 1 to 10000; 200 if it isn't given. A record's events stay together.
-    limit: Option<u64>,
-    /// Only events of this node.
-    node_id: Option<String>,
-    /// Only events of these types, such as `NodeFinished`.
-    types: Option<Vec<String>>,
-    /// Only events from this time on.
-    #[serde(default)]
-    since_timestamp_ms: u64,
-}
+/// Most frames of a run in an answer: the last ones.
+const MAX_FRAMES: usize = 1_000;
 
-/// The types of events that there are.
+/// Deepest level of forks of forks in an answer.
+const MAX_DEPTH: usize = 16;
+
+/// Most runs in an answer.
+const MAX_RUNS: usize = 100;
+
+/// The types of events.
 const TYPES: [&str; 42] = [
     "AgentEvent",
     "ApprovalDenied",
@@ -83,21 +74,49 @@ const TYPES: [&str; 42] = [
     "WorkflowReloaded",
 ];
 
-pub(super) fn tool() -> Tool {
-    Tool::profile(
-        ("get_run_events", Set::Smithers, Annotations::READ_ONLY),
-        (
-            "Get a run's events",
-            "What happened in a run, in order. For the next page `afterSeq` is the `seq` of the last event.",
+pub(super) fn all() -> Vec<Tool> {
+    vec![
+        tool(
+            ("get_run_events", "get_events", READ_ONLY),
+            (
+                "Get a run's events",
+                "The events of a run, in order. For the next page, `afterSeq` is the `seq` of the last event.",
+            ),
+            &[("runId", "string"), ("events", "array")],
+            get_run_events,
         ),
-        shape,
-        run,
-    )
-    .equivalent_to("get_events")
-    .with_output(&[("runId", "string"), ("events", "array")])
+        tool(
+            ("get_timeline", "get_timeline", READ_ONLY),
+            (
+                "Get the timeline",
+                "The frames of a run, each a `frameNo` to rewind to or to fork at, and the forks.",
+            ),
+            &[("timeline", "object")],
+            get_timeline,
+        ),
+    ]
 }
 
-fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GetRunEvents {
+    /// The run.
+    run_id: String,
+    /// Only later events: the `seq` of the last event of the page before.
+    #[serde(default)]
+    after_seq: u64,
+    /// Most events, from 1 to 10000; 200 by default. A record's events stay together.
+    limit: Option<u64>,
+    /// Only events of this node.
+    node_id: Option<String>,
+    /// Only events of these types, such as `NodeFinished`.
+    types: Option<Vec<String>>,
+    /// Only events from this time on.
+    #[serde(default)]
+    since_timestamp_ms: u64,
+}
+
+fn get_run_events(ctx: &Ctx<'_>, input: &GetRunEvents) -> Outcome {
     let limit = input.limit.unwrap_or(200);
     if !(1..=10_000).contains(&limit) {
         return Err(invalid(format!("`limit`: {limit} isn't from 1 to 10000")));
@@ -110,16 +129,13 @@ fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
             )));
         }
     }
-    let loaded = load(ctx, &input.run_id)?;
+    let loaded = ctx.load_run(Some(&input.run_id))?;
     let nodes = Nodes::read(ctx, &loaded)?;
     let store = ctx.runs().store();
-    let wanted = |event: &Told| {
-        let types = input.types.as_ref();
+    let wanted = |event: &Event| {
+        let (types, node) = (input.types.as_ref(), input.node_id.as_ref());
         types.is_none_or(|types| types.contains(&event.kind))
-            && input
-                .node_id
-                .as_ref()
-                .is_none_or(|node| event.node.as_ref() == Some(node))
+            && node.is_none_or(|node| event.node.as_ref() == Some(node))
     };
     let mut events: Vec<Value> = Vec::new();
     let mut after = input.after_seq;
@@ -130,12 +146,15 @@ fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
             if record.time < input.since_timestamp_ms {
                 continue;
             }
-            let told: Vec<Told> = told(record, &nodes).into_iter().filter(wanted).collect();
-            let full = count(events.len().saturating_add(told.len())) > limit;
-            if full && !events.is_empty() {
+            let found: Vec<Event> = map_record(record, &nodes)
+                .into_iter()
+                .filter(wanted)
+                .collect();
+            let is_full = count(events.len().saturating_add(found.len())) > limit;
+            if is_full && !events.is_empty() {
                 break 'pages;
             }
-            events.extend(told.into_iter().map(|event| {
+            events.extend(found.into_iter().map(|event| {
                 json!({
                     "runId": loaded.run,
                     "seq": record.seq,
@@ -153,36 +172,36 @@ fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
 }
 
 /// An event of the document.
-struct Told {
+struct Event {
     kind: String,
     node: Option<String>,
     payload: Value,
 }
 
-/// The events that a record is.
-fn told(record: &Record, nodes: &Nodes) -> Vec<Told> {
+/// Returns the events of a record.
+fn map_record(record: &Record, nodes: &Nodes) -> Vec<Event> {
     let Ok(body) = record.read() else {
         return vec![plain("Unreadable", record, nodes, None)];
     };
     let kind = match &body {
         Body::Started(started) => {
             let mut all = vec![plain("RunStarted", record, nodes, None)];
-            all.extend(moved(&started.step, record, nodes));
+            all.extend(step_events(&started.step, record, nodes));
             return all;
         }
         Body::Event(event) => {
             let mut all = vec![plain("FrameCommitted", record, nodes, None)];
-            all.extend(moved(&event.step, record, nodes));
+            all.extend(step_events(&event.step, record, nodes));
             return all;
         }
         Body::Forced(forced) => {
             let mut all = vec![plain("RunStateChanged", record, nodes, None)];
-            all.extend(moved(&forced.step, record, nodes));
+            all.extend(step_events(&forced.step, record, nodes));
             return all;
         }
         Body::Step(step) => {
             let node = step.step.rsplit(':').next().map(str::to_owned);
-            return vec![plain(of_step(step.status), record, nodes, node)];
+            return vec![plain(type_of_report(step.status), record, nodes, node)];
         }
         Body::Tool(tool) if tool.reserved => "ToolCallStarted",
         Body::Tool(tool) if tool.verdict == ToolVerdict::Denied => "ToolCallDenied",
@@ -212,13 +231,13 @@ fn told(record: &Record, nodes: &Nodes) -> Vec<Told> {
         Body::Effect(effect) if effect.status == EffectStatus::Compensated => {
             "EffectRevertFinished"
         }
-        other => of_kind(other),
+        other => type_of_kind(other),
     };
     vec![plain(kind, record, nodes, None)]
 }
 
-/// The type of what has one whatever it says.
-fn of_kind(body: &Body) -> &'static str {
+/// Returns the type of a record whose kind decides it.
+fn type_of_kind(body: &Body) -> &'static str {
     match body {
         Body::Forked(_) => "RunForked",
         Body::Progress(_) => "TaskHeartbeat",
@@ -241,7 +260,8 @@ fn of_kind(body: &Body) -> &'static str {
     }
 }
 
-const fn of_step(status: StepStatus) -> &'static str {
+/// Returns the type of a report on a step.
+const fn type_of_report(status: StepStatus) -> &'static str {
     match status {
         StepStatus::NotStarted => "NodePending",
         StepStatus::Running => "TaskHeartbeat",
@@ -252,15 +272,15 @@ const fn of_step(status: StepStatus) -> &'static str {
     }
 }
 
-/// A record as one event.
-fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> Told {
+/// Returns a record as one event.
+fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> Event {
     debug_assert!(TYPES.contains(&kind), "`{kind}` isn't among the types");
     let visit = nodes.at(record.seq);
     let node = node.or_else(|| visit.map(|it| it.node.clone()));
-    let said: Value = serde_json::from_str(&record.plain_body()).unwrap_or_default();
+    let body: Value = serde_json::from_str(&record.plain_body()).unwrap_or_default();
     let iteration = node.as_ref();
-    let iteration = iteration.and_then(|node| nodes.of_at(node, record.seq));
-    Told {
+    let iteration = iteration.and_then(|node| nodes.of_node_at(node, record.seq));
+    Event {
         kind: kind.to_owned(),
         payload: json!({
             "nodeId": node,
@@ -268,18 +288,18 @@ fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> To
             "kind": record.kind,
             "by": record.actor.to_string(),
             "summary": record.summary(),
-            "body": said,
+            "body": body,
         }),
         node,
     }
 }
 
-/// What a step of the machine has done to nodes, and to the run.
-fn moved(step: &StepRecord, record: &Record, nodes: &Nodes) -> Vec<Told> {
+/// Returns the events of a step of the machine: of nodes, and of the run.
+fn step_events(step: &StepRecord, record: &Record, nodes: &Nodes) -> Vec<Event> {
     let mut all = Vec::new();
     let mut push = |kind: &str, visit: &Visit, attempt: u64| {
         debug_assert!(TYPES.contains(&kind), "`{kind}` isn't among the types");
-        all.push(Told {
+        all.push(Event {
             kind: kind.to_owned(),
             node: Some(visit.node.clone()),
             payload: json!({
@@ -303,11 +323,101 @@ fn moved(step: &StepRecord, record: &Record, nodes: &Nodes) -> Vec<Told> {
     }
     if let Some(success) = step.ended {
         let kind = if success { "RunFinished" } else { "RunFailed" };
-        all.push(Told {
+        all.push(Event {
             kind: kind.to_owned(),
             node: None,
             payload: json!({"success": success}),
         });
     }
     all
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GetTimeline {
+    /// The run.
+    run_id: String,
+    /// Include all forks, and theirs.
+    #[serde(default)]
+    tree: bool,
+}
+
+fn get_timeline(ctx: &Ctx<'_>, input: &GetTimeline) -> Outcome {
+    let loaded = ctx.load_run(Some(&input.run_id))?;
+    let mut left = MAX_RUNS;
+    let depth = if input.tree { MAX_DEPTH } else { 0 };
+    Ok(json!({"timeline": describe_timeline(ctx, &loaded, depth, &mut left)?}))
+}
+
+/// Returns the frames of a run, and its forks down to a depth, while runs are left.
+fn describe_timeline(
+    ctx: &Ctx<'_>,
+    loaded: &Loaded,
+    depth: usize,
+    left: &mut usize,
+) -> Result<Value, Problem> {
+    *left = left.saturating_sub(1);
+    let runs = ctx.runs();
+    let timeline = load_timeline(runs, &loaded.run)?;
+    let mut frames = frames(ctx, loaded)?;
+    for frame in &mut frames {
+        let at = frame.get("frameNo").and_then(Value::as_u64);
+        let forks = timeline.forks.iter().filter(|it| Some(it.at) == at);
+        let forks: Vec<Value> = forks
+            .map(|it| json!({"runId": it.run, "createdAtMs": it.created, "status": it.status}))
+            .collect();
+        set_field(frame, "forkPoints", json!(forks));
+    }
+    let cut = frames.len().saturating_sub(MAX_FRAMES);
+    let frames = frames.split_off(cut);
+    let mut answer = json!({
+        "runId": loaded.run,
+        "frames": frames,
+        "framesLeftOut": cut,
+        "branch": timeline.origins.last().map(|(run, at)| json!({"parentRunId": run, "parentFrameNo": at})),
+        "rewinds": timeline.marks.iter().filter(|it| is_rewind(it)).count(),
+    });
+    if depth > 0 {
+        let mut children = Vec::new();
+        for fork in &timeline.forks {
+            // Runs that the caller may not touch aren't shown.
+            let is_out_of_reach = ctx.bound_run().is_some_and(|bound| *bound != fork.run);
+            if *left > 0 && !is_out_of_reach {
+                let child = ctx.runs().catch_up(&fork.run)?;
+                children.push(describe_timeline(
+                    ctx,
+                    &child,
+                    depth.saturating_sub(1),
+                    left,
+                )?);
+            }
+        }
+        set_field(&mut answer, "children", Value::Array(children));
+    }
+    Ok(answer)
+}
+
+const fn is_rewind(mark: &Mark) -> bool {
+    matches!(mark.what, Marked::Rewound { .. })
+}
+
+/// Returns the frames of a run: the records that count and end an append.
+fn frames(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Vec<Value>, Problem> {
+    let store = ctx.runs().store();
+    let upto = Some(loaded.head.seq);
+    let live = state::live_records(store, &loaded.run, upto, &[])?;
+    let mut frames = Vec::new();
+    let each = |record: &Record| -> Result<(), StoreError> {
+        if live.contains(record.seq) && !record.continues() && record.kind != "refused" {
+            frames.push(json!({
+                "frameNo": record.seq,
+                "createdAtMs": record.time,
+                "contentHash": record.hash(),
+                "summary": record.summary(),
+            }));
+        }
+        Ok(())
+    };
+    state::for_each_record(store, &loaded.run, 0, upto, each)?;
+    Ok(frames)
 }

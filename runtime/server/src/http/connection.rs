@@ -1,4 +1,4 @@
-//! Connections: counted while they are open, and told not to wait with small answers.
+//! Connections, counted while they are open, that send small answers at once.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -9,50 +9,31 @@ use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::dispatch::Dispatcher;
 use crate::metrics::Metrics;
 
-/// Who counts.
-pub(super) trait Count: Send + Sync + 'static {
-    fn metrics(&self) -> &Metrics;
-}
-
-impl Count for Dispatcher {
-    fn metrics(&self) -> &Metrics {
-        Self::metrics(self)
-    }
-}
-
-impl Count for Metrics {
-    fn metrics(&self) -> &Metrics {
-        self
-    }
-}
-
 /// A listener whose connections are counted.
-pub(super) struct Counted {
+pub(super) struct CountedListener {
     listener: TcpListener,
-    count: Arc<dyn Count>,
+    metrics: Arc<Metrics>,
 }
 
-impl Counted {
-    pub(super) fn new(listener: TcpListener, count: Arc<dyn Count>) -> Self {
-        Self { listener, count }
+impl CountedListener {
+    pub(super) fn new(listener: TcpListener, metrics: Arc<Metrics>) -> Self {
+        Self { listener, metrics }
     }
 }
 
-impl Listener for Counted {
+impl Listener for CountedListener {
     type Io = Connection;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Connection, SocketAddr) {
         let (stream, address) = Listener::accept(&mut self.listener).await;
-        // Without it a small answer waits 40 ms for an acknowledgment of the one before. Where it can't be had, it waits.
+        // Otherwise a small answer waits 40 ms for an acknowledgment of the one before. A failure only means that it waits.
         drop(stream.set_nodelay(true));
-        self.count.metrics().count_opened();
-        let count = Arc::clone(&self.count);
-        let count = Some(count);
-        (Connection { stream, count }, address)
+        self.metrics.count_opened();
+        let metrics = Some(Arc::clone(&self.metrics));
+        (Connection { stream, metrics }, address)
     }
 
     fn local_addr(&self) -> std::io::Result<SocketAddr> {
@@ -60,25 +41,26 @@ impl Listener for Counted {
     }
 }
 
-/// An open connection. It counts until the server says that it is done with it: whoever has read the end of an answer finds
-/// its connection counted no more.
+/// An open connection.
+///
+/// It counts until the server shuts it down: a client that has read the end of an answer finds it counted no more.
 pub(super) struct Connection {
     stream: TcpStream,
-    /// Who counts it, as long as it counts.
-    count: Option<Arc<dyn Count>>,
+    /// The counters that include it, until it is closed.
+    metrics: Option<Arc<Metrics>>,
 }
 
 impl Connection {
-    fn done(&mut self) {
-        if let Some(count) = self.count.take() {
-            count.metrics().count_closed();
+    fn count_closed(&mut self) {
+        if let Some(metrics) = self.metrics.take() {
+            metrics.count_closed();
         }
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.done();
+        self.count_closed();
     }
 }
 
@@ -124,8 +106,8 @@ impl AsyncWrite for Connection {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<std::io::Result<()>> {
-        // Before the other side can read that it is the end.
-        self.done();
+        // Before the client can read the end.
+        self.count_closed();
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

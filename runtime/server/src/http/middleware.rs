@@ -1,0 +1,367 @@
+//! The middleware before everything but `/healthz`: one pass over each request.
+//!
+//! ```text
+//! Host, Origin ─→ token → Caller ─→ to `/mcp`: own session, readable body ─→ handler ─→ streams end with their token
+//! ```
+//!
+//! A page in somebody's browser can send requests to a server on the same machine, but it can't choose their `Host` and
+//! `Origin`. So both are checked before anything is read. rmcp answers a request by the session that it names, whoever
+//! sends it. So a request that names another caller's session is handed on with a session that doesn't exist, and nobody
+//! learns which sessions there are.
+//!
+//! What to rely on: callers without a token are one caller. A revoked token is refused by the next request, and its open
+//! streams end.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError};
+use rmcp::transport::streamable_http_server::session::SessionId;
+use statemark_runs::{Hash, Tokens};
+
+use super::sessions::{Owner, Sessions};
+use super::{HttpOptions, MAX_BODY};
+use crate::caller::Caller;
+use crate::envelope;
+use crate::mcp::wire::{self, Unread};
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+
+/// The interval at which an open stream's token is checked.
+///
+/// Why: a revoked token ends its streams in a moment.
+const TOKEN_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+
+/// A name that no session has: rmcp's are UUIDs.
+const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
+
+/// The text with which rmcp answers for a session that doesn't exist.
+const UNKNOWN_SESSION: &str = "Not Found: Session not found";
+
+/// The source of tokens.
+pub trait Keys: Send + Sync {
+    /// Returns the tokens that are valid now. Called for every request.
+    ///
+    /// # Errors
+    ///
+    /// The reason why they can't be read. Every request is refused then.
+    fn tokens(&self) -> Result<Arc<Tokens>, String>;
+}
+
+/// A list that doesn't change.
+impl Keys for Tokens {
+    fn tokens(&self) -> Result<Arc<Tokens>, String> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+/// The middleware's options and state.
+pub(super) struct Middleware {
+    metrics: Arc<Metrics>,
+    sessions: Sessions,
+    keys: Arc<dyn Keys>,
+    caller: Caller,
+    is_loopback: bool,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Middleware {
+    pub(super) fn new(options: &HttpOptions, metrics: Arc<Metrics>, sessions: Sessions) -> Self {
+        let origin = |it: &String| it.trim_end_matches('/').to_ascii_lowercase();
+        Self {
+            metrics,
+            sessions,
+            keys: Arc::clone(&options.keys),
+            caller: options.caller.clone(),
+            is_loopback: options.address.ip().is_loopback(),
+            hosts: allowed_hosts(options),
+            origins: options.origins.iter().map(origin).collect(),
+        }
+    }
+
+    /// Checks the host and the page that a request names.
+    fn check_source(&self, request: &Request) -> Result<(), Refusal> {
+        let headers = request.headers();
+        let host = headers.get(header::HOST).and_then(|it| it.to_str().ok());
+        let host = host.or_else(|| request.uri().authority().map(Authority::as_str));
+        let Some(host) = host.filter(|host| is_among(host, &self.hosts)) else {
+            let message =
+                "the server doesn't answer under this host name; `--host NAME` allows one";
+            return Err(Refusal::new(StatusCode::FORBIDDEN, "bad_host", message));
+        };
+        let Some(origin) = headers.get(header::ORIGIN) else {
+            return Ok(());
+        };
+        let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
+        // The server's own pages may call it: their host was checked above.
+        let is_own = origin == format!("http://{}", host.to_ascii_lowercase());
+        if is_own || self.origins.contains(&origin) {
+            return Ok(());
+        }
+        let message = "pages of this origin may not call the server; `--origin URL` allows one";
+        Err(Refusal::new(StatusCode::FORBIDDEN, "bad_origin", message))
+    }
+
+    /// Finds the caller by its token.
+    ///
+    /// A caller on the same machine needs none where no token was ever made. Revoking the last token doesn't let everybody
+    /// in.
+    fn authenticate(&self, headers: &HeaderMap) -> Result<(Caller, Owner), Refusal> {
+        let tokens = self.keys.tokens().map_err(|reason| {
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "tokens_unreadable", reason)
+        })?;
+        let unauthorized =
+            |message: &str| Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
+        let Some(credential) = headers.get(header::AUTHORIZATION) else {
+            return if self.is_loopback && tokens.allows_anonymous() {
+                Ok((self.caller.clone(), Owner(None)))
+            } else {
+                Err(unauthorized("a token is needed: `Authorization: Bearer …`"))
+            };
+        };
+        let text = credential.to_str().ok().and_then(|text| {
+            let (scheme, text) = text.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then_some(text)
+        });
+        let token = text.and_then(|text| tokens.find(text)).ok_or_else(|| {
+            unauthorized("the token isn't valid here: it was revoked, or is another project's")
+        })?;
+        let caller = Caller {
+            actor: token.actor(),
+            run: token.run.clone(),
+            project: self.caller.project.clone(),
+        };
+        Ok((caller, Owner(Some(token.hash))))
+    }
+
+    fn is_valid(&self, token: &Hash) -> bool {
+        let tokens = self.keys.tokens();
+        tokens.is_ok_and(|all| all.iter().any(|it| it.hash == *token))
+    }
+
+    /// Hands a request to `/mcp`, so that it reaches no session but its caller's.
+    async fn isolate(&self, owner: Owner, mut request: Request, next: Next) -> Response {
+        let session = session_id(request.headers());
+        let is_end = request.method() == Method::DELETE;
+        let is_foreign = match &session {
+            Some(session) => !self.sessions.is_owned(session, owner).await,
+            None => false,
+        };
+        if is_foreign {
+            request.headers_mut().insert(SESSION, NO_SESSION);
+        }
+        let response = run_readable(request, next).await;
+        if is_end && response.status().is_success() {
+            return match session {
+                // rmcp reports success for any session.
+                Some(_) if is_foreign => (StatusCode::NOT_FOUND, UNKNOWN_SESSION).into_response(),
+                Some(session) => {
+                    self.sessions.forget(&session);
+                    response
+                }
+                None => response,
+            };
+        }
+        if let Some(session) = session_id(response.headers()) {
+            self.sessions.remember(session, owner).await;
+        }
+        response
+    }
+}
+
+/// Passes a request through the middleware.
+pub(super) async fn pass(
+    State(middleware): State<Arc<Middleware>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let admitted = middleware
+        .check_source(&request)
+        .and_then(|()| middleware.authenticate(request.headers()));
+    let (caller, owner) = match admitted {
+        Ok(admitted) => admitted,
+        Err(refusal) => {
+            middleware.metrics.count_refusal(&refusal.problem.code);
+            return refusal.into_response();
+        }
+    };
+    request.extensions_mut().insert(caller);
+    let response = if is_mcp(request.uri().path()) {
+        middleware.isolate(owner, request, next).await
+    } else {
+        next.run(request).await
+    };
+    match owner {
+        Owner(Some(token)) if is_stream(&response) => response.map(|body| {
+            let revoked = Box::pin(async move {
+                while middleware.is_valid(&token) {
+                    tokio::time::sleep(TOKEN_INTERVAL).await;
+                }
+            });
+            Body::new(Revocable { body, revoked })
+        }),
+        _ => response,
+    }
+}
+
+/// Hands a request to `/mcp` on, and answers a body that can't be read.
+///
+/// The answer is JSON-RPC's, where rmcp's is plain text.
+async fn run_readable(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let media = parts.headers.get(header::CONTENT_TYPE);
+    let is_json = media.is_some_and(|it| it.as_bytes().starts_with(b"application/json"));
+    if parts.method != Method::POST || !is_json {
+        return next.run(Request::from_parts(parts, body)).await;
+    }
+    let Ok(bytes) = to_bytes(body, MAX_BODY).await else {
+        return refuse_message(StatusCode::PAYLOAD_TOO_LARGE, wire::too_long(b""));
+    };
+    let request = Request::from_parts(parts, Body::from(bytes.clone()));
+    let response = next.run(request).await;
+    // Only a body that rmcp couldn't read is parsed again.
+    if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return response;
+    }
+    let Err(error) = serde_json::from_slice::<ClientJsonRpcMessage>(&bytes) else {
+        return response;
+    };
+    let unread = wire::unread(&bytes, &error).unwrap_or_else(|| Unread {
+        id: None,
+        error: ErrorData::invalid_request("the message can't be read", None),
+    });
+    refuse_message(StatusCode::BAD_REQUEST, unread)
+}
+
+fn refuse_message(status: StatusCode, unread: Unread) -> Response {
+    let error = JsonRpcError::new(unread.id, unread.error);
+    (status, Json(error)).into_response()
+}
+
+/// A refusal of a request, in the envelope of all answers.
+pub(super) struct Refusal {
+    status: StatusCode,
+    problem: Problem,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        let problem = Problem::new(code, message);
+        Self { status, problem }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = refuse(self.status, self.problem);
+        if self.status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static("Bearer");
+            let headers = response.headers_mut();
+            headers.insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+}
+
+/// Returns a problem in the envelope of all answers.
+pub(super) fn refuse(status: StatusCode, problem: Problem) -> Response {
+    let (answer, _) = envelope::wrap(Err(problem));
+    (status, Json(answer)).into_response()
+}
+
+/// Returns the host names under which the server answers.
+pub(super) fn allowed_hosts(options: &HttpOptions) -> Vec<String> {
+    let loopback = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
+    let named = options.hosts.iter().map(|it| it.to_ascii_lowercase());
+    loopback.into_iter().chain(named).collect()
+}
+
+/// Checks whether an authority is one of the names: with any port, or with the port that the name has.
+fn is_among(authority: &str, names: &[String]) -> bool {
+    let authority = authority.to_ascii_lowercase();
+    let Ok(parsed) = authority.parse::<Uri>() else {
+        return false;
+    };
+    let name = parsed.host().unwrap_or_default();
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    names.iter().any(|it| it == name || *it == authority)
+}
+
+fn is_mcp(path: &str) -> bool {
+    let rest = path.strip_prefix("/mcp");
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn is_stream(response: &Response) -> bool {
+    let media = response.headers().get(header::CONTENT_TYPE);
+    media.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// Reads the session that headers name, as rmcp does.
+fn session_id(headers: &HeaderMap) -> Option<SessionId> {
+    let text = headers.get(SESSION)?.to_str().ok()?;
+    Some(text.to_owned().into())
+}
+
+/// A stream that ends when its caller's token is revoked.
+struct Revocable {
+    body: Body,
+    revoked: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl HttpBody for Revocable {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, axum::Error>>> {
+        if self.revoked.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        Poll::Ready(frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_counts_with_any_port_and_nothing_else_does() {
+        let names = ["localhost", "::1", "runs.example.org:8443"].map(str::to_owned);
+        for good in [
+            "localhost",
+            "LOCALHOST:7420",
+            "[::1]:80",
+            "runs.example.org:8443",
+        ] {
+            assert!(is_among(good, &names), "{good}");
+        }
+        for bad in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "localhost@evil.example",
+            "runs.example.org",
+            "local host",
+        ] {
+            assert!(!is_among(bad, &names), "{bad}");
+        }
+    }
+}
