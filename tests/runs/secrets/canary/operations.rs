@@ -28,7 +28,7 @@ pub(super) type Act = fn(&Runs, &Order, &str);
 
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
 pub(super) const OPERATIONS: [(&str, Act); 31] = [
-    ("Start", |runs, order, it| {
+    ("StartRun", |runs, order, it| {
         let start = StartRun {
             workflow: "fix".to_owned(),
             input: json!({"seed": it, it: [it]}),
@@ -46,7 +46,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         );
         runs.execute(order, &start).unwrap();
     }),
-    ("Send", |runs, order, it| {
+    ("SendEvent", |runs, order, it| {
         let send = |event: &str, data: Value| {
             let (event, data) = (event.to_owned(), Some(data));
             runs.execute(order, &SendEvent { event, data }).unwrap();
@@ -117,7 +117,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         let first = Advance::status("plan", StepStatus::Running).starting(start);
         runs.execute(&begins, &first).unwrap();
     }),
-    ("Ask", |runs, order, it| {
+    ("OpenRequest", |runs, order, it| {
         for kind in [
             RequestKind::Select,
             RequestKind::Json,
@@ -146,7 +146,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             .unwrap();
         }
     }),
-    ("Answer", |runs, order, it| {
+    ("AnswerRequest", |runs, order, it| {
         let person = Order {
             actor: Actor::new(Role::Person).with_name("ann"),
             ..order.clone()
@@ -173,7 +173,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         runs.execute(&person, &AnswerRequest::new(it, Reply::Approve))
             .unwrap();
     }),
-    ("Withdraw", |runs, order, it| {
+    ("WithdrawRequest", |runs, order, it| {
         let asked = runs
             .execute(order, &OpenRequest::new(RequestKind::Text, "?"))
             .unwrap();
@@ -191,7 +191,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         runs.execute(order, &WithdrawRequest { request, reason })
             .unwrap();
     }),
-    ("Reserve", |runs, order, it| {
+    ("ReserveCall", |runs, order, it| {
         let reserve = ReserveCall {
             tool: it.to_owned(),
             call: Some(it.to_owned()),
@@ -209,7 +209,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         };
         runs.execute(order, &denied).unwrap();
     }),
-    ("Used", |runs, order, it| {
+    ("RecordCall", |runs, order, it| {
         let used = RecordCall {
             tool: it.to_owned(),
             call: Some(it.to_owned()),
@@ -252,15 +252,15 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         let what = check(&name, it);
         runs.execute(order, &RecordCheck { what, ran }).unwrap();
     }),
-    ("Pause", |runs, order, it| {
+    ("PauseRun", |runs, order, it| {
         let reason = Some(it.to_owned());
         runs.execute(order, &PauseRun { reason }).unwrap();
     }),
-    ("Continue", |runs, order, it| {
+    ("ContinueRun", |runs, order, it| {
         let reason = Some(it.to_owned());
         runs.execute(order, &ContinueRun { reason }).unwrap();
     }),
-    ("Force", |runs, order, it| {
+    ("ForceState", |runs, order, it| {
         let person = Order {
             actor: Actor::new(Role::Person).with_name("ann"),
             ..order.clone()
@@ -293,7 +293,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         };
         runs.execute(order, &report).unwrap();
     }),
-    ("Checkpoint", |runs, order, it| {
+    ("TakeCheckpoint", |runs, order, it| {
         let checkpoint = TakeCheckpoint {
             folder: work(order),
             name: Some(it.to_owned()),
@@ -301,7 +301,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         };
         runs.execute(order, &checkpoint).unwrap();
     }),
-    ("Restore", |runs, order, it| {
+    ("RestoreFiles", |runs, order, it| {
         let written = runs
             .execute(
                 order,
@@ -384,7 +384,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         };
         runs.execute(order, &report).unwrap();
     }),
-    ("Migrate", |runs, order, it| {
+    ("MigrateRun", |runs, order, it| {
         let states = [(it.to_owned(), it.to_owned())].into();
         let timers = [(it.to_owned(), it.to_owned())].into();
         runs.execute(
@@ -404,7 +404,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             },
         );
     }),
-    ("Fork", |runs, order, it| {
+    ("ForkRun", |runs, order, it| {
         let copy = Order {
             run: format!("{}-f", order.run).parse().unwrap(),
             ..order.clone()
@@ -421,7 +421,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         };
         runs.execute(&copy, &before).unwrap_err();
     }),
-    ("Rewind", |runs, order, it| {
+    ("RewindRun", |runs, order, it| {
         let person = Order {
             actor: Actor::new(Role::Person).with_name("ann"),
             ..order.clone()
@@ -464,7 +464,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
     ("acquire_lease", |runs, order, it| {
         refused(acquire_lease(runs, &order.run, it, 10).map(drop));
     }),
-    ("Cancel", |runs, order, it| {
+    ("CancelRun", |runs, order, it| {
         runs.execute(order, &CancelRun::because(it)).unwrap();
     }),
     ("an order itself", |runs, order, it| {
