@@ -101,13 +101,10 @@ impl Grant {
     /// Reports whether its `capabilities` withhold a tool that needs a word.
     fn withholds(&self, tool: &str, word: &str, arguments: &Value) -> bool {
         let capabilities = self.capabilities.as_ref();
-        capabilities.is_some_and(|it| {
-            let has_word = it.words.iter().any(|own| own == word);
-            !has_word
-                && !it
-                    .tools
-                    .iter()
-                    .any(|pattern| pattern.allows(tool, arguments))
+        capabilities.is_some_and(|capabilities| {
+            let mut patterns = capabilities.tools.iter();
+            !capabilities.words.iter().any(|own| own == word)
+                && !patterns.any(|pattern| pattern.allows(tool, arguments))
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use similar::{ChangeTag, TextDiff};
+
 use super::excerpt::boundary;
 use super::ink::{Ink, Style};
 use super::visible::{visible, visible_lines};
@@ -12,11 +14,6 @@ use crate::source::{FileId, SourceFile, Sources};
 ///
 /// Unit: lines. Why: half a terminal; to see all of it, apply the fix.
 const MAX_LINES: usize = 16;
-
-/// Largest product of the numbers of old and new lines that are compared.
-///
-/// Unit: pairs of lines. Why: the table of a fix of a thousand lines is 8 MB, and no fix of ours is as long.
-const MAX_DIFF: usize = 1 << 20;
 
 /// Longest part of a line that is shown. Unit: bytes.
 const MAX_LINE: usize = 160;
@@ -110,14 +107,18 @@ impl Region<'_> {
         let (old, new) = self.texts(source);
         let old: Vec<&str> = old.lines().collect();
         let new: Vec<&str> = new.lines().collect();
-        let changed = diff(&old, &new);
-        let lines: Vec<&str> = changed.iter().map(|&(_, line)| line).collect();
+        let diff = TextDiff::from_slices(&old, &new);
+        let changed: Vec<_> = diff
+            .iter_all_changes()
+            .filter(|change| change.tag() != ChangeTag::Equal)
+            .collect();
+        let lines: Vec<&str> = changed.iter().map(|change| change.value()).collect();
         let shown = shorten(&lines);
         let changed = changed.iter().zip(shown);
         changed
-            .map(|(&(is_removed, _), line)| match is_removed {
-                true => Change::Removed(line),
-                false => Change::Added(line),
+            .map(|(change, line)| match change.tag() {
+                ChangeTag::Delete => Change::Removed(line),
+                _ => Change::Added(line),
             })
             .collect()
     }
@@ -143,51 +144,6 @@ impl Region<'_> {
         }
         new.push_str(piece(at..end.max(at)));
         (piece(start..end).to_owned(), new)
-    }
-}
-
-/// Returns the lines that are removed (true) and added (false), in order.
-///
-/// A longest common subsequence stays. Fixes change a few lines; where there are very many, all of them are shown.
-fn diff<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(bool, &'t str)> {
-    // The row of each suffix of `old` has the length of the subsequence for each suffix of `new`.
-    let mut rows = vec![vec![0_usize; new.len() + 1]];
-    let is_small = old.len().saturating_mul(new.len()) <= MAX_DIFF;
-    for line in old.iter().rev().filter(|_| is_small) {
-        let mut row = vec![0];
-        let below = rows.last().map_or(&[][..], Vec::as_slice);
-        for (other, pair) in new.iter().rev().zip(below.windows(2)) {
-            let right = row.last().copied().unwrap_or_default();
-            row.push(match pair {
-                [diagonal, _] if line == other => diagonal + 1,
-                [_, down] => right.max(*down),
-                _ => right,
-            });
-        }
-        rows.push(row);
-    }
-    // Rows and columns count from the end.
-    let length = |i: usize, j: usize| {
-        let row = rows.get(old.len().saturating_sub(i));
-        row.and_then(|row| row.get(new.len().saturating_sub(j)))
-            .copied()
-            .unwrap_or_default()
-    };
-    let (mut i, mut j) = (0, 0);
-    let mut changed = Vec::new();
-    loop {
-        match (old.get(i), new.get(j)) {
-            (Some(line), Some(other)) if line == other && is_small => (i, j) = (i + 1, j + 1),
-            (Some(line), other) if other.is_none() || length(i + 1, j) >= length(i, j + 1) => {
-                changed.push((true, *line));
-                i += 1;
-            }
-            (_, Some(other)) => {
-                changed.push((false, *other));
-                j += 1;
-            }
-            _ => return changed,
-        }
     }
 }
 

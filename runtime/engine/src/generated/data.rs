@@ -1,7 +1,7 @@
 //! Data and expressions of generated machines.
 //!
-//! Typed fields are read as [`Value`]s, and written from them. Expressions read, fail and note as the programs of tables do. Operators are [`UnaryOperator::apply`],
-//! [`BinaryOperator::apply`] and [`BinaryOperator::test`] in both engines.
+//! Typed fields are read as [`Value`]s, and written from them. Expressions read, fail and note as the programs of tables
+//! do. Operators are [`UnaryOperator::apply`], [`BinaryOperator::apply`] and [`BinaryOperator::test`] in both engines.
 //!
 //! [`UnaryOperator::apply`]: crate::UnaryOperator::apply
 //! [`BinaryOperator::apply`]: crate::BinaryOperator::apply

@@ -168,7 +168,8 @@ fn bound(findings: Value) -> Value {
 pub(super) struct SimulateWorkflow {
     /// The workflow's id.
     workflow: String,
-    /// The events: `"ready"`, `{"event": "ready", "data": {}}`, `{"wait": "30s"}`, `":guard ok=true"`, `":set n=3"`.
+    /// The events, in order.
+    /// Each is `"ready"`, `{"event": "ready", "data": {}}`, `{"wait": "30s"}`, `":guard ok=true"` or `":set n=3"`.
     events: Vec<Value>,
     /// Merged into the data that the machine begins with.
     #[serde(default)]
