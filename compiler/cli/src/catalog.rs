@@ -23,9 +23,9 @@ use statemark_server::{
 };
 use statemark_text::suggest::nearest;
 
-use crate::checks;
 use crate::failure::Failure;
 use crate::files;
+use crate::project;
 use crate::simulation::simulate;
 use crate::specs::{
     Checked, STDIN_NAME, bad_table, check, check_all, check_text, merge, no_machine,
@@ -385,7 +385,7 @@ impl Catalog for SpecCatalog {
     }
 
     fn project(&self) -> Result<Option<Project>, Problem> {
-        let project = checks::server_project();
+        let project = project::for_server();
         let problem = |failure: Failure| Problem::new("bad_configuration", failure.to_string());
         project.map(Some).map_err(problem)
     }

@@ -1,6 +1,6 @@
 //! The check that a name means, and the folder that it runs in.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use statemark_runs::check::{CheckError, Declaration};
@@ -76,21 +76,6 @@ pub(crate) fn find(name: &str, source: CheckSource<'_>) -> Result<DeclaredCheck,
     }
     let known: Vec<String> = known.into_iter().collect();
     Err(Failure::unknown_name(message, name, &known))
-}
-
-/// Returns the project of the current folder, for a server.
-pub(crate) fn server_project() -> Result<statemark_server::Project, Failure> {
-    let here = project::current_folder()?;
-    let root = project::root(&here).to_path_buf();
-    let (checks, checks_root) = match project::find_config(&here)? {
-        Some((path, config)) => (config.checks, path.parent().map(Path::to_path_buf)),
-        None => (BTreeMap::new(), None),
-    };
-    Ok(statemark_server::Project {
-        checks,
-        checks_root: checks_root.unwrap_or_else(|| root.clone()),
-        root,
-    })
 }
 
 /// Finds the check of a workflow, and adds the names of all its checks.

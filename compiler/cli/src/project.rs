@@ -206,6 +206,21 @@ fn find_repository(here: &Path) -> Option<&Path> {
     folders.find(|folder| folder.join(".git").exists())
 }
 
+/// Returns the project of the current folder, for a server.
+pub(crate) fn for_server() -> Result<statemark_server::Project, Failure> {
+    let here = current_folder()?;
+    let root = root(&here).to_path_buf();
+    let (checks, checks_root) = match find_config(&here)? {
+        Some((path, config)) => (config.checks, path.parent().map(Path::to_path_buf)),
+        None => (BTreeMap::new(), None),
+    };
+    Ok(statemark_server::Project {
+        checks,
+        checks_root: checks_root.unwrap_or_else(|| root.clone()),
+        root,
+    })
+}
+
 /// Returns the id of the project in a folder: the configured one, else a hash of the repository's path.
 pub(crate) fn id(path: &str) -> Result<String, Failure> {
     let folder =

@@ -118,7 +118,10 @@ pub async fn serve_http(
     let make = move || Server::new(Arc::clone(&served), caller.clone());
     let counted = Arc::clone(&dispatcher);
     let routes = Router::new()
-        .nest("/api", api::router(Arc::clone(&dispatcher), stop.clone()))
+        .nest(
+            "/api",
+            api::router(get(stream::stream), Arc::clone(&dispatcher), stop.clone()),
+        )
         .route("/api/", api::index())
         .route("/metrics", get(move || write_metrics(Arc::clone(&counted))))
         .fallback(|| async {

@@ -19,7 +19,6 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::middleware::refuse;
-use super::stream;
 use crate::caller::Caller;
 use crate::dispatch::Dispatcher;
 use crate::problem::Problem;
@@ -37,14 +36,18 @@ pub(super) struct Api {
 type Pairs = Query<Vec<(String, String)>>;
 type Given = Result<Json<Map<String, Value>>, JsonRejection>;
 
-/// Creates the router of the paths below `/api`.
-pub(super) fn router(dispatcher: Arc<Dispatcher>, stop: CancellationToken) -> Router {
+/// Creates the router of the paths below `/api`; `stream` answers at `/stream`.
+pub(super) fn router(
+    stream: MethodRouter<Api>,
+    dispatcher: Arc<Dispatcher>,
+    stop: CancellationToken,
+) -> Router {
     let mut router = Router::new().route("/", index());
     for (tool, route) in routes() {
         router = router.route(route.path, handler(tool, route));
     }
     router
-        .route("/stream", get(stream::stream))
+        .route("/stream", stream)
         .fallback(|| async {
             let message = "the API has no such path; `GET /api` lists those that it has";
             let problem = Problem::new("unknown_path", message);
