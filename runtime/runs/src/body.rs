@@ -1,9 +1,9 @@
 //! Bodies of records: one type for each kind.
 //!
-//! A kind is a row of [`for_each_kind`], the only list of them. Its type stands in a file of `body/`, with the [`Kind`] that
+//! A kind is a row of `for_each_kind`, the only list of them. Its type stands in a file of `body/`, with the `Kind` that
 //! says what it means to a reader. `state/apply.rs` says what it does to the state of a run.
 //!
-//! A kind's version grows when its JSON changes in a way that an old reader would misread; [`Kind::upcast`] then reads a body
+//! A kind's version grows when its JSON changes in a way that an old reader would misread; `Kind::upcast` then reads a body
 //! of an older version. A kind that isn't in the list is kept as it is, so that an older program shows a newer one's records.
 //!
 //! Deliberately not here: redaction. It walks the JSON of a body, whatever its kind.

@@ -7,7 +7,7 @@
 //!   reporting progress, are withheld by a state whose `capabilities` leave their words out.
 //! - A policy that can't be read denies, and says so.
 //!
-//! Deliberately not here: the limits of a visit ([`Reserve`](crate::Reserve) counts those), and the rights of
+//! Deliberately not here: the limits of a visit ([`ReserveCall`](crate::ReserveCall) counts those), and the rights of
 //! roles, which don't depend on the state.
 
 mod pattern;

@@ -126,7 +126,7 @@ pub fn fire_due(runs: &Runs, now: u64, limit: usize) -> Result<Vec<Fired>, RunEr
 ///
 /// # Errors
 ///
-/// As for [`Runs::fire_due`].
+/// As for [`fire_due`].
 pub fn fire_all_due(runs: &Runs) -> Result<(), RunError> {
     for _ in 0..MOST_ROUNDS {
         if fire_due(runs, runs.now(), ROUND)?.is_empty() {
