@@ -25,7 +25,7 @@ pub(super) const NEEDS: &[Need] = &[
             "`target` can't be `#_child`",
             "`target` can't be `#_foo`",
             "`target` can't be `#_invokedChild`",
-            "`<scxml>` can't stand in",
+            "`<scxml>` isn't allowed in",
             "`<assign>` has no `expr`",
         ],
     },
