@@ -87,7 +87,8 @@ pub use state::{LiveRecords, RunState, Status, WaitingFor};
 pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};
 pub use store::{
     Append, Appended, Cursor, DueTimer, Expect, Fence, Head, Hint, KeyUse, Lease, MAX_BODY,
-    MAX_PAGE, MAX_TIME, Page, PendingTimer, Query, RunSummary, Store, StoreError, Watermark,
+    MAX_PAGE, MAX_TIME, Page, PendingTimer, Query, REQUESTS_MARK, RunSummary, Store, StoreError,
+    Watermark,
 };
 pub use tokens::{TOKEN_PREFIX, Token, TokenError, Tokens};
 pub use view::{ActiveState, RunView, StepView};

@@ -169,6 +169,8 @@ pub struct Query {
     pub parent: Option<RunId>,
     /// Forked from this run.
     pub forked: Option<RunId>,
+    /// With an open request, if true.
+    pub has_requests: bool,
     /// With an id that begins so.
     pub prefix: Option<String>,
     /// After this position of the list.
@@ -185,6 +187,12 @@ pub struct Cursor {
     /// The run.
     pub run: RunId,
 }
+
+/// The text in a [`RunSummary`]'s JSON that says that the run has an open request.
+///
+/// Why a text: a database indexes the runs that have it, whatever version of this program wrote their rows. A string of
+/// JSON can't hold it, because its quotation marks would be escaped there.
+pub const REQUESTS_MARK: &str = "\"requests\":[";
 
 /// A page of a list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -514,6 +522,7 @@ impl Query {
             && (self.parent.is_none() || self.parent == summary.parent)
             && (self.forked.is_none()
                 || self.forked.as_ref() == head.forked.as_ref().map(|it| &it.0))
+            && (!self.has_requests || !summary.requests.is_empty())
             && self
                 .prefix
                 .as_ref()

@@ -112,15 +112,14 @@ fn runs_with_requests(ctx: &Ctx<'_>, filter: &Filter<'_>) -> Result<Vec<RunId>, 
     let mut query = Query {
         statuses: statuses.map(|status| status.name().to_owned()).to_vec(),
         workflow: filter.workflow.map(str::to_owned),
+        has_requests: true,
         limit: PAGE,
         ..Query::default()
     };
     let mut runs = Vec::new();
     loop {
         let page = ctx.runs().store().list(&query)?;
-        let heads = page.heads.into_iter();
-        let heads = heads.filter(|head| !head.summary.requests.is_empty());
-        runs.extend(heads.map(|head| head.run));
+        runs.extend(page.heads.into_iter().map(|head| head.run));
         query.after = page.next;
         if query.after.is_none() {
             break;

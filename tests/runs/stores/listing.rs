@@ -1,6 +1,8 @@
 //! What lists and watchers are promised.
 
-use statemark_runs::{Cursor, Expect, Hint, MAX_PAGE, ManualClock, Query, Store, Watermark};
+use statemark_runs::{
+    Cursor, Expect, Hint, MAX_PAGE, ManualClock, Query, REQUESTS_MARK, Store, Watermark,
+};
 
 use super::{Promise, begun, note, notes, run};
 use crate::harness::BEGIN;
@@ -8,6 +10,11 @@ use crate::harness::BEGIN;
 pub(super) const PROMISES: &[Promise] = &[
     ("the newest change comes first", newest_first),
     ("each filter filters", filters),
+    ("runs that ask something are found among others", asking),
+    (
+        "a list of several statuses or a workflow is in order",
+        merged,
+    ),
     ("pages of a list join", pages),
     ("a limit is kept", limits),
     ("runs are counted by status", counts),
@@ -105,6 +112,96 @@ fn filters(store: &dyn Store, _: &ManualClock) {
     store.append(&notes("b1", Expect::Any, &["x"])).unwrap();
     assert_eq!(with(|it| it.statuses = vec!["waiting".into()]), ["a2"]);
     assert_eq!(with(|it| it.parent = Some(run("a1"))), [""; 0]);
+}
+
+/// What looks like an open request in a name is none.
+fn asking(store: &dyn Store, _: &ManualClock) {
+    let is = |wanted: &[&str]| {
+        let query = Query {
+            has_requests: true,
+            ..ten()
+        };
+        assert_eq!(ids(store, &query), wanted);
+    };
+    let mut append = notes("named", Expect::NoRun, &["x"]);
+    append.summary.title = Some(format!("{REQUESTS_MARK} \\\"requests\":[\"a:1\"]"));
+    store.append(&append).unwrap();
+    is(&[]);
+    for (id, requests, status) in [
+        ("a", vec!["a:1"], "waiting"),
+        ("b", vec!["b:1", "b:2"], "paused"),
+        ("c", vec![], "waiting"),
+    ] {
+        let mut append = notes(id, Expect::NoRun, &["x"]);
+        append.summary.requests = requests.into_iter().map(str::to_owned).collect();
+        append.summary.status = status.to_owned();
+        store.append(&append).unwrap();
+    }
+    is(&["b", "a"]);
+    let with = |change: fn(&mut Query)| {
+        let mut query = Query {
+            has_requests: true,
+            ..ten()
+        };
+        change(&mut query);
+        ids(store, &query)
+    };
+    let both = |it: &mut Query| it.statuses = vec!["waiting".into(), "paused".into()];
+    assert_eq!(with(both), ["b", "a"]);
+    assert_eq!(with(|it| it.statuses = vec!["waiting".into()]), ["a"]);
+    assert_eq!(with(|it| it.workflow = Some("ship".into())), [""; 0]);
+    assert_eq!(with(|it| it.limit = 1), ["b"]);
+    // What was answered isn't found, and what is asked anew is.
+    store.append(&notes("b", Expect::Any, &["x"])).unwrap();
+    is(&["a"]);
+    let mut append = notes("c", Expect::Any, &["x"]);
+    append.summary.requests = vec!["c:2".to_owned()];
+    store.append(&append).unwrap();
+    is(&["c", "a"]);
+}
+
+fn merged(store: &dyn Store, _: &ManualClock) {
+    let statuses = ["running", "waiting", "failed", ""];
+    for number in 0..24 {
+        let mut append = notes(&format!("r{number:02}"), Expect::NoRun, &["x"]);
+        append.records[0].time = BEGIN + number % 5;
+        append.summary.status = statuses[number as usize % 4].to_owned();
+        append.summary.workflow = ["order", "ship", ""][number as usize % 3].to_owned();
+        store.append(&append).unwrap();
+    }
+    let everything = Query {
+        limit: 100,
+        ..Query::default()
+    };
+    let everything = store.list(&everything).unwrap().heads;
+    for workflow in [None, Some("order"), Some(""), Some("nobody's")] {
+        for wanted in [
+            &[][..],
+            &["failed"],
+            &["waiting", "running"],
+            &["", "failed", "failed"],
+        ] {
+            let mut query = Query {
+                workflow: workflow.map(str::to_owned),
+                statuses: wanted.iter().map(|&it| it.to_owned()).collect(),
+                limit: 3,
+                ..Query::default()
+            };
+            let expected = everything.iter().filter(|head| query.matches(head));
+            let expected: Vec<_> = expected.cloned().collect();
+            let mut found = Vec::new();
+            loop {
+                let page = store.list(&query).unwrap();
+                assert!(page.next.is_none() || page.heads.len() == 3);
+                found.extend(page.heads);
+                query.after = page.next;
+                if query.after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(found, expected, "{workflow:?} {wanted:?}");
+        }
+    }
 }
 
 fn pages(store: &dyn Store, _: &ManualClock) {

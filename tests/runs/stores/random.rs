@@ -17,6 +17,7 @@ use crate::harness::BEGIN;
 
 const RUNS: [&str; 5] = ["a", "b", "c", "ab", "d"];
 const KEYS: [&str; 3] = ["k", "l", "m"];
+const WORKFLOWS: [&str; 3] = ["order", "ship", "nobody's"];
 const STATUSES: [&str; 3] = ["running", "waiting", "failed"];
 
 /// Something that is done to a store. Numbers choose from small sets.
@@ -120,7 +121,7 @@ fn commands() -> impl Strategy<Value = Command> {
         3 => (run(), 0..8_u64, 0..6_usize)
             .prop_map(|(run, after, limit)| Command::Records { run, after, limit }),
         1 => (run(), 0..KEYS.len()).prop_map(|(run, key)| Command::KeyUse { run, key }),
-        3 => (0..6_usize, 0..3_usize, 0..4_usize, any::<bool>())
+        4 => (0..9_usize, 0..3_usize, 0..4_usize, any::<bool>())
             .prop_map(|(filter, status, limit, on)| Command::List { filter, status, limit, on }),
         3 => (run(), 0..2_usize, 0..60_u64)
             .prop_map(|(run, owner, milliseconds)| Command::Lease { run, owner, milliseconds }),
@@ -226,6 +227,12 @@ impl Player {
             3 => query.prefix = Some("a".to_owned()),
             4 => query.parent = Some(run("a")),
             5 => query.project = Some(format!("p{status}")),
+            6 => query.has_requests = true,
+            7 => query.workflow = Some(WORKFLOWS[status].to_owned()),
+            8 => {
+                query.workflow = Some(WORKFLOWS[0].to_owned());
+                query.statuses = STATUSES[1..].iter().map(|&it| it.to_owned()).collect();
+            }
             _ => {}
         }
         query
@@ -282,7 +289,8 @@ fn append(writing: &Writing) -> Append {
         fence: writing.fence.map(Fence),
         records: (0..writing.count).map(number).collect(),
         summary: RunSummary {
-            workflow: "order".to_owned(),
+            workflow: WORKFLOWS[usize::from(writing.run > 2)].to_owned(),
+            requests: (0..writing.at % 3).map(|it| it.to_string()).collect(),
             status: STATUSES[writing.status].to_owned(),
             project: (writing.time > 3).then(|| format!("p{}", writing.status)),
             parent: (writing.at == 1).then(|| run("a")),

@@ -8,7 +8,9 @@ use std::sync::{Arc, Barrier, Once};
 use std::time::Duration;
 
 use rusqlite::Connection;
-use statemark_runs::{Appended, Expect, Hash, ManualClock, Store, StoreError};
+use statemark_runs::{
+    Appended, Expect, Hash, ManualClock, Query, REQUESTS_MARK, Store, StoreError,
+};
 use statemark_stores::SqliteStore;
 
 use super::random::behaves_like_memory;
@@ -137,7 +139,7 @@ fn what_is_no_store_is_left_alone() {
     let connection = Connection::open(&newer).unwrap();
     connection.execute_batch("PRAGMA user_version = 7").unwrap();
     drop(connection);
-    let reason = "a newer version has written this store (schema 7; this version knows 2)";
+    let reason = "a newer version has written this store (schema 7; this version knows 3)";
     assert_eq!(refused(&newer), reason);
     let error = open(&folder).err().unwrap().to_string();
     assert!(error.starts_with("opening the store: `"), "{error}");
@@ -248,4 +250,64 @@ fn a_fork_reads_what_was_written_by_others() {
         .fork(&run("a"), 2, &notes("b", Expect::NoRun, &["x"]))
         .unwrap();
     assert_eq!(all(&store, "b").len(), 3);
+}
+
+/// A file as the versions before made it: the indexes of lists and the states that are kept beside the newest are made.
+#[test]
+fn an_older_file_is_brought_up_to_date() {
+    let path = folder().join("runs.db");
+    let store = open(&path).unwrap();
+    begun(&store, "a", 3);
+    let mut asks = notes("b", Expect::NoRun, &["x"]);
+    asks.summary.requests = vec!["b:1".to_owned()];
+    store.append(&asks).unwrap();
+    drop(store);
+    let older = "DROP INDEX runs_by_workflow; DROP INDEX runs_by_request; PRAGMA user_version = 2;";
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(older)
+        .unwrap();
+    let store = open(&path).unwrap();
+    let query = Query {
+        has_requests: true,
+        workflow: Some("order".to_owned()),
+        ..Query::default()
+    };
+    assert_eq!(store.list(&query).unwrap().heads[0].run, run("b"));
+    assert_eq!(texts(&store, "a"), ["1", "2", "3"]);
+}
+
+/// However many runs a list leaves out, it doesn't read them: the plans name the indexes.
+#[test]
+fn lists_read_what_they_show() {
+    let path = folder().join("runs.db");
+    drop(open(&path).unwrap());
+    let connection = Connection::open(&path).unwrap();
+    let order = "ORDER BY updated DESC, run DESC LIMIT 3";
+    let asks = format!("instr(summary, '{REQUESTS_MARK}') > 0");
+    for (conditions, index) in [
+        (
+            "status IN ('waiting')".to_owned(),
+            "runs_by_status (status=?)",
+        ),
+        (
+            "status = 'waiting' AND workflow = 'order'".to_owned(),
+            "runs_by_workflow (workflow=? AND status=?)",
+        ),
+        (
+            "status = 'waiting' AND workflow = 'order' AND (updated, run) < (4, 'r')".to_owned(),
+            "runs_by_workflow (workflow=? AND status=? AND (updated,run)<(?,?))",
+        ),
+        (asks.clone(), "runs_by_request"),
+        (
+            format!("+status IN ('waiting', 'paused') AND +workflow = 'order' AND {asks}"),
+            "runs_by_request",
+        ),
+    ] {
+        let sql = format!("EXPLAIN QUERY PLAN SELECT summary FROM runs WHERE {conditions} {order}");
+        let mut plan = connection.prepare(&sql).unwrap();
+        let plan = plan.query_map([], |row| row.get::<_, String>(3)).unwrap();
+        let plan: Vec<String> = plan.map(Result::unwrap).collect();
+        assert!(plan.len() == 1 && plan[0].ends_with(index), "{plan:?}");
+    }
 }

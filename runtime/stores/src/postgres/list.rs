@@ -10,7 +10,7 @@ use super::error::Failure;
 use super::row;
 use super::session::Session;
 use statemark_runs::RunId;
-use statemark_runs::store::{Cursor, Hint, MAX_PAGE, Page, Query, Watermark};
+use statemark_runs::store::{Cursor, Hint, MAX_PAGE, Page, Query, REQUESTS_MARK, Watermark};
 
 /// Most changes after a watermark that are reported at once.
 /// Why: to a watcher that begins with nothing, every run is a change.
@@ -54,6 +54,9 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Failu
     wanted.equal("project", query.project.as_deref());
     wanted.equal("parent", query.parent.as_ref().map(|run| run.as_str()));
     wanted.equal("forked_from", query.forked.as_ref().map(|run| run.as_str()));
+    if query.has_requests {
+        let _ = write!(wanted.sql, " AND strpos(summary, '{REQUESTS_MARK}') > 0");
+    }
     if let Some(prefix) = &query.prefix {
         let at = wanted.param(prefix.as_str());
         let _ = write!(wanted.sql, " AND left(run, length(${at}::text)) = ${at}");

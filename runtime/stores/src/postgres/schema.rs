@@ -14,7 +14,7 @@ const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS statemark_schema (
     version int8 NOT NULL)";
 
 /// The steps; how many are done is the version of a database.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 14] = [
     // Names are compared by their bytes, as everywhere else.
     r#"CREATE TABLE IF NOT EXISTS statemark_runs (
         run text COLLATE "C" PRIMARY KEY,
@@ -69,6 +69,11 @@ const STEPS: [&str; 12] = [
     "CREATE INDEX IF NOT EXISTS statemark_runs_parent ON statemark_runs (parent)",
     "CREATE INDEX IF NOT EXISTS statemark_timers_due ON statemark_timers (due)",
     "ALTER TABLE statemark_blobs ADD COLUMN IF NOT EXISTS kept int8 NOT NULL DEFAULT 0",
+    "CREATE INDEX IF NOT EXISTS statemark_runs_workflow
+        ON statemark_runs (workflow, status, updated, run)",
+    // The text is `REQUESTS_MARK`, which lists ask for in the same words.
+    r#"CREATE INDEX IF NOT EXISTS statemark_runs_requests
+        ON statemark_runs (updated, run) WHERE strpos(summary, '"requests":[') > 0"#,
 ];
 
 /// Makes the tables or brings them up to date.

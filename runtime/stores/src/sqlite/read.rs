@@ -1,6 +1,6 @@
 //! Reads, within a transaction that others have begun.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
@@ -11,8 +11,8 @@ use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::overflow;
 use statemark_runs::store::{
-    Cursor, DueTimer, Head, Hint, KeyUse, MAX_PAGE, Page, PendingTimer, Query, StoreError,
-    Watermark,
+    Cursor, DueTimer, Head, Hint, KeyUse, MAX_PAGE, Page, PendingTimer, Query, REQUESTS_MARK,
+    StoreError, Watermark,
 };
 use statemark_runs::{Key, RunId};
 
@@ -158,27 +158,88 @@ pub(super) fn find_seen(
 }
 
 pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, StoreError> {
+    let limit = query.limit.clamp(1, MAX_PAGE);
+    // Runs of one status lie in order in their index. Those of several don't, so each status is read by itself.
+    let statuses = match &query.workflow {
+        _ if narrows(query) => Vec::new(),
+        Some(workflow) if query.statuses.is_empty() => statuses_of(connection, workflow)?,
+        _ => query.statuses.clone(),
+    };
+    let mut heads = Vec::new();
+    if statuses.is_empty() {
+        heads = list_part(connection, query, &query.statuses, limit)?;
+    } else {
+        for status in statuses.iter().collect::<BTreeSet<_>>() {
+            heads.extend(list_part(
+                connection,
+                query,
+                std::slice::from_ref(status),
+                limit,
+            )?);
+        }
+        heads.sort_by(|one, other| (other.updated, &other.run).cmp(&(one.updated, &one.run)));
+    }
+    let more = heads.len() > limit;
+    heads.truncate(limit);
+    let next = heads.last().filter(|_| more).map(|head| Cursor {
+        updated: head.updated,
+        run: head.run.clone(),
+    });
+    Ok(Page { heads, next })
+}
+
+/// Reports whether the list has an index that leaves few runs, whatever their statuses are.
+const fn narrows(query: &Query) -> bool {
+    query.has_requests || query.parent.is_some() || query.forked.is_some()
+}
+
+/// Returns the statuses that runs of a workflow have, each found in the index after the one before.
+fn statuses_of(connection: &Connection, workflow: &str) -> Result<Vec<String>, StoreError> {
+    let mut statuses: Vec<String> = Vec::new();
+    let mut sql = "SELECT min(status) FROM runs WHERE workflow = ?1 AND status >= ?2";
+    loop {
+        let row = params![workflow, statuses.last().map_or("", String::as_str)];
+        match one(connection, sql, row, |row| get::<Option<String>>(row, 0))?.flatten() {
+            Some(status) => statuses.push(status),
+            None => return Ok(statuses),
+        }
+        sql = "SELECT min(status) FROM runs WHERE workflow = ?1 AND status > ?2";
+    }
+}
+
+/// Reads runs of a list, one more than the limit if there are more.
+fn list_part(
+    connection: &Connection,
+    query: &Query,
+    statuses: &[String],
+    limit: usize,
+) -> Result<Vec<Head>, StoreError> {
     let mut values: Vec<Value> = Vec::new();
     let mut conditions: Vec<String> = Vec::new();
     let text = |text: &str| Value::Text(text.to_owned());
-    if !query.statuses.is_empty() {
-        let marks = vec!["?"; query.statuses.len()].join(", ");
-        conditions.push(format!("status IN ({marks})"));
-        values.extend(query.statuses.iter().map(|status| text(status)));
+    // The sign keeps a column's index out of it where another one selects fewer runs.
+    let sign = if narrows(query) { "+" } else { "" };
+    if !statuses.is_empty() {
+        let marks = vec!["?"; statuses.len()].join(", ");
+        conditions.push(format!("{sign}status IN ({marks})"));
+        values.extend(statuses.iter().map(|status| text(status)));
     }
     let parent = query.parent.as_ref().map(RunId::as_str);
     let forked = query.forked.as_ref().map(RunId::as_str);
     let equal = [
-        ("workflow", query.workflow.as_deref()),
-        ("project", query.project.as_deref()),
-        ("parent", parent),
-        ("forked_run", forked),
+        (sign, "workflow", query.workflow.as_deref()),
+        (sign, "project", query.project.as_deref()),
+        ("", "parent", parent),
+        ("", "forked_run", forked),
     ];
-    for (column, wanted) in equal {
+    for (sign, column, wanted) in equal {
         if let Some(wanted) = wanted {
-            conditions.push(format!("{column} = ?"));
+            conditions.push(format!("{sign}{column} = ?"));
             values.push(text(wanted));
         }
+    }
+    if query.has_requests {
+        conditions.push(format!("instr(summary, '{REQUESTS_MARK}') > 0"));
     }
     if let Some(prefix) = &query.prefix {
         conditions.push("substr(run, 1, length(?)) = ?".to_owned());
@@ -192,20 +253,12 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, Store
         none if none.is_empty() => none,
         some => format!("WHERE {some}"),
     };
-    let limit = query.limit.clamp(1, MAX_PAGE);
     // One more tells whether there are more.
     let sql = format!(
         "SELECT {HEAD} FROM runs {conditions} ORDER BY updated DESC, run DESC LIMIT {}",
         limit + 1
     );
-    let mut heads = rows(connection, &sql, params_from_iter(values), row::head)?;
-    let more = heads.len() > limit;
-    heads.truncate(limit);
-    let next = heads.last().filter(|_| more).map(|head| Cursor {
-        updated: head.updated,
-        run: head.run.clone(),
-    });
-    Ok(Page { heads, next })
+    rows(connection, &sql, params_from_iter(values), row::head)
 }
 
 /// Returns the number of runs of each status.

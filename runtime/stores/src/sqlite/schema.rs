@@ -15,7 +15,7 @@ const APPLICATION: i32 = 0x534d_524b;
 
 /// The steps from each version of the tables to the next.
 /// Stores are never downgraded.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
 -- What lists, leases and watchers need of a run. `hash` is that of its last record; `version` counts changes of the store.
 CREATE TABLE runs (
@@ -101,6 +101,11 @@ INSERT INTO counts (name, value) VALUES ('version', 0);
 -- When somebody has kept a blob last: one that is about to be named mustn't be swept away.
 ALTER TABLE blobs ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
 ",
+    // The text is `REQUESTS_MARK`, which lists ask for in the same words.
+    r#"
+CREATE INDEX runs_by_workflow ON runs (workflow, status, updated, run);
+CREATE INDEX runs_by_request  ON runs (updated, run) WHERE instr(summary, '"requests":[') > 0;
+"#,
 ];
 
 /// Gives the file the tables that this version knows.
@@ -115,7 +120,7 @@ pub(super) fn bring_up(
     if seen_version(connection)? == STEPS.len() && connection::uses_log(connection)? {
         return Ok(());
     }
-    let pass = lock.enter()?;
+    lock.enter()?;
     connection::use_log(connection)?;
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -130,7 +135,7 @@ pub(super) fn bring_up(
             .doing("making the tables")?;
     }
     transaction.commit().doing("making the tables")?;
-    drop(pass);
+    lock.leave();
     Ok(())
 }
 

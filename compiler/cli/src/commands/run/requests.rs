@@ -7,8 +7,8 @@ use serde_json::Value;
 use statemark_runs::body::{Opened, RequestKind};
 use statemark_runs::runs::run_of_request;
 use statemark_runs::{
-    AnswerRequest, Head, Key, Loaded, Query, Reply, RunId, Runs, Status, WithdrawRequest,
-    fire_all_due, shell_word,
+    AnswerRequest, Key, Loaded, Query, Reply, RunId, Runs, Status, WithdrawRequest, fire_all_due,
+    shell_word,
 };
 
 use super::{print_outcome, time_left};
@@ -93,14 +93,14 @@ fn open_requests(runs: &Runs, workflow: Option<&str>) -> Result<Vec<OpenRequest>
     let mut query = Query {
         statuses: statuses.map(|status| status.name().to_owned()).to_vec(),
         workflow: workflow.map(str::to_owned),
+        has_requests: true,
         limit: PAGE,
         ..Query::default()
     };
     let mut requests = Vec::new();
     loop {
         let page = runs.store().list(&query)?;
-        let asks = |head: &Head| !head.summary.requests.is_empty();
-        for head in page.heads.into_iter().filter(asks) {
+        for head in page.heads {
             // Catching up expires requests that nobody has answered in time.
             let loaded = runs.catch_up(&head.run)?;
             for request in loaded.state.open_requests() {

@@ -75,10 +75,22 @@ impl ToolCall for ListRuns {
             return Err(Problem::argument("status", what));
         }
         let after = self.cursor.as_deref().map(parse_cursor).transpose()?;
+        let limit = self.limit.map(|it| usize::try_from(it).unwrap_or(MAX_RUNS));
+        let limit = limit.unwrap_or(20).clamp(1, MAX_RUNS);
+        let query = Query {
+            statuses: self.status.clone(),
+            workflow: self.workflow.clone(),
+            project: self.project.clone(),
+            has_requests: self.waiting_for_person,
+            after,
+            // One more tells whether there are more.
+            limit: limit + 1,
+            ..Query::default()
+        };
         // A caller that may touch one run only sees no other.
         if let Some(bound) = ctx.bound_run() {
             let head = ctx.load_run(Some(bound.as_str()))?.head;
-            let runs = self.matches(&head).then(|| RunSummary::from(&head));
+            let runs = query.matches(&head).then(|| RunSummary::from(&head));
             return Ok(RunList {
                 runs: Vec::from_iter(runs),
                 cursor: None,
@@ -88,9 +100,7 @@ impl ToolCall for ListRuns {
         if self.cursor.is_none() {
             fire_all_due(ctx.runs())?;
         }
-        let limit = self.limit.map(|it| usize::try_from(it).unwrap_or(MAX_RUNS));
-        let limit = limit.unwrap_or(20).clamp(1, MAX_RUNS);
-        let heads = self.heads(ctx, after, limit)?;
+        let heads = ctx.runs().store().list(&query)?.heads;
         let runs = heads.iter().take(limit).map(RunSummary::from).collect();
         let used = bounds::MAX_REPLY.saturating_sub(remaining_room(&NoFields {}));
         let runs = bounds::take_fitting(runs, used);
@@ -100,46 +110,6 @@ impl ToolCall for ListRuns {
             cursor: last.map(|last| format!("{}:{}", last.updated, last.run)),
             runs,
         })
-    }
-}
-
-impl ListRuns {
-    /// Returns more runs than the limit if there are more.
-    fn heads(
-        &self,
-        ctx: &Ctx<'_>,
-        after: Option<Cursor>,
-        limit: usize,
-    ) -> Result<Vec<Head>, Problem> {
-        let mut query = Query {
-            statuses: self.status.clone(),
-            workflow: self.workflow.clone(),
-            project: self.project.clone(),
-            after,
-            limit: MAX_RUNS,
-            ..Query::default()
-        };
-        let mut heads: Vec<Head> = Vec::new();
-        loop {
-            let page = ctx.runs().store().list(&query)?;
-            heads.extend(page.heads.into_iter().filter(|it| self.matches(it)));
-            query.after = page.next;
-            if heads.len() > limit || query.after.is_none() {
-                return Ok(heads);
-            }
-        }
-    }
-
-    /// Returns whether a run is asked for: by what a store's list can't be asked for, and by all the rest.
-    fn matches(&self, head: &Head) -> bool {
-        let summary = &head.summary;
-        let is_same = |wanted: &Option<String>, value: Option<&String>| {
-            wanted.as_ref().is_none_or(|wanted| Some(wanted) == value)
-        };
-        (!self.waiting_for_person || !summary.requests.is_empty())
-            && (self.status.is_empty() || self.status.contains(&summary.status))
-            && is_same(&self.workflow, Some(&summary.workflow))
-            && is_same(&self.project, summary.project.as_ref())
     }
 }
 
