@@ -3,10 +3,12 @@
 //! What to rely on:
 //!
 //! - What was acknowledged has reached the disk: the journal is a write-ahead log with `synchronous=FULL`.
-//! - Writers take turns. Each waits at a [door](door::WriterLock), a lock on a file beside the store, for at most as long as
-//!   the store is [patient](SqliteStore::with_patience); then it is told who holds it. The kernel opens the door for
-//!   a process that was killed.
-//! - Readers wait for nobody, and see a run as it was at one moment.
+//! - Processes take turns to write. Each waits for a [lock](lock::WriterLock) on a file beside the store, for at most as
+//!   long as the store is [patient](SqliteStore::with_patience); then it is told who holds it. The kernel releases the
+//!   lock of a process that was killed.
+//! - Those that write at the same time in one process share a [transaction](writers::Writers), each with a part that
+//!   succeeds or fails alone. What is answered is on the disk.
+//! - Readers wait for no writer, and see a run as it was at one moment.
 //!
 //! Deliberately not here: stores on network file systems, whose locks and shared memory can't be trusted, and other
 //! libraries of SQLite in the same file. Below version 3.51.3 they can damage it.
@@ -17,19 +19,22 @@ mod error;
 mod files;
 mod lock;
 mod read;
+mod readers;
 mod row;
 mod schema;
 mod write;
+mod writers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::Connection;
 
 use self::error::Doing as _;
-use self::lock::WriterLock;
+use self::readers::Readers;
+use self::writers::Writers;
 use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::Record;
@@ -43,21 +48,13 @@ use statemark_runs::{Key, RunId};
 /// Why: longer than any write takes, shorter than an agent's patience.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Most connections that are kept for readers. Why: each has a page cache of its own.
-const MAX_IDLE: usize = 4;
-
 /// A store in an SQLite file.
 pub struct SqliteStore {
     path: PathBuf,
     clock: Box<dyn Clock>,
-    writer: Mutex<Writer>,
-    readers: Mutex<Vec<Connection>>,
+    writers: Writers,
+    readers: Readers,
     watcher: Mutex<Watcher>,
-}
-
-struct Writer {
-    lock: WriterLock,
-    connection: Connection,
 }
 
 /// A watcher of changes.
@@ -80,9 +77,7 @@ impl SqliteStore {
     pub fn open(path: &Path, clock: impl Clock + 'static) -> Result<Self, StoreError> {
         connection::check_library()?;
         files::prepare(path)?;
-        let mut lock = WriterLock::new(path, PATIENCE)?;
-        let mut connection = connection::writer(path)?;
-        schema::bring_up(&mut connection, &mut lock)?;
+        let writers = Writers::open(path, PATIENCE, schema::bring_up)?;
         let watcher = Watcher {
             connection: connection::reader(path)?,
             seen: None,
@@ -90,8 +85,8 @@ impl SqliteStore {
         Ok(Self {
             path: path.to_owned(),
             clock: Box::new(clock),
-            writer: Mutex::new(Writer { lock, connection }),
-            readers: Mutex::default(),
+            writers,
+            readers: Readers::new(path.to_owned()),
             watcher: Mutex::new(watcher),
         })
     }
@@ -99,7 +94,7 @@ impl SqliteStore {
     /// Sets the longest wait of writers for others.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
-        lock(&self.writer).lock.patience = patience;
+        self.writers.set_patience(patience);
         self
     }
 
@@ -109,50 +104,31 @@ impl SqliteStore {
         &self.path
     }
 
-    /// Runs one transaction that writes, under the lock.
-    /// What it returns as an error is undone.
+    /// Runs a write, all or nothing.
     fn write<T>(
         &self,
-        act: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+        act: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut writer = lock(&self.writer);
-        let Writer { lock, connection } = &mut *writer;
-        let pass = lock.enter()?;
-        let transaction = connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .doing("beginning a write")?;
-        let answer = act(&transaction)?;
-        transaction
-            .commit()
-            .map_err(|error| error::from_commit(&error))?;
-        drop(pass);
-        Ok(answer)
+        self.writers.write(act)
     }
 
     /// Runs one transaction that reads: all of it as it was at one moment.
     fn read<T>(
         &self,
-        act: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+        act: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let idle = lock(&self.readers).pop();
-        let mut connection = match idle {
-            Some(connection) => connection,
-            None => connection::reader(&self.path)?,
-        };
-        let transaction = connection.transaction().doing("beginning to read")?;
-        let answer = act(&transaction);
-        transaction.finish().doing("ending a read")?;
-        let mut readers = lock(&self.readers);
-        if readers.len() < MAX_IDLE {
-            readers.push(connection);
-        }
-        answer
+        self.readers.with(|connection| {
+            let transaction = connection.transaction().doing("beginning to read")?;
+            let answer = act(&transaction);
+            transaction.finish().doing("ending a read")?;
+            answer
+        })
     }
 }
 
 /// Locks a mutex, poisoned or not.
 /// A panic of another thread leaves nothing half-done: its transaction was rolled back when it was dropped.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -230,7 +206,7 @@ impl Store for SqliteStore {
     }
 
     fn changes(&self, since: &Watermark) -> Result<(Watermark, Vec<Hint>), StoreError> {
-        let mut watcher = lock(&self.watcher);
+        let mut watcher = lock_mutex(&self.watcher);
         let Watcher { connection, seen } = &mut *watcher;
         let version = read::file_version(connection)?;
         if let Some((file, count)) = *seen
@@ -264,7 +240,7 @@ impl Store for SqliteStore {
         really: bool,
     ) -> Result<Vec<Hash>, StoreError> {
         let before = self.clock.now().saturating_sub(idle);
-        let gone = |transaction: &Transaction<'_>| {
+        let gone = |transaction: &Connection| {
             let mut gone = read::idle(transaction, before)?;
             gone.retain(|hash| !named.contains(hash));
             Ok(gone)

@@ -4,7 +4,7 @@ use super::{Fence, MAX_BODY};
 use crate::id::{Key, RunId};
 
 /// The reasons why a store can't do something.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The journal doesn't end as expected.

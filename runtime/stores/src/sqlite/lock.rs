@@ -6,7 +6,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
 use super::files;
@@ -17,18 +17,19 @@ const DOING: &str = "waiting to write";
 /// The lock that a process shares with the others.
 pub(super) struct WriterLock {
     path: PathBuf,
-    file: File,
+    /// None where a thread still waits with it that nobody waits for.
+    file: Option<File>,
+    /// The thread that waits, once it was needed.
+    waiter: Option<SyncSender<Wait>>,
     /// The longest wait.
     pub(super) patience: Duration,
 }
 
-/// Leave to write, until it is dropped.
-pub(super) struct WriterGuard<'a> {
-    file: &'a File,
-}
+/// A file to be locked, and who gets it then.
+type Wait = (File, SyncSender<std::io::Result<File>>);
 
 impl WriterLock {
-    /// Returns the door of the store in a file.
+    /// Returns the lock of the store in a file.
     pub(super) fn new(store: &Path, patience: Duration) -> Result<Self, StoreError> {
         let mut path = store.as_os_str().to_owned();
         path.push("-lock");
@@ -39,7 +40,8 @@ impl WriterLock {
         })?;
         Ok(Self {
             path,
-            file,
+            file: Some(file),
+            waiter: None,
             patience,
         })
     }
@@ -49,38 +51,47 @@ impl WriterLock {
     /// # Errors
     ///
     /// [`StoreError::Busy`] after as long as its patience lasts.
-    pub(super) fn enter(&mut self) -> Result<WriterGuard<'_>, StoreError> {
-        match self.file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => self.file = self.wait()?,
+    pub(super) fn enter(&mut self) -> Result<(), StoreError> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => files::open(&self.path).map_err(|error| failed(&error))?,
+        };
+        let file = match file.try_lock() {
+            Ok(()) => file,
+            Err(TryLockError::WouldBlock) => self.wait(file)?,
             Err(TryLockError::Error(error)) => return Err(failed(&error)),
-        }
+        };
         // Only a message depends on it.
-        let _ = sign(&self.file);
-        Ok(WriterGuard { file: &self.file })
+        let _ = sign(&file);
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// Lets others write.
+    pub(super) fn leave(&mut self) {
+        // A file that can't be unlocked is closed, which unlocks it.
+        self.file = self.file.take().filter(|file| file.unlock().is_ok());
     }
 
     /// Waits in the kernel's queue, which knows no deadline.
-    /// So a thread waits there, and releases the lock if its caller has given up. It has a file of its own, because
-    /// locks belong to open files.
-    fn wait(&self) -> Result<File, StoreError> {
-        let file = files::open(&self.path).map_err(|error| failed(&error))?;
+    /// So a thread waits there, and closes the file if its caller has given up.
+    fn wait(&mut self, file: File) -> Result<File, StoreError> {
         // Without room for a message, sending it means that somebody has taken it.
         let (sender, receiver) = sync_channel(0);
-        let stand = move || {
-            let answer = file.lock().map(|()| file);
-            // Nobody waits any more: dropping the file opens the door again.
-            let _ = sender.send(answer);
+        let waiter = match self.waiter.take() {
+            Some(waiter) => waiter,
+            None => start_waiter().map_err(|error| failed(&error))?,
         };
-        std::thread::Builder::new()
-            .name("statemark-door".to_owned())
-            .spawn(stand)
-            .map_err(|error| failed(&error))?;
-        match receiver.recv_timeout(self.patience) {
-            Ok(answer) => answer.map_err(|error| failed(&error)),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                Err(StoreError::Busy { by: self.holder() })
+        let sent = waiter.send((file, sender));
+        let answer = sent
+            .ok()
+            .and_then(|()| receiver.recv_timeout(self.patience).ok());
+        match answer {
+            Some(answer) => {
+                self.waiter = Some(waiter);
+                answer.map_err(|error| failed(&error))
             }
+            None => Err(StoreError::Busy { by: self.holder() }),
         }
     }
 
@@ -95,6 +106,20 @@ impl WriterLock {
     }
 }
 
+/// Starts the thread that waits for locks, until nobody asks it any more.
+fn start_waiter() -> std::io::Result<SyncSender<Wait>> {
+    let (sender, receiver) = sync_channel::<Wait>(0);
+    let stand = move || {
+        for (file, caller) in receiver {
+            let answer = file.lock().map(|()| file);
+            // Nobody waits any more: dropping the file releases the lock.
+            let _ = caller.send(answer);
+        }
+    };
+    let thread = std::thread::Builder::new().name("statemark-lock".to_owned());
+    thread.spawn(stand).map(|_| sender)
+}
+
 /// Leaves the process's id, at one width, so that nothing of a longer one stays.
 fn sign(mut file: &File) -> std::io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
@@ -107,12 +132,5 @@ fn failed(error: &std::io::Error) -> StoreError {
     StoreError::Failed {
         doing: DOING,
         cause,
-    }
-}
-
-impl Drop for WriterGuard<'_> {
-    fn drop(&mut self) {
-        // If it fails, the file is closed with the store at the latest.
-        let _ = self.file.unlock();
     }
 }
