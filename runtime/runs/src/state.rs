@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 pub use cache::VERSION;
 pub(crate) use cache::{Cached, decode as decode_cache, encode as encode_cache};
-pub use replay::{LiveRecords, for_each_record, live_records, load, replay, replay_with};
+pub use replay::{LiveRecords, for_each_record, live_records, load, load_with, replay};
 pub(crate) use replay::{catch_up, record_hash, unreadable_record};
 pub use status::{Status, WaitingFor};
 

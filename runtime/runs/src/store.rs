@@ -29,6 +29,16 @@ pub const MAX_TIME: u64 = i64::MAX.unsigned_abs();
 /// Most runs in a page of a list, and most records in one read. Why: a reader's memory stays flat.
 pub const MAX_PAGE: usize = 1_000;
 
+/// Most fold caches of one run, beside its newest. Unit: caches.
+///
+/// Why: a fork of 100,000 records begins at most 256 records after one.
+pub const MAX_CACHES: usize = 512;
+
+/// Most bytes of a run's fold caches, beside its newest. Unit: bytes.
+///
+/// Why: a state may hold a context of a megabyte, and its journal can always be read instead.
+pub const MAX_CACHE_BYTES: u64 = 8 << 20;
+
 /// The age at which a blob's last use is written again. Unit: milliseconds.
 ///
 /// Why: putting a blob that the store has shouldn't write each time.
@@ -386,19 +396,21 @@ pub trait Store: Send + Sync {
         delete: bool,
     ) -> Result<Vec<Hash>, StoreError>;
 
-    /// Stores the fold cache of a run: its encoded state after record `seq`. Replaces the one before.
+    /// Stores a fold cache of a run: its encoded state after record `seq`.
+    ///
+    /// Those of other records stay, but for [`surplus_caches`].
     ///
     /// # Errors
     ///
     /// The store can't be written.
     fn put_fold_cache(&self, run: &RunId, seq: u64, state: &[u8]) -> Result<(), StoreError>;
 
-    /// Returns the fold cache of a run, if there is one: the last record in it, and its bytes.
+    /// Returns the newest fold cache of a run up to a record, if there is one: the last record in it, and its bytes.
     ///
     /// # Errors
     ///
     /// The store can't be read.
-    fn fold_cache(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError>;
+    fn fold_cache(&self, run: &RunId, upto: u64) -> Result<Option<(u64, Vec<u8>)>, StoreError>;
 
     /// Removes a run with everything that belongs to it alone.
     ///
@@ -406,6 +418,31 @@ pub trait Store: Send + Sync {
     ///
     /// [`StoreError::NotFound`]; [`StoreError::Invalid`] if a fork begins with its journal.
     fn remove(&self, run: &RunId) -> Result<(), StoreError>;
+}
+
+/// Returns the fold caches to drop, of those before the newest: records and sizes, in order.
+///
+/// Those that stay are spread evenly over the journal: the first to be dropped is the one whose neighbors are nearest to
+/// each other.
+#[must_use]
+pub fn surplus_caches(older: &[(u64, u64)], newest: u64) -> Vec<u64> {
+    let mut kept = older.to_vec();
+    let mut bytes: u64 = kept.iter().map(|(_, size)| size).sum();
+    let mut surplus = Vec::new();
+    while kept.len() > MAX_CACHES || bytes > MAX_CACHE_BYTES {
+        let before = std::iter::once(0).chain(kept.iter().map(|(seq, _)| *seq));
+        let after = kept.iter().skip(1).map(|(seq, _)| *seq).chain([newest]);
+        let gaps = before
+            .zip(after)
+            .map(|(before, after)| after.saturating_sub(before));
+        let Some((index, _)) = gaps.enumerate().min_by_key(|(_, gap)| *gap) else {
+            break;
+        };
+        let (seq, size) = kept.remove(index);
+        bytes -= size;
+        surplus.push(seq);
+    }
+    surplus
 }
 
 /// The end of a run, as a back end finds it before it appends.

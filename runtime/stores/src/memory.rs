@@ -7,7 +7,7 @@ use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::store::{
     Append, Appended, Cursor, DueTimer, Expect, Fence, Head, Hint, JournalEnd, KeyUse, Lease,
-    MAX_PAGE, Page, PendingTimer, Query, Store, StoreError, Watermark,
+    MAX_PAGE, Page, PendingTimer, Query, Store, StoreError, Watermark, surplus_caches,
 };
 use statemark_runs::{Key, RunId};
 use statemark_runs::{Record, chain};
@@ -35,7 +35,7 @@ struct Run {
     fence: u64,
     lease: Option<Lease>,
     timers: BTreeMap<PendingTimer, Option<u64>>,
-    fold: Option<(u64, Vec<u8>)>,
+    folds: BTreeMap<u64, Vec<u8>>,
     version: u64,
 }
 
@@ -118,7 +118,7 @@ impl Inner {
             fence: 0,
             lease: None,
             timers: BTreeMap::new(),
-            fold: None,
+            folds: BTreeMap::new(),
             version,
         });
         run.version = version;
@@ -385,12 +385,23 @@ impl Store for MemoryStore {
     }
 
     fn put_fold_cache(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
-        self.lock().run_mut(run)?.fold = Some((seq, fold.to_vec()));
+        let mut inner = self.lock();
+        let folds = &mut inner.run_mut(run)?.folds;
+        folds.insert(seq, fold.to_vec());
+        let sizes = folds.iter().map(|(seq, it)| (*seq, it.len() as u64));
+        let mut sizes: Vec<(u64, u64)> = sizes.collect();
+        if let Some((newest, _)) = sizes.pop() {
+            for seq in surplus_caches(&sizes, newest) {
+                folds.remove(&seq);
+            }
+        }
         Ok(())
     }
 
-    fn fold_cache(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
-        Ok(self.lock().run(run)?.fold.clone())
+    fn fold_cache(&self, run: &RunId, upto: u64) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+        let inner = self.lock();
+        let newest = inner.run(run)?.folds.range(..=upto).next_back();
+        Ok(newest.map(|(seq, bytes)| (*seq, bytes.clone())))
     }
 
     fn remove(&self, run: &RunId) -> Result<(), StoreError> {

@@ -209,9 +209,9 @@ impl Store for PostgresStore {
         })
     }
 
-    fn fold_cache(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+    fn fold_cache(&self, run: &RunId, upto: u64) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
         self.wait("reading a fold", &async |session| {
-            blob::fold(session, run).await
+            blob::fold(session, run, upto).await
         })
     }
 

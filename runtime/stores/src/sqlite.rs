@@ -155,7 +155,7 @@ impl Store for SqliteStore {
     }
 
     fn status_counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
-        self.read(|transaction| read::counts(transaction))
+        self.read(read::counts)
     }
 
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {
@@ -197,7 +197,7 @@ impl Store for SqliteStore {
     }
 
     fn is_asleep(&self) -> Result<bool, StoreError> {
-        self.read(|transaction| read::is_asleep(transaction))
+        self.read(read::is_asleep)
     }
 
     fn next_due(&self) -> Result<Option<u64>, StoreError> {
@@ -271,8 +271,8 @@ impl Store for SqliteStore {
         self.write(|transaction| write::fold(transaction, run, seq, fold))
     }
 
-    fn fold_cache(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
-        self.read(|transaction| read::fold(transaction, run))
+    fn fold_cache(&self, run: &RunId, upto: u64) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+        self.read(|transaction| read::fold(transaction, run, upto))
     }
 
     fn remove(&self, run: &RunId) -> Result<(), StoreError> {

@@ -149,7 +149,7 @@ fn read(
     for _ in 0..100 {
         over(Arc::clone(&store)).execute(order, send).unwrap();
     }
-    let (at, fold) = store.fold_cache(run).unwrap().unwrap();
+    let (at, fold) = store.fold_cache(run, u64::MAX).unwrap().unwrap();
     println!("the fold: {} bytes, up to record {at}", fold.len());
     drop(store);
 

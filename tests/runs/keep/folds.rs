@@ -7,11 +7,13 @@ use serde_json::{Value, json};
 use statemark_harness::{is_update, root};
 use statemark_runs::maintenance::{ignore_progress, import, migrate, verify};
 use statemark_runs::runs::RewindRun;
+use statemark_runs::state::LiveRecords;
 use statemark_runs::{
     Hash, SendEvent, StartRun, Store, cache_state, plan_rewind, replay_run, state,
 };
 
 use super::{SPEC, fork};
+use crate::chaos::Dice;
 use crate::harness::Bench;
 use crate::stores::in_memory;
 
@@ -20,7 +22,7 @@ const LONG: u64 = 300;
 
 /// Up to which record the kept fold of a run goes.
 fn kept(store: &dyn Store, run: &str) -> Option<u64> {
-    let fold = store.fold_cache(&run.parse().unwrap()).unwrap();
+    let fold = store.fold_cache(&run.parse().unwrap(), u64::MAX).unwrap();
     fold.map(|(seq, _)| seq)
 }
 
@@ -126,7 +128,7 @@ fn a_fold_that_is_damaged_or_anothers_is_not_taken() {
         cache_state(&bench.runs, &loaded).unwrap();
     }
     let (one, other) = ("one".parse().unwrap(), "other".parse().unwrap());
-    let (seq, good) = store.fold_cache(&one).unwrap().unwrap();
+    let (seq, good) = store.fold_cache(&one, u64::MAX).unwrap().unwrap();
     let state = state::replay(&*store, &one, None).unwrap();
     for at in 0..good.len() {
         for bit in [0, 2, 5] {
@@ -140,12 +142,78 @@ fn a_fold_that_is_damaged_or_anothers_is_not_taken() {
             );
         }
     }
-    let (same, others) = store.fold_cache(&other).unwrap().unwrap();
+    let (same, others) = store.fold_cache(&other, u64::MAX).unwrap().unwrap();
     assert_eq!(same, seq);
     store.put_fold_cache(&one, seq, &others).unwrap();
     assert_eq!(state::load(&*store, &one, None).unwrap(), state);
     store.put_fold_cache(&one, seq - 1, &good).unwrap();
     assert_eq!(state::load(&*store, &one, None).unwrap(), state);
+}
+
+/// Wherever states are kept and whatever was taken back, a run's state at a record is what its journal says.
+#[test]
+fn states_from_any_kept_fold_are_those_of_the_journal() {
+    let (store, clock) = in_memory();
+    let bench = Bench::over(&[("ship.md", SPEC)], clock, Arc::clone(&store));
+    let order = bench.order("run");
+    let start = StartRun {
+        workflow: "ship".to_owned(),
+        ..StartRun::default()
+    };
+    bench.runs.execute(&order, &start).unwrap();
+    let mut dice = Dice::of("kept folds");
+    for _ in 0..400 {
+        let loaded = bench.runs.load(&order.run).unwrap();
+        let last = loaded.head.seq;
+        if dice.below(8) == 0 {
+            let rewind = RewindRun::to(last.saturating_sub(dice.below(60)).max(1));
+            // Not every record can be gone back to.
+            if let Ok(plan) = plan_rewind(&bench.runs, &order.run, &rewind) {
+                let token = Some(plan.token);
+                bench
+                    .runs
+                    .execute(&order, &RewindRun { token, ..rewind })
+                    .unwrap();
+            }
+        } else {
+            let event = match dice.below(3) {
+                0 => "go",
+                1 => "again",
+                _ => "nothing",
+            };
+            let event = event.to_owned();
+            let send = SendEvent { event, data: None };
+            bench.runs.execute(&order, &send).unwrap();
+        }
+        if dice.below(5) == 0 {
+            let loaded = bench.runs.load(&order.run).unwrap();
+            cache_state(&bench.runs, &loaded).unwrap();
+        }
+    }
+    let last = store.head(&order.run).unwrap().seq;
+    let mut rewinds = 0;
+    for upto in 1..=last {
+        let state = state::replay(&*store, &order.run, Some(upto)).unwrap();
+        assert_eq!(
+            state::load(&*store, &order.run, Some(upto)).unwrap(),
+            state,
+            "at record {upto}"
+        );
+        let live = state::live_records(&*store, &order.run, Some(upto), &[]).unwrap();
+        let by_rewinds = LiveRecords::after_rewinds(&*store, &order.run, &state).unwrap();
+        assert_eq!(by_rewinds, live, "at record {upto}");
+        rewinds = state.rewinds.len();
+    }
+    assert!(rewinds > 10, "{rewinds}");
+    let verified = verify(&*store, None, &mut ignore_progress).unwrap();
+    assert!(verified.differences.is_empty(), "{verified}");
+    // One that says something else is named, wherever it is.
+    let (seq, _) = store.fold_cache(&order.run, last / 2).unwrap().unwrap();
+    let (_, other) = store.fold_cache(&order.run, last).unwrap().unwrap();
+    store.put_fold_cache(&order.run, seq, &other).unwrap();
+    let verified = verify(&*store, None, &mut ignore_progress).unwrap();
+    let found: Vec<_> = verified.differences.iter().map(|it| it.seq).collect();
+    assert_eq!(found, [Some(seq)], "{verified}");
 }
 
 /// They say less than today's: what a child's outcome and an approval were about is known by the event alone.

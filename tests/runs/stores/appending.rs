@@ -190,7 +190,7 @@ fn unknown(store: &dyn Store, _: &ManualClock) {
     begun(store, "a", 1);
     assert!(is_lost(&store.head(&run("b"))));
     assert!(is_lost(&store.records(&run("b"), 0, 10)));
-    assert!(is_lost(&store.fold_cache(&run("b"))));
+    assert!(is_lost(&store.fold_cache(&run("b"), u64::MAX)));
     assert!(is_lost(&store.put_fold_cache(&run("b"), 1, b"x")));
     assert!(is_lost(&store.lease(&run("b"), "ann", 1_000)));
     assert!(is_lost(&store.remove(&run("b"))));

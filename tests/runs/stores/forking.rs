@@ -122,7 +122,7 @@ fn has_its_own(store: &dyn Store, _: &ManualClock) {
     let lease = store.lease(&run("a"), "ann", 1_000).unwrap();
     forked(store, "a", 1, "b", &["y"]);
     assert_eq!(store.key_use(&run("b"), &key("k")).unwrap(), None);
-    assert_eq!(store.fold_cache(&run("b")).unwrap(), None);
+    assert_eq!(store.fold_cache(&run("b"), u64::MAX).unwrap(), None);
     assert_eq!(
         store.lease(&run("b"), "ben", 1_000).unwrap().fence,
         lease.fence

@@ -1,5 +1,6 @@
 //! What keeping blobs and folds, and removing runs, promise.
 
+use statemark_runs::store::{MAX_CACHE_BYTES, MAX_CACHES};
 use statemark_runs::{Expect, Hash, ManualClock, Store};
 
 use super::{Promise, begun, is_lost, key, notes, run, texts, timer, under};
@@ -13,7 +14,8 @@ pub(super) const PROMISES: &[Promise] = &[
         "a blob goes that isn't named and that nobody keeps",
         sweeping,
     ),
-    ("one fold is kept for each run", folds),
+    ("folds are kept for each run", folds),
+    ("kept folds are bounded and spread", bounded_folds),
     ("a run is removed with all that it has", removed),
     ("a removed run's name is free", name_is_free),
 ];
@@ -89,19 +91,69 @@ fn unknown_blob(store: &dyn Store, _: &ManualClock) {
 fn folds(store: &dyn Store, _: &ManualClock) {
     begun(store, "a", 3);
     begun(store, "b", 3);
-    assert_eq!(store.fold_cache(&run("a")).unwrap(), None);
+    assert_eq!(store.fold_cache(&run("a"), u64::MAX).unwrap(), None);
     store.put_fold_cache(&run("a"), 2, b"two").unwrap();
     store.put_fold_cache(&run("a"), 3, b"three").unwrap();
     assert_eq!(
-        store.fold_cache(&run("a")).unwrap(),
+        store.fold_cache(&run("a"), u64::MAX).unwrap(),
         Some((3, b"three".to_vec()))
     );
-    assert_eq!(store.fold_cache(&run("b")).unwrap(), None);
+    assert_eq!(
+        store.fold_cache(&run("a"), 2).unwrap(),
+        Some((2, b"two".to_vec()))
+    );
+    assert_eq!(store.fold_cache(&run("a"), 1).unwrap(), None);
+    store.put_fold_cache(&run("a"), 2, b"again").unwrap();
+    store.put_fold_cache(&run("a"), 1, b"late").unwrap();
+    assert_eq!(
+        store.fold_cache(&run("a"), 2).unwrap(),
+        Some((2, b"again".to_vec()))
+    );
+    assert_eq!(
+        store.fold_cache(&run("a"), 1).unwrap(),
+        Some((1, b"late".to_vec()))
+    );
+    assert_eq!(store.fold_cache(&run("b"), u64::MAX).unwrap(), None);
     store.append(&notes("a", Expect::Any, &["x"])).unwrap();
     assert_eq!(
-        store.fold_cache(&run("a")).unwrap(),
+        store.fold_cache(&run("a"), u64::MAX).unwrap(),
         Some((3, b"three".to_vec()))
     );
+}
+
+/// The records that a run's folds go up to, the newest first.
+fn fold_seqs(store: &dyn Store) -> Vec<u64> {
+    let next = |upto: u64| {
+        store
+            .fold_cache(&run("a"), upto)
+            .unwrap()
+            .map(|(seq, _)| seq)
+    };
+    std::iter::successors(next(u64::MAX), |seq| next(seq - 1)).collect()
+}
+
+fn bounded_folds(store: &dyn Store, _: &ManualClock) {
+    begun(store, "a", 1);
+    let megabyte = vec![7; 1 << 20];
+    for seq in 1..=40 {
+        store
+            .put_fold_cache(&run("a"), seq * 10, &megabyte)
+            .unwrap();
+    }
+    let kept = fold_seqs(store);
+    assert_eq!(kept.len() as u64, 1 + MAX_CACHE_BYTES / (1 << 20));
+    assert_eq!(kept[0], 400, "the newest stays");
+    let gaps = kept.windows(2).map(|pair| pair[0] - pair[1]);
+    let gaps = gaps.chain(kept.last().copied());
+    assert!(gaps.clone().max() <= Some(80), "{kept:?}");
+    // Many small ones are bounded, too.
+    for seq in 500..501 + 2 * MAX_CACHES as u64 {
+        store.put_fold_cache(&run("a"), seq, b"small").unwrap();
+    }
+    assert_eq!(fold_seqs(store).len(), 1 + MAX_CACHES);
+    store.remove(&run("a")).unwrap();
+    begun(store, "a", 1);
+    assert_eq!(fold_seqs(store), [0; 0]);
 }
 
 fn removed(store: &dyn Store, _: &ManualClock) {
@@ -113,7 +165,7 @@ fn removed(store: &dyn Store, _: &ManualClock) {
     store.remove(&run("a")).unwrap();
     assert!(is_lost(&store.head(&run("a"))));
     assert!(is_lost(&store.records(&run("a"), 0, 1)));
-    assert!(is_lost(&store.fold_cache(&run("a"))));
+    assert!(is_lost(&store.fold_cache(&run("a"), u64::MAX)));
     assert!(is_lost(&store.remove(&run("a"))));
     assert_eq!(store.key_use(&run("a"), &key("k")).unwrap(), None);
     assert_eq!(store.next_due().unwrap(), None);
@@ -128,6 +180,6 @@ fn name_is_free(store: &dyn Store, _: &ManualClock) {
     store.remove(&run("a")).unwrap();
     begun(store, "a", 2);
     assert_eq!(texts(store, "a"), ["1", "2"]);
-    assert_eq!(store.fold_cache(&run("a")).unwrap(), None);
+    assert_eq!(store.fold_cache(&run("a"), u64::MAX).unwrap(), None);
     assert_eq!(store.key_use(&run("a"), &key("k")).unwrap(), None);
 }

@@ -162,11 +162,11 @@ fn asking(store: &dyn Store, _: &ManualClock) {
 
 fn merged(store: &dyn Store, _: &ManualClock) {
     let statuses = ["running", "waiting", "failed", ""];
-    for number in 0..24 {
+    for number in 0..24_usize {
         let mut append = notes(&format!("r{number:02}"), Expect::NoRun, &["x"]);
-        append.records[0].time = BEGIN + number % 5;
-        append.summary.status = statuses[number as usize % 4].to_owned();
-        append.summary.workflow = ["order", "ship", ""][number as usize % 3].to_owned();
+        append.records[0].time = BEGIN + (number % 5) as u64;
+        append.summary.status = statuses[number % 4].to_owned();
+        append.summary.workflow = ["order", "ship", ""][number % 3].to_owned();
         store.append(&append).unwrap();
     }
     let everything = Query {

@@ -66,6 +66,7 @@ enum Command {
     },
     Fold {
         run: usize,
+        upto: u64,
     },
     Blob {
         which: u8,
@@ -130,7 +131,7 @@ fn commands() -> impl Strategy<Value = Command> {
             .prop_map(|(now, limit, claim)| Command::Due { now, limit, claim }),
         2 => any::<bool>().prop_map(|old| Command::Changes { old }),
         1 => (run(), 0..9_u64).prop_map(|(run, seq)| Command::PutFold { run, seq }),
-        1 => run().prop_map(|run| Command::Fold { run }),
+        2 => (run(), 0..9_u64).prop_map(|(run, upto)| Command::Fold { run, upto }),
         1 => (0..3_u8, any::<bool>()).prop_map(|(which, put)| Command::Blob { which, put }),
         1 => run().prop_map(|run| Command::Remove { run }),
         2 => (0..40_u64).prop_map(|milliseconds| Command::Wait { milliseconds }),
@@ -204,7 +205,7 @@ impl Player {
             Command::PutFold { run: id, seq } => {
                 told(store.put_fold_cache(&run(RUNS[*id]), *seq, &seq.to_le_bytes()))
             }
-            Command::Fold { run: id } => told(store.fold_cache(&run(RUNS[*id]))),
+            Command::Fold { run: id, upto } => told(store.fold_cache(&run(RUNS[*id]), *upto)),
             Command::Blob { which, put: true } => told(store.put_blob(&[*which])),
             Command::Blob { which, put: false } => told(store.blob(&Hash::digest(&[*which]))),
             Command::Remove { run: id } => told(store.remove(&run(RUNS[*id]))),
@@ -267,7 +268,7 @@ impl Player {
         for id in RUNS.map(run) {
             all.push(told(store.head(&id)));
             all.push(told(store.records(&id, 0, 1_000)));
-            all.push(told(store.fold_cache(&id)));
+            all.extend((0..9).map(|upto| told(store.fold_cache(&id, upto))));
             all.extend(KEYS.map(|name| told(store.key_use(&id, &key(name)))));
         }
         all.join("\n")

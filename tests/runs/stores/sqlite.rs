@@ -139,7 +139,7 @@ fn what_is_no_store_is_left_alone() {
     let connection = Connection::open(&newer).unwrap();
     connection.execute_batch("PRAGMA user_version = 7").unwrap();
     drop(connection);
-    let reason = "a newer version has written this store (schema 7; this version knows 3)";
+    let reason = "a newer version has written this store (schema 7; this version knows 4)";
     assert_eq!(refused(&newer), reason);
     let error = open(&folder).err().unwrap().to_string();
     assert!(error.starts_with("opening the store: `"), "{error}");
@@ -261,8 +261,10 @@ fn an_older_file_is_brought_up_to_date() {
     let mut asks = notes("b", Expect::NoRun, &["x"]);
     asks.summary.requests = vec!["b:1".to_owned()];
     store.append(&asks).unwrap();
+    store.put_fold_cache(&run("a"), 1, b"one").unwrap();
     drop(store);
-    let older = "DROP INDEX runs_by_workflow; DROP INDEX runs_by_request; PRAGMA user_version = 2;";
+    let older = "DROP INDEX runs_by_workflow; DROP INDEX runs_by_request; DROP TABLE older_folds;
+        PRAGMA user_version = 2;";
     Connection::open(&path)
         .unwrap()
         .execute_batch(older)
@@ -274,6 +276,11 @@ fn an_older_file_is_brought_up_to_date() {
         ..Query::default()
     };
     assert_eq!(store.list(&query).unwrap().heads[0].run, run("b"));
+    store.put_fold_cache(&run("a"), 2, b"two").unwrap();
+    for (seq, bytes) in [(1, b"one"), (2, b"two")] {
+        let fold = store.fold_cache(&run("a"), seq).unwrap();
+        assert_eq!(fold, Some((seq, bytes.to_vec())));
+    }
     assert_eq!(texts(&store, "a"), ["1", "2", "3"]);
 }
 

@@ -117,47 +117,12 @@ struct RunVerifier<'a> {
     on_progress: OnProgress<'a>,
 }
 
-/// A fold cache as a store has it: its last record, and its bytes.
-type FoldCache = Option<(u64, Vec<u8>)>;
-
-/// The state of the verified records, which the fold cache is compared with.
+/// The state of the verified records, which the fold caches are compared with.
 struct Replay {
-    /// None after a rewind, which takes some of it back.
+    /// None after a record that can't be applied.
     state: Option<RunState>,
-    /// The fold cache and its last record.
-    cache: Option<(u64, state::Cached)>,
-    /// The comparison of the cache with the state at its last record, once that was verified.
-    is_cache_right: Option<bool>,
-}
-
-impl Replay {
-    fn new(cache: Option<&FoldCache>) -> Self {
-        let cache = cache.and_then(Option::as_ref);
-        let decode = |(seq, bytes): &(u64, Vec<u8>)| (*seq, state::decode_cache(bytes));
-        Self {
-            state: Some(RunState::default()),
-            cache: cache.map(decode),
-            is_cache_right: None,
-        }
-    }
-
-    fn apply(&mut self, record: &Record) {
-        if LiveRecords::rewind_target(record).is_some() {
-            self.state = None;
-        }
-        let Some(mut state) = self.state.take() else {
-            return;
-        };
-        if state.apply(record).is_err() {
-            return;
-        }
-        if let Some((seq, state::Cached::State(cached, last))) = &self.cache
-            && *seq == record.seq
-        {
-            self.is_cache_right = Some(**cached == state && *last == record.hash());
-        }
-        self.state = Some(state);
-    }
+    /// The records that the fold caches go up to, the first at the end.
+    caches: Vec<u64>,
 }
 
 impl RunVerifier<'_> {
@@ -202,10 +167,22 @@ impl RunVerifier<'_> {
                 format!("it is run `{}`'s, which is shorter", parent.run),
             );
         }
-        let cache = self.store.fold_cache(&self.head.run);
-        let mut replay = Replay::new(cache.as_ref().ok());
+        let mut replay = Replay {
+            state: Some(RunState::default()),
+            caches: Vec::new(),
+        };
+        let mut before = Some(self.head.seq);
+        while let Some(upto) = before {
+            let cache = self.store.fold_cache(&self.head.run, upto);
+            let seq = self
+                .report_damage(None, cache)?
+                .flatten()
+                .map(|(seq, _)| seq);
+            replay.caches.extend(seq);
+            before = seq.and_then(|seq| seq.checked_sub(1));
+        }
         if self.verify_chain(&mut replay)? {
-            self.verify_derived(replay, cache)?;
+            self.verify_summary(replay)?;
         }
         Ok(())
     }
@@ -232,7 +209,7 @@ impl RunVerifier<'_> {
                 }
                 prev = record.hash();
                 updated = record.time;
-                replay.apply(record);
+                self.verify_caches(replay, record)?;
             }
             self.progress.add(page.len() as u64, &mut *self.on_progress);
             if page.is_empty() {
@@ -314,40 +291,50 @@ impl RunVerifier<'_> {
         Ok(())
     }
 
-    /// Verifies the summary and the fold cache against the records.
-    fn verify_derived(
-        &mut self,
-        replay: Replay,
-        cache: Result<FoldCache, StoreError>,
-    ) -> Result<(), StoreError> {
+    /// Applies a record to the state, and compares it with the fold cache after that record, if there is one.
+    fn verify_caches(&mut self, replay: &mut Replay, record: &Record) -> Result<(), StoreError> {
         let run = &self.head.run;
+        if LiveRecords::rewind_target(record).is_some() {
+            replay.state = Some(state::replay(self.store, run, Some(record.seq))?);
+        } else if let Some(state) = &mut replay.state
+            && state.apply(record).is_err()
+        {
+            replay.state = None;
+        }
+        if replay.caches.last() != Some(&record.seq) {
+            return Ok(());
+        }
+        replay.caches.pop();
+        let cache = self.store.fold_cache(run, record.seq);
+        let Some(Some((seq, bytes))) = self.report_damage(None, cache)? else {
+            return Ok(());
+        };
+        let is_right = match state::decode_cache(&bytes) {
+            // It was dropped meanwhile.
+            _ if seq != record.seq => true,
+            // Nobody reads another version's.
+            state::Cached::OtherVersion => true,
+            state::Cached::Damaged => false,
+            state::Cached::State(cached, last) => {
+                last == record.hash() && replay.state.as_ref().is_none_or(|state| *state == *cached)
+            }
+        };
+        if !is_right {
+            self.report(Some(seq), "its fold cache isn't what the records say");
+        }
+        Ok(())
+    }
+
+    /// Verifies the summary against the records.
+    fn verify_summary(&mut self, replay: Replay) -> Result<(), StoreError> {
         let state = match replay.state {
             Some(state) => Ok(state),
-            None => state::replay(self.store, run, Some(self.head.seq)),
+            None => state::replay(self.store, &self.head.run, Some(self.head.seq)),
         };
         if let Some(state) = self.report_damage(None, state)?
             && state.summary() != self.head.summary
         {
             self.report(None, "its summary in lists isn't what its records say");
-        }
-        let Some(Some((seq, _))) = self.report_damage(None, cache)? else {
-            return Ok(());
-        };
-        if seq > self.head.seq {
-            return Ok(());
-        }
-        let is_right = match (replay.is_cache_right, replay.cache) {
-            (Some(is_right), _) => is_right,
-            (None, Some((_, state::Cached::State(cached, last)))) => {
-                state::record_hash(self.store, run, seq)? == Some(last)
-                    && state::replay(self.store, run, Some(seq))? == *cached
-            }
-            // Nobody reads another version's.
-            (None, Some((_, state::Cached::OtherVersion))) => true,
-            (None, Some((_, state::Cached::Damaged)) | None) => false,
-        };
-        if !is_right {
-            self.report(Some(seq), "its fold cache isn't what the records say");
         }
         Ok(())
     }

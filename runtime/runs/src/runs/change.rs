@@ -118,12 +118,7 @@ impl Runs {
     fn after(&self, loaded: &Loaded, records: &[Record]) -> Result<RunState, RunError> {
         if has_rewind(records) {
             let upto = Some(loaded.head.seq);
-            return Ok(state::replay_with(
-                &*self.store,
-                &loaded.run,
-                upto,
-                records,
-            )?);
+            return Ok(state::load_with(&*self.store, &loaded.run, upto, records)?);
         }
         let mut state = loaded.state.clone();
         for record in records {

@@ -24,6 +24,7 @@ use crate::body::{Body, Forked};
 use crate::git::FileChanges;
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::record::Record;
 use crate::state::{self, LiveRecords, RunState};
 use crate::store::{PendingTimer, StoreError};
 use reset::resolve_reset;
@@ -191,7 +192,7 @@ fn draft_fork(
     let last = runs
         .store
         .records(&fork.from, fork.at.saturating_sub(1), 1)?;
-    let last = last.first().map(crate::record::Record::hash);
+    let last = last.first().map(Record::hash);
     let last = last.ok_or_else(|| missing(fork))?;
     let body = Body::Forked(Forked {
         from: fork.from.clone(),
@@ -243,11 +244,11 @@ fn checkpoint_of(
 
 /// Returns the state of the other run at the record, if a run can start there.
 fn forkable_state(runs: &Runs, fork: &ForkRun) -> Result<RunState, RunError> {
-    let head = runs.store.head(&fork.from)?;
-    if fork.at == 0 || fork.at > head.seq {
+    let now = runs.load(&fork.from)?;
+    if fork.at == 0 || fork.at > now.head.seq {
         return Err(missing(fork).into());
     }
-    let live = state::live_records(&*runs.store, &fork.from, Some(head.seq), &[])?;
+    let live = LiveRecords::after_rewinds(&*runs.store, &fork.from, &now.state)?;
     if !live.contains(fork.at) {
         return Err(RunError::Invalid(InvalidRequest::ForkTakenBack {
             at: fork.at,
@@ -259,23 +260,28 @@ fn forkable_state(runs: &Runs, fork: &ForkRun) -> Result<RunState, RunError> {
         let message = together.describe("fork", "at");
         return Err(InvalidRequest::ForkWithinAppend { message }.into());
     }
-    Ok(state::replay(&*runs.store, &fork.from, Some(fork.at))?)
+    Ok(state::load(&*runs.store, &fork.from, Some(fork.at))?)
 }
 
 /// Finds the append of a record, if the record isn't its last.
 pub(super) fn find_append(runs: &Runs, run: &RunId, at: u64) -> Result<Option<Together>, RunError> {
-    let (mut first, mut last, mut continues) = (1, 0, false);
-    state::for_each_record(&*runs.store, run, 0, None, |record| {
-        if !continues && record.seq <= at {
-            first = record.seq;
-        }
-        if continues || record.seq <= at {
-            last = record.seq;
-            continues = record.continues();
-        }
-        Ok(())
-    })?;
-    Ok((last > at).then_some(Together { first, at, last }))
+    let find = |seq: u64| -> Result<Option<Record>, RunError> {
+        let Some(after) = seq.checked_sub(1) else {
+            return Ok(None);
+        };
+        Ok(runs.store.records(run, after, 1)?.pop())
+    };
+    let (mut first, mut last) = (at, at);
+    while find(last)?.is_some_and(|record| record.continues()) && find(last + 1)?.is_some() {
+        last += 1;
+    }
+    if last == at {
+        return Ok(None);
+    }
+    while find(first.saturating_sub(1))?.is_some_and(|record| record.continues()) {
+        first -= 1;
+    }
+    Ok(Some(Together { first, at, last }))
 }
 
 /// Records that were written all or none: between them the run never was.

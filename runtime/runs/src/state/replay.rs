@@ -34,14 +34,48 @@ impl LiveRecords {
     /// Adds the next record of the journal.
     pub fn push(&mut self, record: &Record) {
         if let Some(to) = Self::rewind_target(record) {
-            self.ranges.retain(|(first, _)| *first <= to);
-            if let Some((_, last)) = self.ranges.last_mut() {
-                *last = to.min(*last);
-            }
+            self.take_back(to);
         }
+        self.extend(record.seq, record.seq);
+    }
+
+    /// Returns the records that count of a run in some state. Reads its rewinds alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn after_rewinds(
+        store: &dyn Store,
+        run: &RunId,
+        state: &RunState,
+    ) -> Result<Self, StoreError> {
+        let mut live = Self::default();
+        let mut next = 1;
+        for (seq, _) in &state.rewinds {
+            live.extend(next, seq.saturating_sub(1));
+            for record in store.records(run, seq.saturating_sub(1), 1)? {
+                live.push(&record);
+            }
+            next = seq.saturating_add(1);
+        }
+        live.extend(next, state.seq);
+        Ok(live)
+    }
+
+    /// Adds records at the end.
+    fn extend(&mut self, from: u64, to: u64) {
         match self.ranges.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(record.seq) => *last = record.seq,
-            _ => self.ranges.push((record.seq, record.seq)),
+            _ if from > to => {}
+            Some((_, last)) if last.checked_add(1) == Some(from) => *last = to,
+            _ => self.ranges.push((from, to)),
+        }
+    }
+
+    /// Removes the records after one.
+    fn take_back(&mut self, to: u64) {
+        self.ranges.retain(|(first, _)| *first <= to);
+        if let Some((_, last)) = self.ranges.last_mut() {
+            *last = to.min(*last);
         }
     }
 
@@ -76,22 +110,58 @@ impl LiveRecords {
 
 /// Loads the state of a run up to a record, or to its end.
 ///
-/// Starts from the fold cache where that is sound.
+/// Starts from a fold cache where that is sound.
 ///
 /// # Errors
 ///
 /// Those of the store; [`StoreError::Corrupt`] for a record that can't be read.
 pub fn load(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunState, StoreError> {
-    if let Some((seq, bytes)) = store.fold_cache(run)?
-        && upto.is_none_or(|upto| seq <= upto)
-        && let Cached::State(state, last) = cache::decode(&bytes)
-        && state.seq == seq
-        && record_hash(store, run, seq)? == Some(last)
-        && let Some(state) = catch_up(store, run, (*state, last), upto)?
-    {
-        return Ok(state);
+    load_with(store, run, upto, &[])
+}
+
+/// Loads the state of a run up to a record, or to its end, with records after it that aren't written yet.
+///
+/// # Errors
+///
+/// Those of [`load`].
+pub fn load_with(
+    store: &dyn Store,
+    run: &RunId,
+    upto: Option<u64>,
+    more: &[Record],
+) -> Result<RunState, StoreError> {
+    let mut before = upto.unwrap_or(u64::MAX);
+    while let Some((seq, bytes)) = store.fold_cache(run, before)? {
+        let Cached::State(state, last) = cache::decode(&bytes) else {
+            break;
+        };
+        if state.seq != seq || record_hash(store, run, seq)? != Some(last) {
+            break;
+        }
+        if more.is_empty()
+            && let Some(state) = catch_up(store, run, (*state, last), upto)?
+        {
+            return Ok(state);
+        }
+        let mut live = LiveRecords::default();
+        let mut earliest = u64::MAX;
+        let mut follows = true;
+        each_record(store, run, seq, upto, more, |record| {
+            follows &= record.seq != seq + 1 || record.prev == last;
+            earliest = earliest.min(LiveRecords::rewind_target(record).unwrap_or(u64::MAX));
+            live.push(record);
+            Ok(())
+        })?;
+        if earliest < seq {
+            // A rewind goes back past it.
+            before = earliest;
+        } else if follows && let Cached::State(state, _) = cache::decode(&bytes) {
+            return apply_live(store, run, (*state, &live), upto, more);
+        } else {
+            break;
+        }
     }
-    replay(store, run, upto)
+    replay_with(store, run, upto, more)
 }
 
 /// Returns the hash of a record, if the run has it.
@@ -140,25 +210,43 @@ pub fn replay(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunSt
 }
 
 /// Replays a run from its first record on, with records that aren't written yet at its end.
-///
-/// # Errors
-///
-/// Those of [`load`].
-pub fn replay_with(
+fn replay_with(
     store: &dyn Store,
     run: &RunId,
     upto: Option<u64>,
     more: &[Record],
 ) -> Result<RunState, StoreError> {
     let live = live_records(store, run, upto, more)?;
-    let mut state = RunState::default();
-    let mut apply = |record: &Record| {
+    apply_live(store, run, (RunState::default(), &live), upto, more)
+}
+
+/// Applies the records after a state, of which these count, and records that aren't written yet.
+fn apply_live(
+    store: &dyn Store,
+    run: &RunId,
+    (mut state, live): (RunState, &LiveRecords),
+    upto: Option<u64>,
+    more: &[Record],
+) -> Result<RunState, StoreError> {
+    let after = state.seq;
+    each_record(store, run, after, upto, more, |record| {
         let applied = live.apply(&mut state, record);
         applied.map_err(|error| unreadable_record(run, record, &error))
-    };
-    for_each_record(store, run, 0, upto, &mut apply)?;
-    more.iter().try_for_each(apply)?;
+    })?;
     Ok(state)
+}
+
+/// Calls a function with each record after one, and with those that aren't written yet.
+fn each_record(
+    store: &dyn Store,
+    run: &RunId,
+    after: u64,
+    upto: Option<u64>,
+    more: &[Record],
+    mut call: impl FnMut(&Record) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    for_each_record(store, run, after, upto, &mut call)?;
+    more.iter().try_for_each(call)
 }
 
 /// Returns the records of a run that count, with records that aren't written yet at its end.

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use tokio_postgres::Row;
+
 use super::error::Failure;
 use super::row;
 use super::session::Session;
 use statemark_runs::Hash;
 use statemark_runs::RunId;
-use statemark_runs::store::{StoreError, TOUCH_AFTER};
+use statemark_runs::store::{StoreError, TOUCH_AFTER, surplus_caches};
 
 /// The server's time, if nobody turns the clock.
 const NOW: &str = "coalesce($2::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)";
@@ -96,29 +98,64 @@ pub(super) async fn put_fold_cache(
     seq: u64,
     fold: &[u8],
 ) -> Result<(), Failure> {
-    let seq = row::stored("a seq", seq)?;
+    let (id, new) = (run.as_str(), row::stored("a seq", seq)?);
     session.begin().await?;
     let there = "SELECT 1 FROM statemark_runs WHERE run = $1 FOR UPDATE";
-    if session.query(there, &[&run.as_str()]).await?.is_empty() {
+    if session.query(there, &[&id]).await?.is_empty() {
         return Err(row::no_run(run));
     }
-    let sql = "INSERT INTO statemark_folds (run, seq, fold) VALUES ($1, $2, $3)
-        ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, fold = excluded.fold";
-    session.execute(sql, &[&run.as_str(), &seq, &fold]).await?;
+    let newest = "SELECT seq FROM statemark_folds WHERE run = $1";
+    let newest = session.query(newest, &[&id]).await?;
+    let newest = newest.first().map(|found| row::number(found, 0));
+    let newest = newest.transpose()?.unwrap_or(0);
+    if newest < seq {
+        let sql = "INSERT INTO statemark_older_folds (run, seq, fold)
+            SELECT run, seq, fold FROM statemark_folds WHERE run = $1
+            ON CONFLICT (run, seq) DO UPDATE SET fold = excluded.fold";
+        session.execute(sql, &[&id]).await?;
+    }
+    let sql = if newest <= seq {
+        "INSERT INTO statemark_folds (run, seq, fold) VALUES ($1, $2, $3)
+        ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, fold = excluded.fold"
+    } else {
+        "INSERT INTO statemark_older_folds (run, seq, fold) VALUES ($1, $2, $3)
+        ON CONFLICT (run, seq) DO UPDATE SET fold = excluded.fold"
+    };
+    session.execute(sql, &[&id, &new, &fold]).await?;
+    let sql = "SELECT seq, octet_length(fold)::int8 FROM statemark_older_folds
+        WHERE run = $1 ORDER BY seq";
+    let older = session.query(sql, &[&id]).await?;
+    let sizes = older
+        .iter()
+        .map(|found| Ok((row::number(found, 0)?, row::number(found, 1)?)));
+    let older = sizes.collect::<Result<Vec<_>, Failure>>()?;
+    for surplus in surplus_caches(&older, newest.max(seq)) {
+        let sql = "DELETE FROM statemark_older_folds WHERE run = $1 AND seq = $2";
+        let surplus = row::stored("a seq", surplus)?;
+        session.execute(sql, &[&id, &surplus]).await?;
+    }
     session.commit().await
 }
 
+/// Returns the newest fold of a run up to a record.
 pub(super) async fn fold(
     session: &Session,
     run: &RunId,
+    upto: u64,
 ) -> Result<Option<(u64, Vec<u8>)>, Failure> {
+    let upto = i64::try_from(upto).unwrap_or(i64::MAX);
     let sql = "SELECT folds.seq, folds.fold FROM statemark_runs runs
-        LEFT JOIN statemark_folds folds ON folds.run = runs.run WHERE runs.run = $1";
-    let rows = session.query(sql, &[&run.as_str()]).await?;
+        LEFT JOIN statemark_folds folds ON folds.run = runs.run AND folds.seq <= $2
+        WHERE runs.run = $1";
+    let rows = session.query(sql, &[&run.as_str(), &upto]).await?;
     let found = rows.first().ok_or_else(|| row::no_run(run))?;
-    let seq: Option<i64> = found.try_get(0)?;
-    if seq.is_none() {
-        return Ok(None);
+    if found.try_get::<_, Option<i64>>(0)?.is_some() {
+        return Ok(Some((row::number(found, 0)?, found.try_get(1)?)));
     }
-    Ok(Some((row::number(found, 0)?, found.try_get(1)?)))
+    let sql = "SELECT seq, fold FROM statemark_older_folds
+        WHERE run = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1";
+    let rows = session.query(sql, &[&run.as_str(), &upto]).await?;
+    let found = rows.first();
+    let read = |found: &Row| Ok((row::number(found, 0)?, found.try_get(1)?));
+    found.map(read).transpose()
 }

@@ -157,7 +157,7 @@ pub(super) async fn remove(session: &Session, run: &RunId) -> Result<(), Failure
         let what = format!("run `{fork}` is a fork of `{run}`");
         return Err(Failure::Answer(StoreError::Invalid { what }));
     }
-    for table in ["records", "keys", "timers", "folds", "runs"] {
+    for table in ["records", "keys", "timers", "folds", "older_folds", "runs"] {
         let sql = format!("DELETE FROM statemark_{table} WHERE run = $1");
         session.execute(&sql, &[&run.as_str()]).await?;
     }

@@ -14,7 +14,7 @@ const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS statemark_schema (
     version int8 NOT NULL)";
 
 /// The steps; how many are done is the version of a database.
-const STEPS: [&str; 14] = [
+const STEPS: [&str; 15] = [
     // Names are compared by their bytes, as everywhere else.
     r#"CREATE TABLE IF NOT EXISTS statemark_runs (
         run text COLLATE "C" PRIMARY KEY,
@@ -74,6 +74,12 @@ const STEPS: [&str; 14] = [
     // The text is `REQUESTS_MARK`, which lists ask for in the same words.
     r#"CREATE INDEX IF NOT EXISTS statemark_runs_requests
         ON statemark_runs (updated, run) WHERE strpos(summary, '"requests":[') > 0"#,
+    // The folds of a run before its newest one.
+    r#"CREATE TABLE IF NOT EXISTS statemark_older_folds (
+        run text COLLATE "C" NOT NULL,
+        seq int8 NOT NULL,
+        fold bytea NOT NULL,
+        PRIMARY KEY (run, seq))"#,
 ];
 
 /// Makes the tables or brings them up to date.

@@ -368,13 +368,19 @@ pub(super) fn blob(connection: &Connection, hash: &Hash) -> Result<Vec<u8>, Stor
 pub(super) fn fold(
     connection: &Connection,
     run: &RunId,
+    upto: u64,
 ) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
-    let sql = "SELECT seq, bytes FROM folds WHERE run = ?1";
-    let found = one(connection, sql, [run.as_str()], |row| {
-        Ok((number(row, 0)?, get(row, 1)?))
-    })?;
-    if found.is_none() && extent(connection, run)?.is_none() {
-        return Err(StoreError::missing_run(run));
+    for table in ["folds", "older_folds"] {
+        let sql = format!(
+            "SELECT seq, bytes FROM {table} WHERE run = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1"
+        );
+        let found = one(connection, &sql, params![run.as_str(), int(upto)], |row| {
+            Ok((number(row, 0)?, get(row, 1)?))
+        })?;
+        if found.is_some() {
+            return Ok(found);
+        }
     }
-    Ok(found)
+    extent(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
+    Ok(None)
 }

@@ -15,7 +15,7 @@ const APPLICATION: i32 = 0x534d_524b;
 
 /// The steps from each version of the tables to the next.
 /// Stores are never downgraded.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     "
 -- What lists, leases and watchers need of a run. `hash` is that of its last record; `version` counts changes of the store.
 CREATE TABLE runs (
@@ -106,6 +106,15 @@ ALTER TABLE blobs ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX runs_by_workflow ON runs (workflow, status, updated, run);
 CREATE INDEX runs_by_request  ON runs (updated, run) WHERE instr(summary, '"requests":[') > 0;
 "#,
+    "
+-- The folds of a run before its newest one.
+CREATE TABLE older_folds (
+    run   TEXT    NOT NULL,
+    seq   INTEGER NOT NULL,
+    bytes BLOB    NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT;
+",
 ];
 
 /// Gives the file the tables that this version knows.

@@ -12,6 +12,7 @@ use statemark_runs::RunId;
 use statemark_runs::overflow;
 use statemark_runs::store::{
     Append, Appended, DueTimer, Expect, Fence, JournalEnd, Lease, PendingTimer, StoreError,
+    surplus_caches,
 };
 use statemark_runs::{Record, chain};
 
@@ -326,9 +327,29 @@ pub(super) fn fold(
     bytes: &[u8],
 ) -> Result<(), StoreError> {
     end(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
-    let sql = "INSERT INTO folds (run, seq, bytes) VALUES (?1, ?2, ?3)
-               ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, bytes = excluded.bytes";
-    run_sql(connection, sql, params![run.as_str(), int(seq), bytes])?;
+    let id = run.as_str();
+    let newest = "SELECT seq FROM folds WHERE run = ?1";
+    let newest = one(connection, newest, [id], |row| number(row, 0))?.unwrap_or(0);
+    let table = if newest <= seq {
+        "folds"
+    } else {
+        "older_folds"
+    };
+    if newest < seq {
+        let sql =
+            "INSERT OR REPLACE INTO older_folds SELECT run, seq, bytes FROM folds WHERE run = ?1";
+        run_sql(connection, sql, [id])?;
+    }
+    let sql = format!("INSERT OR REPLACE INTO {table} (run, seq, bytes) VALUES (?1, ?2, ?3)");
+    run_sql(connection, &sql, params![id, int(seq), bytes])?;
+    let sql = "SELECT seq, length(bytes) FROM older_folds WHERE run = ?1 ORDER BY seq";
+    let older = rows(connection, sql, [id], |row| {
+        Ok((number(row, 0)?, number(row, 1)?))
+    })?;
+    for surplus in surplus_caches(&older, newest.max(seq)) {
+        let sql = "DELETE FROM older_folds WHERE run = ?1 AND seq = ?2";
+        run_sql(connection, sql, params![id, int(surplus)])?;
+    }
     Ok(())
 }
 
@@ -339,7 +360,7 @@ pub(super) fn remove(connection: &Connection, run: &RunId) -> Result<(), StoreEr
         let what = format!("run `{fork}` is a fork of `{run}`");
         return Err(StoreError::Invalid { what });
     }
-    for table in ["records", "keys", "timers", "folds", "runs"] {
+    for table in ["records", "keys", "timers", "folds", "older_folds", "runs"] {
         let sql = format!("DELETE FROM {table} WHERE run = ?1");
         run_sql(connection, &sql, [run.as_str()])?;
     }

@@ -109,7 +109,7 @@ pub(super) fn make_plan(
         let checkpoint = restoring.name.clone();
         return Ok(Err(Blocker::Restoring { checkpoint }));
     }
-    let live = state::live_records(&*runs.store, run, Some(head), &[])?;
+    let live = LiveRecords::after_rewinds(&*runs.store, run, &loaded.state)?;
     if let Some(blocker) = impossible(loaded, rewind, &live) {
         return Ok(Err(blocker.into()));
     }
@@ -125,7 +125,7 @@ pub(super) fn make_plan(
         let parent = parent.to_string();
         return Ok(Err(OperationBlocker::ParentGoneOn { parent }.into()));
     }
-    let then = state::replay(&*runs.store, run, Some(to))?;
+    let then = state::load(&*runs.store, run, Some(to))?;
     let checkpoint = match checkpoint(loaded, &then, rewind) {
         Ok(checkpoint) => checkpoint,
         Err(blocker) => return Ok(Err(blocker.into())),
@@ -139,14 +139,16 @@ pub(super) fn make_plan(
         to.saturating_sub(1),
         Some(head),
         |record| {
-            plan.count(record, &live);
-            if record.seq > to && live.contains(record.seq) && rewind.scope != Scope::Workspace {
+            let counts = live.contains(record.seq) && rewind.scope != Scope::Workspace;
+            plan.count(record, counts);
+            if record.seq > to && counts {
                 let taken = spending.take(record);
                 taken.map_err(|error| state::unreadable_record(run, record, &error))?;
             }
             Ok(())
         },
     )?;
+    plan.last = state::record_hash(&*runs.store, run, plan.at)?.unwrap_or(plan.last);
     plan.spent = spending.finish();
     add_descendants(runs, loaded, &mut plan)?;
     if plan.at == to && rewind.scope != Scope::Workspace {
@@ -195,12 +197,11 @@ fn add_descendants(runs: &Runs, loaded: &Loaded, plan: &mut RewindPlan) -> Resul
 }
 
 impl RewindPlan {
-    fn count(&mut self, record: &Record, live: &LiveRecords) {
+    fn count(&mut self, record: &Record, counts: bool) {
         if record.seq == self.to || record.kind != "refused" {
             self.at = record.seq;
-            self.last = record.hash();
         }
-        if record.seq == self.to || !live.contains(record.seq) || self.scope == Scope::Workspace {
+        if record.seq == self.to || !counts {
             return;
         }
         *self.records.entry(record.kind.clone()).or_default() += 1;
