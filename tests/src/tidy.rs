@@ -8,11 +8,13 @@ use statemark_compiler::diag::Code;
 use statemark_harness::{files, relative, root};
 
 /// A crate may use only what stands left of it.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 15] = [
     "statemark-runtime",
     "statemark-text",
     "statemark-runs",
     "statemark-stores",
+    "statemark-tools",
+    "statemark-profiles",
     "statemark-server",
     "statemark-compiler",
     "statemark-cli",

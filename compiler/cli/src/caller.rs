@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use statemark_runs::{Actor, Role, RunError, RunId, Token, Tokens};
-use statemark_server::{Caller, Keys};
+use statemark_server::Keys;
+use statemark_tools::Caller;
 
 use crate::failure::Failure;
 use crate::files::{self, PendingFile};

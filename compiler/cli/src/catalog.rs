@@ -18,10 +18,10 @@ use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_compiler::valid::Valid;
 use statemark_compiler::{Format, back};
 use statemark_runs::{RunError, Workflow, WorkflowError, Workflows};
-use statemark_server::{
+use statemark_text::suggest::nearest;
+use statemark_tools::{
     Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
 };
-use statemark_text::suggest::nearest;
 
 use crate::failure::Failure;
 use crate::files;

@@ -207,14 +207,14 @@ fn find_repository(here: &Path) -> Option<&Path> {
 }
 
 /// Returns the project of the current folder, for a server.
-pub(crate) fn for_server() -> Result<statemark_server::Project, Failure> {
+pub(crate) fn for_server() -> Result<statemark_tools::Project, Failure> {
     let here = current_folder()?;
     let root = root(&here).to_path_buf();
     let (checks, checks_root) = match find_config(&here)? {
         Some((path, config)) => (config.checks, path.parent().map(Path::to_path_buf)),
         None => (BTreeMap::new(), None),
     };
-    Ok(statemark_server::Project {
+    Ok(statemark_tools::Project {
         checks,
         checks_root: checks_root.unwrap_or_else(|| root.clone()),
         root,

@@ -19,8 +19,8 @@ use statemark_runtime::{
     Candidate, EventId, EventKind, FieldId, GuardId, Instruction, Machine, Outcome, StateId, Table,
     TimerId, Timers,
 };
-use statemark_server::{Problem, Simulated, Simulation};
 use statemark_text::suggest::nearest;
+use statemark_tools::{Problem, Simulated, Simulation};
 
 use crate::describe::{self, StateLabel, UNKNOWN_EVENT};
 use line::Line;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use statemark_runs::{Query, RunId};
+use statemark_tools::Ctx;
 
-use crate::ctx::Ctx;
 use crate::{prompt, resource};
 
 /// Most values of an answer, by the protocol.

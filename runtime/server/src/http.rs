@@ -30,14 +30,13 @@ use axum::routing::get;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use statemark_tools::{Caller, Dispatcher, Problem};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::caller::Caller;
-use crate::dispatch::Dispatcher;
+use crate::hub::Hub;
 use crate::mcp::{Server, wire};
 use crate::metrics::{self, Metrics};
-use crate::problem::Problem;
 
 use connection::CountedListener;
 pub use middleware::Keys;
@@ -114,13 +113,14 @@ pub async fn serve_http(
     options: HttpOptions,
 ) -> std::io::Result<Serving> {
     let stop = CancellationToken::new();
-    let (served, caller) = (Arc::clone(&dispatcher), options.caller.clone());
-    let make = move || Server::new(Arc::clone(&served), caller.clone());
-    let counted = Arc::clone(&dispatcher);
+    let hub = Hub::new(dispatcher);
+    let (served, caller) = (Arc::clone(&hub), options.caller.clone());
+    let make = move || Server::over(Arc::clone(&served), caller.clone());
+    let counted = Arc::clone(&hub);
     let routes = Router::new()
         .nest(
             "/api",
-            api::router(get(stream::stream), Arc::clone(&dispatcher), stop.clone()),
+            api::router(get(stream::stream), Arc::clone(&hub), stop.clone()),
         )
         .route("/api/", api::index())
         .route("/metrics", get(move || write_metrics(Arc::clone(&counted))))
@@ -129,7 +129,7 @@ pub async fn serve_http(
             let problem = Problem::new("unknown_path", message);
             refuse(StatusCode::NOT_FOUND, problem)
         });
-    listen(make, routes, dispatcher.metrics(), &options, stop).await
+    listen(make, routes, &hub.metrics, &options, stop).await
 }
 
 /// Listens, and serves any handler on the same router, with the same checks, until it is stopped.
@@ -176,10 +176,10 @@ fn router<H: ServerHandler>(
 }
 
 /// Writes the metrics. Counting runs may take its time.
-async fn write_metrics(dispatcher: Arc<Dispatcher>) -> Response {
+async fn write_metrics(hub: Arc<Hub>) -> Response {
     let count = move || {
-        let count = || dispatcher.runs().store().status_counts().ok();
-        dispatcher.metrics().text(count)
+        let count = || hub.dispatcher.runs().store().status_counts().ok();
+        hub.metrics.text(count)
     };
     match tokio::task::spawn_blocking(count).await {
         Ok(text) => ([(header::CONTENT_TYPE, metrics::MEDIA)], text).into_response(),

@@ -3,10 +3,6 @@
 //! Nothing is decided here. Tools, resources and prompts are those that the dispatcher gives the caller of the request;
 //! one that a list leaves out is refused when it is named all the same. One handler serves both eras. They differ in
 //! how a client hears of changes: `mcp/follow.rs`.
-//!
-//! Nothing is decided here. A tool, a resource and a prompt are what the desk gives the caller of the request; what a list
-//! leaves out is refused when it is asked for all the same. Both eras are served by one handler: what differs between them
-//! (how a client hears of changes) is in `mcp/follow.rs`.
 
 mod calls;
 mod complete;
@@ -32,12 +28,9 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
+use statemark_tools::{Caller, Ctx, Dispatcher, Problem};
 
-use crate::caller::Caller;
-use crate::ctx::Ctx;
-use crate::dispatch::Dispatcher;
-use crate::problem::Problem;
-
+use crate::hub::Hub;
 pub use stdio::serve_stdio;
 
 /// The text that clients put before their models.
@@ -51,7 +44,7 @@ stuck, `explain_run` says why and which call helps. People decide approvals else
 /// A handler of one connection, or of one request in the era without connections.
 #[derive(Clone)]
 pub struct Server {
-    dispatcher: Arc<Dispatcher>,
+    hub: Arc<Hub>,
     caller: Caller,
     /// The subscriptions of a client of the older era.
     subscriptions: follow::Subscriptions,
@@ -62,8 +55,13 @@ impl Server {
     /// Creates a handler for callers without a credential.
     #[must_use]
     pub fn new(dispatcher: Arc<Dispatcher>, caller: Caller) -> Self {
+        Self::over(Hub::new(dispatcher), caller)
+    }
+
+    /// Creates a handler that shares a hub with others.
+    pub(crate) fn over(hub: Arc<Hub>, caller: Caller) -> Self {
         Self {
-            dispatcher,
+            hub,
             caller,
             subscriptions: follow::Subscriptions::default(),
             calls: calls::Calls::new(),
@@ -90,7 +88,7 @@ impl Server {
         ask: impl FnOnce(&Dispatcher, &Ctx<'_>) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let caller = self.caller(context);
-        let dispatcher = Arc::clone(&self.dispatcher);
+        let dispatcher = Arc::clone(&self.hub.dispatcher);
         let work = tokio::task::spawn_blocking(move || ask(&dispatcher, &dispatcher.ctx(&caller)));
         let answer = work.await;
         let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -137,6 +135,7 @@ impl ServerHandler for Server {
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
         let tool = self
+            .hub
             .dispatcher
             .tools()
             .iter()
@@ -212,11 +211,7 @@ impl ServerHandler for Server {
         let parts = context.extensions.get::<axum::http::request::Parts>();
         let caller = self.credential(parts);
         let subscriber = follow::Subscriber::Session(context.peer, self.subscriptions.clone());
-        tokio::spawn(follow::follow(
-            Arc::clone(&self.dispatcher),
-            caller,
-            subscriber,
-        ));
+        tokio::spawn(follow::follow(Arc::clone(&self.hub), caller, subscriber));
     }
 
     async fn subscribe(
@@ -251,7 +246,7 @@ impl ServerHandler for Server {
         let uris = context.accepted().resource_subscriptions.clone();
         let uris = uris.unwrap_or_default();
         let subscriber = follow::Subscriber::Stream(context.sink().clone(), uris);
-        let work = follow::follow(Arc::clone(&self.dispatcher), caller, subscriber);
+        let work = follow::follow(Arc::clone(&self.hub), caller, subscriber);
         tokio::select! {
             () = work => {}
             () = context.cancelled() => {}

@@ -75,7 +75,7 @@ impl Default for Metrics {
 
 impl Metrics {
     /// Counts a call, with the code of its problem if it had one.
-    pub(crate) fn count_call(&self, tool: &'static str, code: Option<&str>, took: Duration) {
+    pub(crate) fn count_call(&self, tool: &str, code: Option<&str>, took: Duration) {
         let outcome = if code.is_some() { "refused" } else { "ok" };
         let labels: Labels<2> = [("tool", tool.to_owned()), ("outcome", outcome.to_owned())];
         self.calls.get_or_create(&labels.to_vec()).inc();

@@ -11,9 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use statemark_runs::{Hash, RunId, Watermark};
+use statemark_tools::Dispatcher;
 use tokio::sync::broadcast::{self, Receiver, Sender};
-
-use crate::services::Services;
 
 /// Time between two polls of the store. Why: nobody notices it, and it doesn't load a store.
 const STORE_INTERVAL: Duration = Duration::from_millis(100);
@@ -41,7 +40,7 @@ pub(crate) enum Notification {
 pub(crate) struct Publisher(Arc<Inner>);
 
 struct Inner {
-    services: Arc<Services>,
+    dispatcher: Arc<Dispatcher>,
     sender: Sender<Notification>,
     state: Mutex<State>,
 }
@@ -55,9 +54,9 @@ struct State {
 }
 
 impl Publisher {
-    pub(crate) fn new(services: Arc<Services>) -> Self {
+    pub(crate) fn new(dispatcher: Arc<Dispatcher>) -> Self {
         Self(Arc::new(Inner {
-            services,
+            dispatcher,
             sender: broadcast::channel(CAPACITY).0,
             state: Mutex::default(),
         }))
@@ -90,7 +89,7 @@ impl Inner {
     fn latest_watermark(&self) -> Watermark {
         let mut latest = Watermark::default();
         // A store may return its changes in parts.
-        while let Ok((next, hints)) = self.services.runs().store().changes(&latest) {
+        while let Ok((next, hints)) = self.dispatcher.runs().store().changes(&latest) {
             if hints.is_empty() || next == latest {
                 return next;
             }
@@ -101,14 +100,14 @@ impl Inner {
 
     /// Lists the workflows with the hashes of their tables.
     fn workflows(&self) -> Vec<(String, Hash)> {
-        let specs = self.services.catalog().specs().into_iter();
+        let specs = self.dispatcher.catalog().specs().into_iter();
         specs.map(|spec| (spec.id, spec.hash)).collect()
     }
 
     /// Publishes the changes of runs since the last poll.
     fn publish_runs(&self, published: &Watermark) {
         // A store that can't be reached now may be in a moment.
-        let Ok((next, hints)) = self.services.runs().store().changes(published) else {
+        let Ok((next, hints)) = self.dispatcher.runs().store().changes(published) else {
             return;
         };
         // Under the lock: a new subscriber receives all of these or none.

@@ -5,12 +5,8 @@
 use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, Workflow};
 use statemark_runtime::EventKind;
-
-use crate::catalog::Spec;
-use crate::ctx::Ctx;
-use crate::envelope::bounds;
-use crate::problem::Problem;
-use crate::resource::Address;
+use statemark_tools::envelope::bounds;
+use statemark_tools::{Address, Ctx, Problem, Spec};
 
 /// The name of the prompt for writing workflows.
 pub(crate) const AUTHOR: &str = "author-workflow";

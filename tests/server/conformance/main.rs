@@ -18,7 +18,8 @@ mod rounds;
 use std::sync::Arc;
 
 use statemark_runs::Tokens;
-use statemark_server::{Caller, HttpOptions, serve_handler};
+use statemark_server::{HttpOptions, serve_handler};
+use statemark_tools::Caller;
 
 use fixture::{Fixture, Shared};
 

@@ -7,7 +7,7 @@ use std::{fs, io};
 use crate::{Fault, check};
 
 /// The folders of the crates whose English is held.
-pub const CRATES: [&str; 10] = [
+pub const CRATES: [&str; 12] = [
     "compiler/src",
     "compiler/cli/src",
     "macros/src",
@@ -16,6 +16,8 @@ pub const CRATES: [&str; 10] = [
     "runtime/text/src",
     "runtime/runs/src",
     "runtime/stores/src",
+    "runtime/tools/src",
+    "runtime/profiles/src",
     "runtime/server/src",
     "examples",
 ];

@@ -11,7 +11,7 @@ use std::sync::PoisonError;
 use serde_json::json;
 use statemark_compiler::back;
 use statemark_runs::Hash;
-use statemark_server::{Catalog, Created, NewSpec, Problem};
+use statemark_tools::{Catalog, Created, NewSpec, Problem};
 
 use super::{SpecCatalog, findings};
 use crate::files::{self, PendingFile};

@@ -1,7 +1,7 @@
 //! The documentation in the program: guides, pages of findings, help of commands, and two indexes.
 
 use statemark_compiler::diag::Code;
-use statemark_server::Page;
+use statemark_tools::Page;
 
 /// Weights of pages relative to a guide.
 ///

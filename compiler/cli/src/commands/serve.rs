@@ -1,5 +1,6 @@
 //! `serve`: agents drive runs, by MCP.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -8,9 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use statemark_runs::Clock;
-use statemark_server::{
-    Asks, Dispatcher, HttpOptions, Options, Server, Set, serve_http, serve_stdio,
-};
+use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
+use statemark_tools::{Dispatcher, Options, Set};
 
 use super::docs;
 use crate::caller::{self, ProjectKeys};
@@ -74,7 +74,7 @@ fn own_set(word: &str) -> Result<Set, String> {
 }
 
 fn profile(word: &str) -> Result<Set, String> {
-    parse_set(&Set::PROFILES, word)
+    parse_set(&statemark_profiles::SETS, word)
 }
 
 fn parse_set(sets: &[Set], word: &str) -> Result<Set, String> {
@@ -105,13 +105,14 @@ pub(super) fn run(
         read_only: args.read_only,
         run: run.map(|run| runs::find(&*store, run)).transpose()?,
         // A server over HTTP belongs to no task.
-        asks: if args.http.is_some() {
-            Asks::default()
+        environment: if args.http.is_some() {
+            BTreeMap::new()
         } else {
-            environment_task()
+            environment()
         },
     };
-    let dispatcher = Dispatcher::new(store, Arc::new(catalog), clock, options);
+    let profiles = statemark_profiles::all();
+    let dispatcher = Dispatcher::new(store, Arc::new(catalog), clock, options, profiles);
     let dispatcher = dispatcher.map_err(|error| Failure::new(error.to_string()))?;
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -166,13 +167,11 @@ fn cannot_serve(error: &io::Error) -> Failure {
     Failure::new(format!("the server can't run: {message}"))
 }
 
-/// Returns the task that the server was started in, by the environment.
-fn environment_task() -> Asks {
-    Asks {
-        run: variable("SMITHERS_RUN_ID"),
-        node: variable("SMITHERS_NODE_ID"),
-        iteration: variable("SMITHERS_ITERATION"),
-    }
+/// Returns the variables of the environment that profiles read.
+fn environment() -> BTreeMap<String, String> {
+    let names = statemark_profiles::VARIABLES.into_iter();
+    let set = names.filter_map(|name| Some((name.to_owned(), variable(name)?)));
+    set.collect()
 }
 
 /// The file with the address of this server, for clients; it exists as long as the value.

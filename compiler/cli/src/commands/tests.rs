@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::{Arg, CommandFactory as _};
 use serde_json::Value;
 use statemark_runs::SystemClock;
-use statemark_server::{Asks, Dispatcher, Options, Set, Tool};
+use statemark_tools::{Dispatcher, Options, Set, Tool};
 
 use super::Args;
 use crate::catalog::SpecCatalog;
@@ -389,13 +389,10 @@ fn dispatcher() -> Dispatcher {
     let store = statemark_stores::open("memory:", Arc::clone(&clock) as Arc<_>).unwrap();
     let options = Options {
         sets: Set::OWN.to_vec(),
-        allowed: None,
-        read_only: false,
-        run: None,
-        asks: Asks::default(),
+        ..Options::default()
     };
     let catalog = Arc::new(SpecCatalog::default());
-    Dispatcher::new(store, catalog, clock, options).unwrap()
+    Dispatcher::new(store, catalog, clock, options, Vec::new()).unwrap()
 }
 
 /// Returns the name of a flag or argument as a user reads it.

@@ -10,8 +10,9 @@ use statemark_compiler::{Options as Compile, back, compile};
 use statemark_runs::{
     Actor, Order, Role, Runs, SendEvent, StartRun, SystemClock, Tokens, Workflow,
 };
-use statemark_server::{Caller, Dispatcher, HttpOptions, Options, Server, serve_http, serve_stdio};
+use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_stores::SqliteStore;
+use statemark_tools::{Caller, Dispatcher, Options};
 
 const SPEC: &str = "# Door\n\n## STATE-MACHINE: door\n\n```mermaid\nstateDiagram-v2\n    [*] --> shut\n    \
                     shut --> open : push [force >= 1]\n    open --> shut : pull\n    open --> gone : blow\n    gone --> [*]\n```\n\n\
@@ -59,6 +60,7 @@ fn dispatcher(folder: &Path) -> Arc<Dispatcher> {
         Arc::new(workflows()),
         Arc::new(SystemClock),
         Options::default(),
+        Vec::new(),
     );
     Arc::new(dispatcher.unwrap())
 }

@@ -16,19 +16,16 @@ use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Json, Router};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use statemark_tools::{Caller, Method, Problem, Route, own_tools};
 use tokio_util::sync::CancellationToken;
 
 use super::middleware::refuse;
-use crate::caller::Caller;
-use crate::dispatch::Dispatcher;
-use crate::problem::Problem;
-use crate::tool::{Method, Route};
-use crate::tools;
+use crate::hub::Hub;
 
 /// The state of the API's handlers.
 #[derive(Clone)]
 pub(super) struct Api {
-    pub(super) dispatcher: Arc<Dispatcher>,
+    pub(super) hub: Arc<Hub>,
     /// Ends streams.
     pub(super) stop: CancellationToken,
 }
@@ -37,11 +34,7 @@ type Pairs = Query<Vec<(String, String)>>;
 type Given = Result<Json<Map<String, Value>>, JsonRejection>;
 
 /// Creates the router of the paths below `/api`; `stream` answers at `/stream`.
-pub(super) fn router(
-    stream: MethodRouter<Api>,
-    dispatcher: Arc<Dispatcher>,
-    stop: CancellationToken,
-) -> Router {
+pub(super) fn router(stream: MethodRouter<Api>, hub: Arc<Hub>, stop: CancellationToken) -> Router {
     let mut router = Router::new().route("/", index());
     for (tool, route) in routes() {
         router = router.route(route.path, handler(tool, route));
@@ -57,12 +50,12 @@ pub(super) fn router(
             let problem = Problem::new("unknown_method", "the path has no such method");
             refuse(StatusCode::METHOD_NOT_ALLOWED, problem)
         })
-        .with_state(Api { dispatcher, stop })
+        .with_state(Api { hub, stop })
 }
 
 /// Lists the routes of our own tools, each with its tool.
 fn routes() -> impl Iterator<Item = (&'static str, Route)> {
-    let tools = tools::all().into_iter();
+    let tools = own_tools().into_iter();
     tools.flat_map(|tool| tool.routes.iter().map(move |route| (tool.name, *route)))
 }
 
@@ -111,7 +104,7 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                   Extension(caller),
                   params: RawPathParams,
                   Query(pairs): Pairs| async move {
-                let arguments = match api.dispatcher.own_tool(tool) {
+                let arguments = match api.hub.dispatcher.own_tool(tool) {
                     Some(known) => typed(pairs, &known.input),
                     None => Map::new(),
                 };
@@ -176,14 +169,13 @@ async fn call(
     done: StatusCode,
 ) -> Response {
     let work = tokio::task::spawn_blocking(move || {
-        api.dispatcher
-            .call_own(&api.dispatcher.ctx(&caller), tool, arguments)
+        let ctx = api.hub.dispatcher.ctx(&caller);
+        api.hub.count(tool, |it| it.call_own(&ctx, tool, arguments))
     });
     match work.await {
-        Ok(Some((answer, false))) => (done, Json(answer)).into_response(),
-        Ok(Some((answer, true))) => {
-            let code = answer.pointer("/error/code").and_then(Value::as_str);
-            (status_of(code.unwrap_or_default()), Json(answer)).into_response()
+        Ok(Some(reply)) => {
+            let status = reply.code.as_deref().map_or(done, status_of);
+            (status, Json(reply.answer)).into_response()
         }
         Ok(None) => {
             let problem = not_offered(tool);

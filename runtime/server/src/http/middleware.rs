@@ -27,14 +27,12 @@ use axum::response::{IntoResponse, Response};
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError};
 use rmcp::transport::streamable_http_server::session::SessionId;
 use statemark_runs::{Hash, Tokens};
+use statemark_tools::{Caller, Problem, envelope};
 
 use super::sessions::{Owner, Sessions};
 use super::{HttpOptions, MAX_BODY};
-use crate::caller::Caller;
-use crate::envelope;
 use crate::mcp::wire::{self, Unread};
 use crate::metrics::Metrics;
-use crate::problem::Problem;
 
 /// The interval at which an open stream's token is checked.
 ///

@@ -3,10 +3,6 @@
 //! A stream of one run (`run_id`) has an event for each record: `stream/one.rs`. A stream of all runs has an event for
 //! each run that has changed, with its state: `stream/all.rs`. Events have ids, so that a reader who was cut off
 //! continues after the last one: browsers send `Last-Event-ID`; others say `after_seq` of one run, `after` of all.
-//!
-//! Of one run (`run_id`) each record is an event: `stream/one.rs`. Without a run, each event says of a run that has changed
-//! where it is now: `stream/all.rs`. Events have ids, so that a reader who was cut off goes on where it was: browsers say
-//! `Last-Event-ID` by themselves; others can say `after_seq` of one run, `after` of all.
 
 mod all;
 mod one;
@@ -23,16 +19,15 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use statemark_runs::{RunId, Watermark};
+use statemark_tools::{Caller, Problem};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::api::{Api, not_offered, status_of};
 use super::middleware::refuse;
-use crate::caller::Caller;
-use crate::dispatch::Dispatcher;
+use crate::hub::Hub;
 use crate::notifications::Notification;
-use crate::problem::Problem;
 
 /// Most events that wait for a slow reader, who delays no other stream.
 const MAX_PENDING: usize = 64;
@@ -103,8 +98,8 @@ pub(super) async fn stream(
     let last = Last::from_headers(&headers)
         .or(query.after_seq)
         .or(query.after);
-    let (dispatcher, reader) = (Arc::clone(&api.dispatcher), caller.clone());
-    let began = tokio::task::spawn_blocking(move || begin(&dispatcher, &reader, &query));
+    let (hub, reader) = (Arc::clone(&api.hub), caller.clone());
+    let began = tokio::task::spawn_blocking(move || begin(&hub, &reader, &query));
     let Begin {
         run,
         notifications,
@@ -119,17 +114,17 @@ pub(super) async fn stream(
     };
     let (sender, receiver) = mpsc::channel(MAX_PENDING);
     tokio::spawn(async move {
+        let dispatcher = Arc::clone(&api.hub.dispatcher);
         let work = async {
             match run {
                 Some((run, end)) => {
                     let after = if let Last::At(seq) = last { seq } else { end };
                     if last != Last::Elsewhere || one::send_missed(end, &sender).await {
-                        one::send_records(&api.dispatcher, run, after, notifications, &sender)
-                            .await;
+                        one::send_records(&dispatcher, run, after, notifications, &sender).await;
                     }
                 }
                 None => {
-                    let all = all::All::new(api.dispatcher, caller, sender.clone(), mark);
+                    let all = all::All::new(dispatcher, caller, sender.clone(), mark);
                     all.send_all(notifications, last).await;
                 }
             }
@@ -147,11 +142,8 @@ pub(super) async fn stream(
 }
 
 /// Checks that the caller may read the stream, and subscribes to changes.
-fn begin(
-    dispatcher: &Arc<Dispatcher>,
-    caller: &Caller,
-    query: &StreamQuery,
-) -> Result<Begin, Problem> {
+fn begin(hub: &Hub, caller: &Caller, query: &StreamQuery) -> Result<Begin, Problem> {
+    let dispatcher = &hub.dispatcher;
     let ctx = dispatcher.ctx(caller);
     let run = match &query.run_id {
         Some(named) => Some(ctx.resolve_run(Some(named))?),
@@ -181,7 +173,7 @@ fn begin(
         }
         None => None,
     };
-    let (notifications, mark) = dispatcher.publisher().subscribe();
+    let (notifications, mark) = hub.publisher.subscribe();
     Ok(Begin {
         run,
         notifications,

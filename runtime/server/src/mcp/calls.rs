@@ -2,9 +2,6 @@
 //!
 //! A call runs on a thread of its own, which outlives the request and its connection: work that a tool has begun, such
 //! as a check, must be stopped, and its record written.
-//!
-//! A call runs on a thread of its own, which outlives the request and its connection: what a tool has begun, such as a
-//! check, has to be stopped, and its record written.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,9 +2,6 @@
 //!
 //! A client of the older era gets them in its session once it has sent `initialized`; one of the newer era as long as
 //! its `subscriptions/listen` lasts. Authority is checked anew for each notification.
-//!
-//! A client of the older era hears it in its session once it has said `initialized`; one of the newer era for as long as
-//! its `subscriptions/listen` goes on. Authority is asked anew for each piece of news.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,14 +10,11 @@ use std::time::Duration;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer};
+use statemark_tools::{Address, Caller, Ctx, Dispatcher, Problem};
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::caller::Caller;
-use crate::ctx::Ctx;
-use crate::dispatch::Dispatcher;
+use crate::hub::Hub;
 use crate::notifications::Notification;
-use crate::problem::Problem;
-use crate::resource::Address;
 
 /// Most addresses of a client. Why: each is compared with every notification.
 const MAX_ADDRESSES: usize = 1_000;
@@ -123,16 +117,14 @@ pub(super) fn check(ctx: &Ctx<'_>, uri: &str) -> Result<(), Problem> {
 }
 
 /// Notifies a client of changes, until it has left.
-pub(super) async fn follow(dispatcher: Arc<Dispatcher>, caller: Caller, subscriber: Subscriber) {
+pub(super) async fn follow(hub: Arc<Hub>, caller: Caller, subscriber: Subscriber) {
     let began = {
-        let (dispatcher, caller) = (Arc::clone(&dispatcher), caller.clone());
+        let (hub, caller) = (Arc::clone(&hub), caller.clone());
         tokio::task::spawn_blocking(move || {
-            (
-                dispatcher.publisher().subscribe(),
-                tools(&dispatcher, &caller),
-            )
+            (hub.publisher.subscribe(), tools(&hub.dispatcher, &caller))
         })
     };
+    let dispatcher = Arc::clone(&hub.dispatcher);
     let Ok(((mut notifications, _), mut known)) = began.await else {
         return;
     };

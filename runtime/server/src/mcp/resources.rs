@@ -11,9 +11,11 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 
+use statemark_tools::Address;
+
 use super::Server;
 use super::pages::{page, ranked};
-use crate::resource::{self, Address, Template};
+use crate::resource::{self, Template};
 
 /// The lifetime of texts of specs. Unit: milliseconds. Why: specs may change at any time.
 const LIFETIME: u64 = 5_000;
@@ -30,7 +32,7 @@ pub(super) async fn list(
     let entries = server.ask(context, |_, ctx| resource::list(ctx)).await?;
     let (entries, next) = ranked(entries, |it| &it.address, resource::rank, asked)?;
     let resources = entries.into_iter().map(|entry| {
-        let name = entry.address.strip_prefix(resource::SCHEME);
+        let name = entry.address.strip_prefix(Address::SCHEME);
         let name = name.unwrap_or(&entry.address).to_owned();
         let mut resource = Resource::new(entry.address, name).with_title(entry.title);
         if !entry.description.is_empty() {
@@ -53,7 +55,7 @@ pub(super) fn templates(
     server: &Server,
     asked: Option<PaginatedRequestParams>,
 ) -> Result<ListResourceTemplatesResult, ErrorData> {
-    let all = resource::templates(&server.dispatcher.ctx(&server.caller));
+    let all = resource::templates(&server.hub.dispatcher.ctx(&server.caller));
     let (shown, next) = page(all, |it: &Template| it.0, asked)?;
     let templates = shown.into_iter().map(|(uri, name, description, media)| {
         let template = ResourceTemplate::new(uri, name).with_description(description);

@@ -14,12 +14,12 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
+use statemark_tools::{Reply, Tool};
 use tokio::sync::mpsc;
 
 use super::Server;
 use super::calls::Waiting;
 use super::pages::page;
-use crate::tool::Tool;
 
 /// The lifetime of a list that no run can change. Unit: milliseconds.
 ///
@@ -53,7 +53,7 @@ pub(super) async fn call(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let caller = server.caller(&context);
-    let dispatcher = Arc::clone(&server.dispatcher);
+    let hub = Arc::clone(&server.hub);
     let waiting = Waiting::new();
     let (waited_for, running) = (waiting.flag(), server.calls.begin());
     let (sender, mut reports) = mpsc::unbounded_channel::<(f64, String)>();
@@ -64,8 +64,9 @@ pub(super) async fn call(
         let cancelled = || !waited_for.load(Ordering::Relaxed);
         // The receiver may have been dropped.
         let progress = |share: f64, text: &str| drop(sender.send((share, text.to_owned())));
-        let ctx = dispatcher.ctx(&caller).with_progress(&cancelled, &progress);
-        dispatcher.call(&ctx, &name, arguments)
+        let ctx = hub.dispatcher.ctx(&caller);
+        let ctx = ctx.with_progress(&cancelled, &progress);
+        hub.count(&name, |it| it.call(&ctx, &name, arguments))
     });
     let token = context.meta.get_progress_token();
     let answer = loop {
@@ -87,7 +88,7 @@ pub(super) async fn call(
         }
     };
     match answer {
-        Ok(Some((value, is_error))) => Ok(call_result(value, is_error).into()),
+        Ok(Some(reply)) => Ok(call_result(reply).into()),
         Ok(None) => {
             let message = format!("there is no tool `{}`", request.name);
             Err(ErrorData::invalid_params(message, None))
@@ -114,10 +115,11 @@ pub(super) fn describe(tool: &Tool) -> McpTool {
 }
 
 /// Converts an answer: objects become data and text, all else text alone, as older clients insist.
-fn call_result(value: Value, is_error: bool) -> CallToolResult {
-    let text = match value {
-        Value::Object(_) if is_error => return CallToolResult::structured_error(value),
-        Value::Object(_) => return CallToolResult::structured(value),
+fn call_result(reply: Reply) -> CallToolResult {
+    let is_error = reply.is_error;
+    let text = match reply.answer {
+        answer @ Value::Object(_) if is_error => return CallToolResult::structured_error(answer),
+        answer @ Value::Object(_) => return CallToolResult::structured(answer),
         Value::String(text) => text,
         other => other.to_string(),
     };

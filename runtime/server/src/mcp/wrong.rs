@@ -1,8 +1,6 @@
 //! Requests with wrong parameters: what is wrong, and where.
 //!
 //! rmcp takes a request that it can't read for one that it doesn't know, and would answer that there is no such method.
-//!
-//! rmcp takes what it can't read for a request of somebody else's making, and would say that there is no such method.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -12,8 +10,7 @@ use rmcp::model::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-
-use crate::arguments;
+use statemark_tools::arguments;
 
 /// Returns the error of a request that no handler takes.
 pub(super) fn refusal(request: &CustomRequest) -> ErrorData {

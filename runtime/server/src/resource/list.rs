@@ -3,18 +3,10 @@
 //! Runs and workflows come first, by address; then the documentation. Only those of its pages are listed that lead to
 //! the others, among them an index of the rules and one of the commands: hundreds of pages would bury the rest.
 //! Unlisted resources can be read all the same.
-//!
-//! Runs and workflows come first, by address; the documentation comes behind them. Of that only the pages are listed that
-//! lead to the others, among them an index of the rules and one of the commands: hundreds of pages, one by one, would bury
-//! what somebody looks for. What isn't listed can be read all the same.
 
 use serde_json::Value;
 use statemark_runs::{Query, Status};
-
-use super::{Address, Part};
-use crate::ctx::Ctx;
-use crate::docs;
-use crate::problem::Problem;
+use statemark_tools::{Address, Ctx, Docs, Part, Problem};
 
 /// Most runs in the list. Why: `list_runs` finds the others, and their ids are addresses.
 const RUNS: usize = 200;
@@ -124,7 +116,7 @@ pub(crate) fn has_template(ctx: &Ctx<'_>, template: &str) -> bool {
 
 /// Returns the part of the list that an address belongs to.
 pub(crate) fn rank(address: &str) -> u8 {
-    u8::from(address.starts_with(docs::SCHEME))
+    u8::from(address.starts_with(Docs::SCHEME))
 }
 
 /// Lists the resources of the caller, by rank and address.

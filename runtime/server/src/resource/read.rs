@@ -2,12 +2,9 @@
 
 use serde_json::{Value, json};
 use statemark_runs::{RunId, Workflow, builtin, read_artifact};
-
-use super::{Address, Part};
-use crate::ctx::Ctx;
-use crate::envelope::bounds;
-use crate::lookup::unknown_revision;
-use crate::problem::Problem;
+use statemark_tools::envelope::bounds;
+use statemark_tools::lookup::unknown_revision;
+use statemark_tools::{Address, Ctx, Part, Problem};
 
 /// Most bytes of a part of a journal. Unit: bytes.
 ///

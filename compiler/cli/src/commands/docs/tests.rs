@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::CommandFactory as _;
-use statemark_server::Docs;
+use statemark_tools::Docs;
 
 use super::*;
 use crate::commands::Args;

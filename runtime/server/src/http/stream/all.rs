@@ -17,12 +17,11 @@ use std::sync::Arc;
 use axum::response::sse::Event;
 use serde_json::{Value, json};
 use statemark_runs::{Hash, Head, RunId, Watermark};
+use statemark_tools::{Caller, Dispatcher};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Last, Sender};
-use crate::caller::Caller;
-use crate::dispatch::Dispatcher;
 use crate::notifications::Notification;
 
 /// Most runs that are read at once.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::response::sse::Event;
 use serde_json::{Value, json};
 use statemark_runs::{Record, RunId};
+use statemark_tools::Dispatcher;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Sender;
-use crate::dispatch::Dispatcher;
 use crate::notifications::Notification;
 
 /// Most records that are read at once.

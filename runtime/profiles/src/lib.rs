@@ -1,0 +1,83 @@
+//! Profiles: the tools of other systems under their own names.
+//!
+//! Clients and prompts call them already.
+//!
+//! A profile is a map over the same operations as our own tools: each tool takes its documented arguments, executes one
+//! operation, and answers in its documented shape. Where a profile departs from its document, its module says so and why.
+//! No profile has a memory of its own, a path around policy, or a tool that lets an agent switch enforcement off.
+//!
+//! Each tool names its equivalent of ours: a state that grants or restricts one of the two means both.
+
+mod ralph;
+mod rstn;
+mod smithers;
+mod statewright;
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use statemark_runs::{Operation, Record, RunId, StoreError, Written};
+use statemark_tools::{Ctx, Outcome, Problem, Set, Tool};
+
+/// The interval at which a waiting tool checks whether its caller has given up.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The sets of tools, one for each system.
+pub const SETS: [Set; 4] = [statewright::SET, smithers::SET, ralph::SET, rstn::SET];
+
+/// The variables of the environment that these tools read, if the server's options have them.
+pub const VARIABLES: [&str; 3] = smithers::VARIABLES;
+
+/// Creates the tools of all profiles.
+#[must_use]
+pub fn all() -> Vec<Tool> {
+    let mut all = statewright::all();
+    all.extend(smithers::all());
+    all.extend(ralph::all());
+    all.extend(rstn::all());
+    all
+}
+
+/// Gives errors the shape of systems that have them as text alone.
+fn text_errors(outcome: Outcome) -> (Value, bool) {
+    match outcome {
+        Ok(answer) => (answer, false),
+        Err(problem) => (Value::String(problem.message), true),
+    }
+}
+
+/// Executes an operation on a run.
+///
+/// # Errors
+///
+/// Those of the operation; a refusal is one, too.
+fn execute<O, T>(ctx: &Ctx<'_>, run: &RunId, operation: &O) -> Result<Written<T>, Problem>
+where
+    O: Operation<Response = Written<T>>,
+{
+    let order = ctx.order(run.clone(), None, None)?;
+    let written = ctx.runs().execute(&order, operation)?;
+    match written.refusal() {
+        Some(refused) => Err(Problem::refused(refused)),
+        None => Ok(written),
+    }
+}
+
+/// Reads a record of a run.
+fn read_record(ctx: &Ctx<'_>, run: &RunId, seq: u64) -> Result<Option<Record>, StoreError> {
+    let store = ctx.runs().store();
+    let records = store.records(run, seq.saturating_sub(1), 1)?;
+    Ok(records.into_iter().next())
+}
+
+/// Sleeps for a while, at most until a deadline. Returns whether the caller still waits.
+fn sleep(ctx: &Ctx<'_>, duration: Duration, deadline: Instant) -> bool {
+    let end = deadline.min(Instant::now() + duration);
+    while Instant::now() < end {
+        if ctx.is_cancelled() {
+            return false;
+        }
+        std::thread::sleep(CANCEL_INTERVAL);
+    }
+    true
+}

@@ -1,0 +1,162 @@
+//! The profile of Smithers.
+//!
+//! | its word | ours |
+//! |---|---|
+//! | workflow | a workflow; `workflowName` is its id |
+//! | node | a state that a person sees, by its name |
+//! | iteration | a visit of the state, counted from 0 |
+//! | attempt | the visit itself, and one more for each report that begins the step again after it had failed or was done |
+//! | frame | a record at which an append ends: the run as it was then; `frameNo` is the record's number |
+//! | approval | an open request that is answered with yes or no: an approval, a confirmation, a review |
+//! | snapshot, checkpoint | a saved working copy |
+//! | output table, artifact | an artifact by its name |
+//!
+//! Statuses of runs: *running*; waiting is *waiting-approval* for a request of that kind and *waiting-event* for all else
+//! that must come from outside, *waiting-timer* where nothing but a timer leads on; *finished*, *failed*, *cancelled*. A
+//! paused run is *waiting-event*: the document counts every status that it doesn't list as terminal, and a client would stop
+//! watching a run that goes on.
+//!
+//! Where the document leaves something open or contradicts itself:
+//!
+//! - The kind of a blocker is `approval` in its only example, and its system says `waiting-approval`. Clients were written
+//!   against the document, so it is `approval`; all other kinds are the statuses' words.
+//! - `heartbeatAtMs` is null: no process owns a run, so none beats.
+//! - `watch_run` waits 25 s at most and then says `timedOut`: the document says to call again. `snapshots` has only those
+//!   that differ from the one before.
+//! - `run_workflow` with `force` on an existing run goes back to its beginning: journals aren't overwritten.
+//! - An artifact's id ends with the artifact's name if the visit handed in several.
+//! - The node of `fork_run` and `replay_run` to be reset was entered before. The fork begins before that: `parentFrameNo`
+//!   says at which frame.
+//!
+//! Where it departs from the document on purpose:
+//!
+//! - Nothing runs without an executor (`executor_unavailable`); else a run waits for its agent.
+//! - `ask_human` says `approved` only for an affirmative answer, and returns at the wait limit as `pending`.
+//! - `decidedBy` is the caller; an argument of that name becomes part of the note.
+//! - A call that would leave irreversible effects needs `confirm: true`.
+//!
+//! Deliberately not here: options of an engine (`maxConcurrency`, `rootDir`, …). They are accepted, and `ignored` lists them.
+
+mod affirmative;
+mod history;
+mod nodes;
+mod output;
+mod requests;
+mod runs;
+mod summary;
+mod travel;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use statemark_runs::body::RequestKind;
+use statemark_runs::state::Request;
+use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Set, Tool};
+
+/// The annotations of tools that undo something else with each call.
+const ENDING: Annotations = Annotations {
+    idempotent: false,
+    ..Annotations::DESTRUCTIVE
+};
+
+/// The annotations of tools that add something and reach people or programs.
+const REACHING: Annotations = Annotations {
+    open_world: true,
+    ..Annotations::ADDITIVE
+};
+
+/// The variables that name the task of `ask_human`: its run, its node, and the node's iteration.
+pub(super) const VARIABLES: [&str; 3] = [RUN, NODE, ITERATION];
+const RUN: &str = "SMITHERS_RUN_ID";
+const NODE: &str = "SMITHERS_NODE_ID";
+const ITERATION: &str = "SMITHERS_ITERATION";
+
+const READ_ONLY: Annotations = Annotations::READ_ONLY;
+
+/// Longest wait of a call. Unit: milliseconds. Why: clients give up after 30 seconds or more.
+const MAX_WAIT: u64 = 25_000;
+
+// No doc: it would become the schema's description.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RunInput {
+    /// The run.
+    run_id: String,
+}
+
+type Output<'o> = &'o [(&'o str, &'o str)];
+
+/// Creates a tool of this profile, with the fields of its answers.
+fn tool<I: DeserializeOwned + JsonSchema + 'static>(
+    output: Output<'_>,
+    tool: ProfileTool<I>,
+) -> Tool {
+    Tool::profile(SET, shape, tool).with_output(output)
+}
+
+/// The set of these tools.
+pub(super) const SET: Set = Set::Profile("smithers");
+
+pub(super) fn all() -> Vec<Tool> {
+    let mut all = runs::all();
+    all.extend(requests::all());
+    all.extend(output::all());
+    all.extend(history::all());
+    all.extend(travel::all());
+    all
+}
+
+/// Gives an outcome the document's envelope.
+fn shape(outcome: Outcome) -> (Value, bool) {
+    match outcome {
+        Ok(data) => (json!({"ok": true, "data": data}), false),
+        Err(problem) => (json!({"ok": false, "error": describe(problem)}), true),
+    }
+}
+
+/// Returns a problem as the document's error.
+fn describe(problem: Problem) -> Value {
+    let mut details = match problem.details {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    let code = map_code(&problem.code);
+    if code != problem.code {
+        details.insert("reason".to_owned(), json!(problem.code));
+    }
+    let details = (!details.is_empty()).then_some(details);
+    let message = problem.message.replace("`run_id`", "`runId`");
+    json!({"code": code, "message": message, "details": details, "docsUrl": null})
+}
+
+/// Returns the document's code for one of ours. Codes that aren't ours stay.
+fn map_code(ours: &str) -> &str {
+    match ours {
+        "unknown_run" | "unknown_workflow" => "RUN_NOT_FOUND",
+        "read_only" | "other_run" | "not_a_person" | "not_named" | "own_request" | "elicited"
+        | "relayed" | "not_granted" | "disallowed" | "unreadable_policy" => "UNAUTHORIZED",
+        "store_failed" | "corrupt" | "failed" | "bad_table" | "step_failed" => "INTERNAL_ERROR",
+        "executor_unavailable" => ours,
+        _ if ours.chars().all(|it| it.is_ascii_uppercase() || it == '_') => ours,
+        _ => "INVALID_INPUT",
+    }
+}
+
+/// Creates the problem of an argument that makes no sense.
+fn invalid(message: impl Into<String>) -> Problem {
+    Problem::new("INVALID_INPUT", message)
+}
+
+/// Checks whether a request is answered with yes or no.
+const fn is_approval(request: &Request) -> bool {
+    matches!(
+        request.opened.kind,
+        RequestKind::Approval | RequestKind::Confirm | RequestKind::Review
+    )
+}
+
+/// Converts a length into a number of an answer.
+fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,425 @@
+//! The journal as the document has it: `get_run_events` and `get_timeline`.
+//!
+//! A record that moves the run is several events: the frame, and each node that finished or started. They all have the
+//! record's number as `seq`, so a page never ends within a record.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use statemark_runs::body::{
+    Body, EffectStatus, RequestKind, Resolution, StepRecord, StepStatus, ToolVerdict,
+};
+use statemark_runs::runs::{Mark, Marked};
+use statemark_runs::{Loaded, MAX_PAGE, Record, StoreError, load_timeline, state};
+use statemark_tools::envelope::set_field;
+use statemark_tools::{Ctx, Outcome, Problem, ProfileTool, Tool};
+
+use super::nodes::{Nodes, Visit};
+use super::{READ_ONLY, count, invalid, tool};
+
+/// Most frames of a run in an answer: the last ones.
+const MAX_FRAMES: usize = 1_000;
+
+/// Deepest level of forks of forks in an answer.
+const MAX_DEPTH: usize = 16;
+
+/// Most runs in an answer.
+const MAX_RUNS: usize = 100;
+
+/// The types of events.
+const TYPES: [&str; 42] = [
+    "AgentEvent",
+    "ApprovalDenied",
+    "ApprovalGranted",
+    "ApprovalRequested",
+    "ChildRunFinished",
+    "ChildRunStarted",
+    "EffectRevertFinished",
+    "EventQueued",
+    "EventRefused",
+    "FrameCommitted",
+    "HumanAnswered",
+    "HumanRequestCancelled",
+    "HumanRequestExpired",
+    "HumanRequested",
+    "NodeFailed",
+    "NodeFinished",
+    "NodeOutput",
+    "NodePending",
+    "NodeReported",
+    "NodeSkipped",
+    "NodeStarted",
+    "NodeWaiting",
+    "Noted",
+    "RevertFinished",
+    "RevertStarted",
+    "RunCancelled",
+    "RunFailed",
+    "RunFinished",
+    "RunForked",
+    "RunStarted",
+    "RunStateChanged",
+    "RunStatusChanged",
+    "SideEffectReported",
+    "SnapshotCaptured",
+    "TaskHeartbeat",
+    "TimeTravelJumped",
+    "TokenUsageReported",
+    "ToolCallDenied",
+    "ToolCallFinished",
+    "ToolCallStarted",
+    "Unreadable",
+    "WorkflowReloaded",
+];
+
+pub(super) fn all() -> Vec<Tool> {
+    vec![
+        tool(
+            &[("runId", "string"), ("events", "array")],
+            ProfileTool {
+                name: "get_run_events",
+                title: "Get a run's events",
+                description: "The events of a run, in order. For the next page, `afterSeq` is the `seq` of the last event.",
+                annotations: READ_ONLY,
+                equivalent: Some("get_events"),
+                run: get_run_events,
+            },
+        ),
+        tool(
+            &[("timeline", "object")],
+            ProfileTool {
+                name: "get_timeline",
+                title: "Get the timeline",
+                description: "The frames of a run, each a `frameNo` to rewind to or to fork at, and the forks.",
+                annotations: READ_ONLY,
+                equivalent: Some("get_timeline"),
+                run: get_timeline,
+            },
+        ),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GetRunEvents {
+    /// The run.
+    run_id: String,
+    /// Only later events: the `seq` of the last event of the page before.
+    #[serde(default)]
+    after_seq: u64,
+    /// Most events, from 1 to 10000; 200 by default. A record's events stay together.
+    limit: Option<u64>,
+    /// Only events of this node.
+    node_id: Option<String>,
+    /// Only events of these types, such as `NodeFinished`.
+    types: Option<Vec<String>>,
+    /// Only events from this time on.
+    #[serde(default)]
+    since_timestamp_ms: u64,
+}
+
+fn get_run_events(ctx: &Ctx<'_>, input: &GetRunEvents) -> Outcome {
+    let limit = input.limit.unwrap_or(200);
+    if !(1..=10_000).contains(&limit) {
+        return Err(invalid(format!("`limit`: {limit} isn't from 1 to 10000")));
+    }
+    for kind in input.types.iter().flatten() {
+        if !TYPES.contains(&kind.as_str()) {
+            let known = TYPES.join(", ");
+            return Err(invalid(format!(
+                "`types`: there is no type `{kind}`; there are {known}"
+            )));
+        }
+    }
+    let loaded = ctx.load_run(Some(&input.run_id))?;
+    let nodes = Nodes::read(ctx, &loaded)?;
+    let store = ctx.runs().store();
+    let wanted = |event: &Event| {
+        let (types, node) = (input.types.as_ref(), input.node_id.as_ref());
+        types.is_none_or(|types| types.contains(&event.kind))
+            && node.is_none_or(|node| event.node.as_ref() == Some(node))
+    };
+    let mut events: Vec<Value> = Vec::new();
+    let mut after = input.after_seq;
+    'pages: loop {
+        let page = store.records(&loaded.run, after, MAX_PAGE)?;
+        for record in &page {
+            after = record.seq;
+            if record.time < input.since_timestamp_ms {
+                continue;
+            }
+            let found: Vec<Event> = map_record(record, &nodes)
+                .into_iter()
+                .filter(wanted)
+                .collect();
+            let is_full = count(events.len().saturating_add(found.len())) > limit;
+            if is_full && !events.is_empty() {
+                break 'pages;
+            }
+            events.extend(found.into_iter().map(|event| {
+                json!({
+                    "runId": loaded.run,
+                    "seq": record.seq,
+                    "timestampMs": record.time,
+                    "type": event.kind,
+                    "payload": event.payload,
+                })
+            }));
+        }
+        if page.len() < MAX_PAGE {
+            break;
+        }
+    }
+    Ok(json!({"runId": loaded.run, "events": events}))
+}
+
+/// An event of the document.
+struct Event {
+    kind: String,
+    node: Option<String>,
+    payload: Value,
+}
+
+/// Returns the events of a record.
+fn map_record(record: &Record, nodes: &Nodes) -> Vec<Event> {
+    let Ok(body) = record.read() else {
+        return vec![plain("Unreadable", record, nodes, None)];
+    };
+    let kind = match &body {
+        Body::Started(started) => {
+            let mut all = vec![plain("RunStarted", record, nodes, None)];
+            all.extend(step_events(&started.step, record, nodes));
+            return all;
+        }
+        Body::Event(event) => {
+            let mut all = vec![plain("FrameCommitted", record, nodes, None)];
+            all.extend(step_events(&event.step, record, nodes));
+            return all;
+        }
+        Body::Forced(forced) => {
+            let mut all = vec![plain("RunStateChanged", record, nodes, None)];
+            all.extend(step_events(&forced.step, record, nodes));
+            return all;
+        }
+        Body::Step(step) => {
+            let node = step.step.rsplit(':').next().map(str::to_owned);
+            return vec![plain(type_of_report(step.status), record, nodes, node)];
+        }
+        Body::Tool(tool) if tool.reserved => "ToolCallStarted",
+        Body::Tool(tool) if tool.verdict == ToolVerdict::Denied => "ToolCallDenied",
+        Body::Tool(_) => "ToolCallFinished",
+        Body::Opened(opened) => {
+            let node = opened.states.first().cloned();
+            let kind = match opened.kind {
+                RequestKind::Approval | RequestKind::Confirm | RequestKind::Review => {
+                    "ApprovalRequested"
+                }
+                RequestKind::Select | RequestKind::Text | RequestKind::Json => "HumanRequested",
+            };
+            return vec![plain(kind, record, nodes, node)];
+        }
+        Body::Resolved(resolved) => match resolved.resolution {
+            Resolution::Approved => "ApprovalGranted",
+            Resolution::Denied | Resolution::SentBack => "ApprovalDenied",
+            Resolution::Answered => "HumanAnswered",
+            Resolution::Expired => "HumanRequestExpired",
+            Resolution::Withdrawn => "HumanRequestCancelled",
+        },
+        Body::Artifact(artifact) => {
+            let node = artifact.step.clone();
+            return vec![plain("NodeOutput", record, nodes, node)];
+        }
+        Body::Closed(closed) if closed.success => "RunFinished",
+        Body::Effect(effect) if effect.status == EffectStatus::Compensated => {
+            "EffectRevertFinished"
+        }
+        other => type_of_kind(other),
+    };
+    vec![plain(kind, record, nodes, None)]
+}
+
+/// Returns the type of a record whose kind decides it.
+fn type_of_kind(body: &Body) -> &'static str {
+    match body {
+        Body::Forked(_) => "RunForked",
+        Body::Progress(_) => "TaskHeartbeat",
+        Body::Message(_) => "AgentEvent",
+        Body::Paused(_) | Body::Continued(_) => "RunStatusChanged",
+        Body::Cancelled(_) => "RunCancelled",
+        Body::Closed(_) => "RunFailed",
+        Body::Rewound(_) => "TimeTravelJumped",
+        Body::Migrated(_) => "WorkflowReloaded",
+        Body::CheckpointTaken(_) => "SnapshotCaptured",
+        Body::CheckpointRestored(it) if it.done => "RevertFinished",
+        Body::CheckpointRestored(_) => "RevertStarted",
+        Body::Usage(_) => "TokenUsageReported",
+        Body::Effect(_) => "SideEffectReported",
+        Body::Queued(_) => "EventQueued",
+        Body::Refused(_) => "EventRefused",
+        Body::ChildStarted(_) => "ChildRunStarted",
+        Body::ChildEnded(_) => "ChildRunFinished",
+        _ => "Noted",
+    }
+}
+
+/// Returns the type of a report on a step.
+const fn type_of_report(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::NotStarted => "NodePending",
+        StepStatus::Running => "TaskHeartbeat",
+        StepStatus::Waiting => "NodeWaiting",
+        StepStatus::Completed => "NodeReported",
+        StepStatus::Failed => "NodeFailed",
+        StepStatus::Skipped => "NodeSkipped",
+    }
+}
+
+/// Returns a record as one event.
+fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> Event {
+    debug_assert!(TYPES.contains(&kind), "`{kind}` isn't among the types");
+    let visit = nodes.at(record.seq);
+    let node = node.or_else(|| visit.map(|it| it.node.clone()));
+    let body: Value = serde_json::from_str(&record.plain_body()).unwrap_or_default();
+    let iteration = node.as_ref();
+    let iteration = iteration.and_then(|node| nodes.of_node_at(node, record.seq));
+    Event {
+        kind: kind.to_owned(),
+        payload: json!({
+            "nodeId": node,
+            "iteration": iteration.map(|it| it.iteration),
+            "kind": record.kind,
+            "by": record.actor.to_string(),
+            "summary": record.summary(),
+            "body": body,
+        }),
+        node,
+    }
+}
+
+/// Returns the events of a step of the machine: of nodes, and of the run.
+fn step_events(step: &StepRecord, record: &Record, nodes: &Nodes) -> Vec<Event> {
+    let mut all = Vec::new();
+    let mut push = |kind: &str, visit: &Visit, attempt: u64| {
+        debug_assert!(TYPES.contains(&kind), "`{kind}` isn't among the types");
+        all.push(Event {
+            kind: kind.to_owned(),
+            node: Some(visit.node.clone()),
+            payload: json!({
+                "nodeId": visit.node,
+                "iteration": visit.iteration,
+                "attempt": attempt,
+            }),
+        });
+    };
+    for microstep in &step.steps {
+        for state in &microstep.exited {
+            if let Some(left) = nodes.left_at(state, record.seq) {
+                push("NodeFinished", left, left.last_attempt());
+            }
+        }
+        for state in &microstep.entered {
+            if let Some(entered) = nodes.entered_at(state, record.seq) {
+                push("NodeStarted", entered, 1);
+            }
+        }
+    }
+    if let Some(success) = step.ended {
+        let kind = if success { "RunFinished" } else { "RunFailed" };
+        all.push(Event {
+            kind: kind.to_owned(),
+            node: None,
+            payload: json!({"success": success}),
+        });
+    }
+    all
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GetTimeline {
+    /// The run.
+    run_id: String,
+    /// Include all forks, and theirs.
+    #[serde(default)]
+    tree: bool,
+}
+
+fn get_timeline(ctx: &Ctx<'_>, input: &GetTimeline) -> Outcome {
+    let loaded = ctx.load_run(Some(&input.run_id))?;
+    let mut left = MAX_RUNS;
+    let depth = if input.tree { MAX_DEPTH } else { 0 };
+    Ok(json!({"timeline": describe_timeline(ctx, &loaded, depth, &mut left)?}))
+}
+
+/// Returns the frames of a run, and its forks down to a depth, while runs are left.
+fn describe_timeline(
+    ctx: &Ctx<'_>,
+    loaded: &Loaded,
+    depth: usize,
+    left: &mut usize,
+) -> Result<Value, Problem> {
+    *left = left.saturating_sub(1);
+    let runs = ctx.runs();
+    let timeline = load_timeline(runs, &loaded.run)?;
+    let mut frames = frames(ctx, loaded)?;
+    for frame in &mut frames {
+        let at = frame.get("frameNo").and_then(Value::as_u64);
+        let forks = timeline.forks.iter().filter(|it| Some(it.at) == at);
+        let forks: Vec<Value> = forks
+            .map(|it| json!({"runId": it.run, "createdAtMs": it.created, "status": it.status}))
+            .collect();
+        set_field(frame, "forkPoints", json!(forks));
+    }
+    let cut = frames.len().saturating_sub(MAX_FRAMES);
+    let frames = frames.split_off(cut);
+    let mut answer = json!({
+        "runId": loaded.run,
+        "frames": frames,
+        "framesLeftOut": cut,
+        "branch": timeline.origins.last().map(|(run, at)| json!({"parentRunId": run, "parentFrameNo": at})),
+        "rewinds": timeline.marks.iter().filter(|it| is_rewind(it)).count(),
+    });
+    if depth > 0 {
+        let mut children = Vec::new();
+        for fork in &timeline.forks {
+            // Runs that the caller may not touch aren't shown.
+            let is_out_of_reach = ctx.bound_run().is_some_and(|bound| *bound != fork.run);
+            if *left > 0 && !is_out_of_reach {
+                let child = ctx.runs().catch_up(&fork.run)?;
+                children.push(describe_timeline(
+                    ctx,
+                    &child,
+                    depth.saturating_sub(1),
+                    left,
+                )?);
+            }
+        }
+        set_field(&mut answer, "children", Value::Array(children));
+    }
+    Ok(answer)
+}
+
+const fn is_rewind(mark: &Mark) -> bool {
+    matches!(mark.what, Marked::Rewound { .. })
+}
+
+/// Returns the frames of a run: the records that count and end an append.
+fn frames(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Vec<Value>, Problem> {
+    let store = ctx.runs().store();
+    let upto = Some(loaded.head.seq);
+    let live = state::live_records(store, &loaded.run, upto, &[])?;
+    let mut frames = Vec::new();
+    let each = |record: &Record| -> Result<(), StoreError> {
+        if live.contains(record.seq) && !record.continues() && record.kind != "refused" {
+            frames.push(json!({
+                "frameNo": record.seq,
+                "createdAtMs": record.time,
+                "contentHash": record.hash(),
+                "summary": record.summary(),
+            }));
+        }
+        Ok(())
+    };
+    state::for_each_record(store, &loaded.run, 0, upto, each)?;
+    Ok(frames)
+}

@@ -1,0 +1,694 @@
+//! Tools for workflows and runs: list, start, look, wait, explain.
+
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use statemark_runs::body::RequestKind;
+use statemark_runs::state::Request;
+use statemark_runs::{
+    Blocker, ContinueRun, Loaded, MAX_PAGE, Query, Reason, Remedy, StartRun, Status, StoreError,
+    explain, fire_all_due,
+};
+use statemark_tools::envelope::set_field;
+use statemark_tools::{Ctx, Outcome, Problem, ProfileTool, Spec, Tool};
+
+use super::nodes::{self, Nodes};
+use super::summary::{self, Summarizer};
+use super::travel::{self, Target};
+use super::{MAX_WAIT, REACHING, READ_ONLY, RunInput, count, invalid, is_approval, requests, tool};
+use crate::{execute, sleep};
+
+pub(super) fn all() -> Vec<Tool> {
+    vec![
+        tool(
+            &[("workflows", "array")],
+            ProfileTool {
+                name: "list_workflows",
+                title: "List workflows",
+                description: "The workflows that runs can be started of; `id` is the `workflowId` of `run_workflow`.",
+                annotations: READ_ONLY,
+                equivalent: Some("list_workflows"),
+                run: list_workflows,
+            },
+        ),
+        tool(
+            &[
+                ("workflow", "object"),
+                ("runId", "string"),
+                ("launchMode", "string"),
+                ("requestedResume", "boolean"),
+                ("status", "string"),
+                ("observedRun", ""),
+                ("result", ""),
+            ],
+            ProfileTool {
+                name: "run_workflow",
+                title: "Run a workflow",
+                description: "Starts a run of a workflow or continues one. It waits for its agent: nothing is executed here.",
+                annotations: REACHING,
+                equivalent: Some("start_run"),
+                run: run_workflow,
+            },
+        ),
+        tool(
+            &[("runs", "array")],
+            ProfileTool {
+                name: "list_runs",
+                title: "List runs",
+                description: "Recent runs, each in short.",
+                annotations: READ_ONLY,
+                equivalent: Some("list_runs"),
+                run: list_runs,
+            },
+        ),
+        tool(
+            &[("run", "object")],
+            ProfileTool {
+                name: "get_run",
+                title: "Get a run",
+                description: "A run with its steps, approvals, loops, lineage, configuration and error.",
+                annotations: READ_ONLY,
+                equivalent: Some("get_run"),
+                run: get_run,
+            },
+        ),
+        tool(
+            &[
+                ("runId", "string"),
+                ("intervalMs", "integer"),
+                ("pollCount", "integer"),
+                ("reachedTerminal", "boolean"),
+                ("timedOut", "boolean"),
+                ("finalRun", "object"),
+                ("snapshots", "array"),
+            ],
+            ProfileTool {
+                name: "watch_run",
+                title: "Watch a run",
+                description: "Waits until a run ends or the time is up. `timedOut` says that the run continues: call again.",
+                annotations: READ_ONLY,
+                equivalent: Some("wait_run"),
+                run: watch_run,
+            },
+        ),
+        tool(
+            &[("diagnosis", "object")],
+            ProfileTool {
+                name: "explain_run",
+                title: "Explain a run",
+                description: "The reasons why a run is blocked or waits, each with the call that removes it.",
+                annotations: READ_ONLY,
+                equivalent: Some("explain_run"),
+                run: explain_run,
+            },
+        ),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct NoInput {}
+
+fn list_workflows(ctx: &Ctx<'_>, _: &NoInput) -> Outcome {
+    let mut specs = ctx.catalog().specs();
+    specs.sort_by(|a, b| a.id.cmp(&b.id));
+    let specs: Vec<Value> = specs.iter().map(describe_spec).collect();
+    Ok(json!({"workflows": specs}))
+}
+
+fn describe_spec(spec: &Spec) -> Value {
+    json!({
+        "id": spec.id,
+        "metadataVersion": 1,
+        "displayName": spec.title.as_ref().unwrap_or(&spec.id),
+        "scope": "local",
+        "entryFile": spec.source,
+        "path": spec.source,
+        "sourceType": "user",
+        "description": spec.description.clone().unwrap_or_default(),
+        "tags": [],
+        "aliases": [],
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RunWorkflow {
+    /// The workflow, by its id in `list_workflows`.
+    workflow_id: String,
+    /// The run's input.
+    input: Option<Map<String, Value>>,
+    /// Short for an `input` with nothing but `prompt`.
+    prompt: Option<String>,
+    /// The run's id; by default one that nobody can guess.
+    run_id: Option<String>,
+    /// Continue a run; needs `runId`.
+    #[serde(default)]
+    resume: bool,
+    /// Take an existing run back to its beginning.
+    #[serde(default)]
+    force: bool,
+    /// Wait until the run ends: needs an executor, unless it has ended.
+    #[serde(default)]
+    wait_for_terminal: bool,
+    /// Time to wait for a run in the background to appear: it appears at once.
+    wait_for_start_ms: Option<u64>,
+    /// For an executor.
+    max_concurrency: Option<u64>,
+    /// For an executor.
+    root_dir: Option<String>,
+    /// For an executor.
+    log_dir: Option<String>,
+    /// For an executor.
+    allow_network: Option<bool>,
+    /// For an executor.
+    max_output_bytes: Option<u64>,
+    /// For an executor.
+    tool_timeout_ms: Option<u64>,
+    /// For an executor.
+    hot: Option<bool>,
+    /// With `force`: leave irreversible effects.
+    #[serde(default)]
+    confirm: bool,
+}
+
+impl RunWorkflow {
+    /// Returns the input that a new run gets.
+    fn run_input(&self) -> Value {
+        match (&self.input, &self.prompt) {
+            (Some(input), _) => json!(input),
+            (None, Some(prompt)) => json!({"prompt": prompt}),
+            (None, None) => json!({}),
+        }
+    }
+
+    /// Lists the given options that only an executor obeys.
+    fn ignored(&self) -> Vec<&'static str> {
+        let options = [
+            ("maxConcurrency", self.max_concurrency.is_some()),
+            ("rootDir", self.root_dir.is_some()),
+            ("logDir", self.log_dir.is_some()),
+            ("allowNetwork", self.allow_network.is_some()),
+            ("maxOutputBytes", self.max_output_bytes.is_some()),
+            ("toolTimeoutMs", self.tool_timeout_ms.is_some()),
+            ("hot", self.hot.is_some()),
+            ("waitForStartMs", self.wait_for_start_ms.is_some()),
+        ];
+        let given = options.into_iter().filter(|(_, is_given)| *is_given);
+        given.map(|(name, _)| name).collect()
+    }
+}
+
+fn run_workflow(ctx: &Ctx<'_>, input: &RunWorkflow) -> Outcome {
+    let spec = find_spec(ctx, &input.workflow_id)?;
+    let loaded = match find_existing(ctx, input)? {
+        None if input.wait_for_terminal => return Err(no_executor(None)),
+        None => start(ctx, input)?,
+        Some(loaded) => continue_run(ctx, input, loaded)?,
+    };
+    let status = summary::status(&loaded)?;
+    let waited = input.wait_for_terminal;
+    if waited && !summary::is_terminal(&loaded) {
+        return Err(no_executor(Some(&loaded)));
+    }
+    Ok(json!({
+        "workflow": describe_spec(&spec),
+        "runId": loaded.run,
+        "launchMode": if waited { "waited" } else { "background" },
+        "requestedResume": input.resume,
+        "status": status,
+        "observedRun": Summarizer::new(ctx).summarize(ctx, &loaded)?,
+        "result": waited.then(|| result(&loaded, status)),
+        "ignored": input.ignored(),
+    }))
+}
+
+fn find_spec(ctx: &Ctx<'_>, id: &str) -> Result<Spec, Problem> {
+    let catalog = ctx.catalog();
+    let mut specs = catalog.specs().into_iter();
+    if let Some(spec) = specs.find(|spec| spec.id == id) {
+        return Ok(spec);
+    }
+    if catalog.lacks_machine(id) {
+        let message = format!("the document `{id}` has no machine to run");
+        return Err(Problem::new("WORKFLOW_MISSING_DEFAULT", message));
+    }
+    let known = catalog.ids();
+    let message = format!("there is no workflow `{id}`");
+    Err(Problem::new("unknown_workflow", message).with(json!({"known": known})))
+}
+
+/// Finds the run that the call names, if it exists.
+fn find_existing(ctx: &Ctx<'_>, input: &RunWorkflow) -> Result<Option<Loaded>, Problem> {
+    if input.run_id.is_none() && ctx.bound_run().is_none() {
+        if input.resume {
+            return Err(invalid("`resume` needs the `runId` of the run to continue"));
+        }
+        return Ok(None);
+    }
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let runs = ctx.runs();
+    match runs.store().head(&run) {
+        Err(StoreError::NotFound { .. }) if !input.resume => Ok(None),
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok(Some(runs.catch_up(&run)?)),
+    }
+}
+
+fn start(ctx: &Ctx<'_>, input: &RunWorkflow) -> Result<Loaded, Problem> {
+    let run = ctx.new_run_id(input.run_id.as_deref())?;
+    let order = ctx.order(run, None, None)?;
+    let start = StartRun {
+        workflow: input.workflow_id.clone(),
+        input: input.run_input(),
+        project: ctx.caller.project.clone(),
+        ..StartRun::default()
+    };
+    Ok(ctx.runs().execute(&order, &start)?.loaded)
+}
+
+/// Continues an existing run, or takes it back to its beginning.
+fn continue_run(ctx: &Ctx<'_>, input: &RunWorkflow, loaded: Loaded) -> Result<Loaded, Problem> {
+    let run = &loaded.run;
+    if loaded.state.workflow != input.workflow_id {
+        let message = format!("run `{run}` is of `{}`", loaded.state.workflow);
+        return Err(invalid(message));
+    }
+    if input.resume {
+        return if loaded.state.status() == Status::Paused {
+            Ok(execute(ctx, run, &ContinueRun::default())?.loaded)
+        } else {
+            Ok(loaded)
+        };
+    }
+    let may_start = ctx.check_may_start().is_ok();
+    if !input.force {
+        let options = if may_start {
+            "`resume` it, `force` it back to its beginning, or leave `runId` out"
+        } else {
+            "`resume` it, or `force` it back to its beginning"
+        };
+        let message = format!("there is a run `{run}` already: {options}");
+        return Err(invalid(message));
+    }
+    let before = loaded.state.input.as_object().cloned().unwrap_or_default();
+    let is_given = input.input.is_some() || input.prompt.is_some();
+    if is_given && json!(before) != input.run_input() {
+        let option = if may_start {
+            "leave `runId` out to start another run"
+        } else {
+            "leave `input` and `prompt` out to go back to its beginning"
+        };
+        let message = format!(
+            "run `{run}` began with another input, and its journal isn't overwritten: {option}"
+        );
+        return Err(invalid(message));
+    }
+    let first = travel::end_of_append(ctx, run, 1)?;
+    if first == loaded.head.seq {
+        return Ok(loaded);
+    }
+    let target = Target {
+        seq: first,
+        with_files: false,
+        confirm: input.confirm,
+    };
+    Ok(travel::rewind(ctx, &loaded, &target)?.loaded)
+}
+
+fn no_executor(loaded: Option<&Loaded>) -> Problem {
+    let message = "no executor is configured that would carry the run to its end: leave `waitForTerminal` out, and it waits for its agent";
+    let run = loaded.map(|it| &it.run);
+    Problem::new("executor_unavailable", message).with(json!({"runId": run}))
+}
+
+/// Returns the result of a run that has ended.
+fn result(loaded: &Loaded, status: &str) -> Value {
+    let mut result = json!({"runId": loaded.run, "status": status});
+    let (key, value) = if loaded.state.status() == Status::Completed {
+        ("output", json!(loaded.state.context))
+    } else {
+        ("error", error(loaded))
+    };
+    set_field(&mut result, key, value);
+    result
+}
+
+/// Returns the reason why a run has ended badly.
+fn error(loaded: &Loaded) -> Value {
+    let state = &loaded.state;
+    let message = match state.status() {
+        Status::Cancelled => state.cancelled.clone().unwrap_or_default(),
+        Status::Failed => format!("it has ended badly, in {}", state.leaves.join(", ")),
+        _ => return Value::Null,
+    };
+    json!({"message": message})
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ListRuns {
+    /// Most runs to return, from 1 to 200; 20 by default.
+    limit: Option<u64>,
+    /// Only runs with this status, such as `running`, `finished`, `failed`.
+    status: Option<String>,
+}
+
+fn list_runs(ctx: &Ctx<'_>, input: &ListRuns) -> Outcome {
+    let limit = input.limit.unwrap_or(20);
+    if !(1..=200).contains(&limit) {
+        return Err(invalid(format!("`limit`: {limit} isn't from 1 to 200")));
+    }
+    let statuses = map_status(input.status.as_deref())?;
+    let summarizer = Summarizer::new(ctx);
+    let runs = ctx.runs();
+    if ctx.bound_run().is_none() {
+        // Overdue timers would change the statuses.
+        fire_all_due(runs)?;
+    }
+    let Some(statuses) = statuses else {
+        return Ok(json!({"runs": []}));
+    };
+    let mut query = Query {
+        statuses,
+        project: ctx.caller.project.clone(),
+        limit: MAX_PAGE,
+        ..Query::default()
+    };
+    let mut found = Vec::new();
+    'pages: loop {
+        let page = runs.store().list(&query)?;
+        for head in page.heads {
+            if ctx.bound_run().is_some_and(|bound| *bound != head.run) {
+                continue;
+            }
+            let loaded = runs.load(&head.run)?;
+            let wanted = input.status.as_deref();
+            if wanted.is_none_or(|wanted| summary::status(&loaded).is_ok_and(|it| it == wanted)) {
+                found.push(summarizer.summarize(ctx, &loaded)?);
+            }
+            if count(found.len()) >= limit {
+                break 'pages;
+            }
+        }
+        query.after = page.next;
+        if query.after.is_none() {
+            break;
+        }
+    }
+    Ok(json!({"runs": found}))
+}
+
+/// The document's statuses.
+const STATUSES: [&str; 8] = [
+    "running",
+    "waiting-approval",
+    "waiting-event",
+    "waiting-timer",
+    "finished",
+    "failed",
+    "cancelled",
+    "continued",
+];
+
+/// Returns our statuses for one of the document's; `None` for one that no run can have.
+fn map_status(wanted: Option<&str>) -> Result<Option<Vec<String>>, Problem> {
+    let ours: &[Status] = match wanted {
+        Some("running" | "waiting-timer") => &[Status::Running],
+        Some("waiting-approval") => &[Status::Waiting],
+        Some("waiting-event") => &[Status::Waiting, Status::Paused],
+        Some("finished") => &[Status::Completed],
+        Some("failed") => &[Status::Failed],
+        Some("cancelled") => &[Status::Cancelled],
+        None => &[],
+        Some("continued") => return Ok(None),
+        Some(other) => {
+            let known = STATUSES.join(", ");
+            let message = format!("`status`: there is no status `{other}`; there are {known}");
+            return Err(invalid(message));
+        }
+    };
+    Ok(Some(ours.iter().map(|it| it.name().to_owned()).collect()))
+}
+
+fn get_run(ctx: &Ctx<'_>, input: &RunInput) -> Outcome {
+    let loaded = ctx.load_run(Some(&input.run_id))?;
+    let nodes = Nodes::read(ctx, &loaded)?;
+    let state = &loaded.state;
+    let open = summary::open_approvals(&loaded).into_iter();
+    let open = open.map(|request| requests::describe_approval(ctx, &loaded, request));
+    let open = open.collect::<Result<Vec<Value>, Problem>>()?;
+    let origins: Vec<_> = state.forked.iter().map(|(run, _)| run).collect();
+    let mut children = state.children.iter();
+    let child = children.find(|(_, child)| child.ended.is_none() && state.is_current_child(child));
+    let mut run = Summarizer::new(ctx).summarize(ctx, &loaded)?;
+    for (key, value) in [
+        ("steps", json!(steps(&loaded, &nodes))),
+        ("approvals", json!(open)),
+        ("loops", json!(loops(&loaded))),
+        ("continuedFromRunIds", json!(origins)),
+        ("activeDescendantRunId", json!(child.map(|(run, _)| run))),
+        ("config", config(&loaded)),
+        ("error", error(&loaded)),
+    ] {
+        set_field(&mut run, key, value);
+    }
+    Ok(json!({"run": run}))
+}
+
+/// Lists every visit, and the states that weren't entered.
+fn steps(loaded: &Loaded, nodes: &Nodes) -> Vec<Value> {
+    let mut steps = Vec::new();
+    for (_, name) in loaded.workflow.visible_states() {
+        let visits = nodes.visits.iter().filter(|it| it.node == name);
+        let before = steps.len();
+        steps.extend(visits.map(|visit| visit.describe(loaded)));
+        if steps.len() == before {
+            steps.push(json!({
+                "nodeId": name,
+                "iteration": 0,
+                "state": "pending",
+                "lastAttempt": null,
+                "updatedAtMs": null,
+                "outputTable": null,
+                "label": nodes::label(loaded, name),
+            }));
+        }
+    }
+    steps
+}
+
+/// Lists the states that were entered again, or whose visits are limited.
+fn loops(loaded: &Loaded) -> Vec<Value> {
+    let mut loops = Vec::new();
+    for (_, name) in loaded.workflow.visible_states() {
+        let most = loaded.limit(name, "max_visits");
+        let visits = loaded.state.visits.get(name).map_or(0, |visit| visit.count);
+        if visits > 1 || most.is_some() {
+            loops.push(json!({
+                "loopId": name,
+                "iteration": visits.saturating_sub(1),
+                "maxIterations": most,
+            }));
+        }
+    }
+    loops
+}
+
+/// Returns the run's input and data, and the definition's `meta`.
+fn config(loaded: &Loaded) -> Value {
+    let mut config = json!({"input": loaded.state.input, "context": loaded.state.context});
+    if let Some(meta) = loaded.workflow.meta().get("meta") {
+        set_field(&mut config, "meta", meta.clone());
+    }
+    config
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WatchRun {
+    /// The run.
+    run_id: String,
+    /// Time between two polls; 1000 by default, 500 at least.
+    interval_ms: Option<u64>,
+    /// Time to wait; 30000 by default, and 25000 at most in one call.
+    timeout_ms: Option<u64>,
+}
+
+/// Shortest time between two polls. Unit: milliseconds.
+const MIN_INTERVAL: u64 = 500;
+
+fn watch_run(ctx: &Ctx<'_>, input: &WatchRun) -> Outcome {
+    let interval = input.interval_ms.unwrap_or(1000);
+    if interval == 0 {
+        return Err(invalid("`intervalMs`: it is 1 at least"));
+    }
+    let interval = interval.max(MIN_INTERVAL);
+    let timeout = Duration::from_millis(input.timeout_ms.unwrap_or(30_000).min(MAX_WAIT));
+    let run = ctx.resolve_run(Some(&input.run_id))?;
+    let began = Instant::now();
+    let deadline = began + timeout;
+    let mut snapshots: Vec<Value> = Vec::new();
+    let mut polls = 0_u64;
+    let (last, is_terminal) = loop {
+        let loaded = ctx.runs().catch_up(&run)?;
+        let summarizer = Summarizer::new(ctx);
+        let now = summarizer.summarize(ctx, &loaded)?;
+        polls = polls.saturating_add(1);
+        if snapshots.last().and_then(|it| it.get("run")) != Some(&now) {
+            snapshots.push(json!({"observedAtMs": summarizer.now(), "run": now}));
+        }
+        let is_terminal = summary::is_terminal(&loaded);
+        let is_over = is_terminal || Instant::now() >= deadline;
+        if is_over || !sleep(ctx, Duration::from_millis(interval), deadline) {
+            break (now, is_terminal);
+        }
+        let share = began.elapsed().as_secs_f64() / timeout.as_secs_f64();
+        ctx.report_progress(share, &format!("watching `{run}`"));
+    };
+    Ok(json!({
+        "runId": run,
+        "intervalMs": interval,
+        "pollCount": polls,
+        "reachedTerminal": is_terminal,
+        "timedOut": !is_terminal,
+        "finalRun": last,
+        "snapshots": snapshots,
+    }))
+}
+
+fn explain_run(ctx: &Ctx<'_>, input: &RunInput) -> Outcome {
+    let loaded = ctx.load_run(Some(&input.run_id))?;
+    let now = ctx.runs().now();
+    let reasons = explain(&loaded, None)?.reasons;
+    let status = summary::status(&loaded)?;
+    let blockers = reasons
+        .iter()
+        .map(|reason| describe_blocker(ctx, reason, &loaded));
+    let blockers = blockers.collect::<Result<Vec<Value>, Problem>>()?;
+    Ok(json!({"diagnosis": {
+        "runId": loaded.run,
+        "status": status,
+        "summary": diagnose(&loaded, status, &reasons),
+        "generatedAtMs": now,
+        "blockers": if summary::is_terminal(&loaded) { Vec::new() } else { blockers },
+        "currentNodeId": nodes::active_node(&loaded),
+    }}))
+}
+
+/// Returns the diagnosis as a sentence.
+fn diagnose(loaded: &Loaded, status: &str, reasons: &[Reason]) -> String {
+    let node = nodes::active_node(loaded);
+    let first = reasons.first().map(Reason::text);
+    match (status, node, first) {
+        ("waiting-approval", Some(node), _) => {
+            format!("Run is waiting for a human approval on node '{node}'.")
+        }
+        ("running", Some(node), None) => format!("Run is at node '{node}', and nothing blocks it."),
+        ("running", Some(node), Some(first)) => {
+            format!("Run is at node '{node}' and waits for its agent: {first}.")
+        }
+        (_, _, Some(first)) => format!("Run is {status}: {}.", first.trim_end_matches('.')),
+        _ => format!("Run is {status}."),
+    }
+}
+
+fn describe_blocker(ctx: &Ctx<'_>, reason: &Reason, loaded: &Loaded) -> Outcome {
+    let now = ctx.runs().now();
+    let request = request_id(reason);
+    let request = request.and_then(|it| loaded.state.requests.get(it));
+    let node = request.and_then(|it| it.opened.states.first().map(String::as_str));
+    let node = node
+        .or_else(|| nodes::active_node(loaded))
+        .unwrap_or_default();
+    let visit = loaded.state.visits.get(node);
+    let since = request.map(|it| it.time);
+    let since = since.or_else(|| visit.map(|visit| visit.since));
+    let kind = blocker_kind(reason, request);
+    let unblocker = match &reason.remedy {
+        Some(remedy) => describe_remedy(remedy, loaded),
+        None => "Nothing from outside.".to_owned(),
+    };
+    let mut blocker = json!({
+        "kind": kind,
+        "nodeId": node,
+        "iteration": nodes::iteration(ctx, loaded, node)?,
+        "reason": reason.text(),
+        "waitingSince": since.unwrap_or(loaded.state.updated),
+        "unblocker": unblocker,
+        "signalName": null,
+        "dependencyNodeId": null,
+        "firesAtMs": null,
+        "remainingMs": null,
+        "attempt": null,
+        "maxAttempts": loaded.limit(node, "max_visits"),
+    });
+    if let Some(Remedy::Send { event, .. }) = &reason.remedy {
+        set_field(&mut blocker, "signalName", json!(event));
+    }
+    if kind == "waiting-timer"
+        && let Some(due) = summary::own_timers(loaded).map(|timer| timer.due).min()
+    {
+        set_field(&mut blocker, "firesAtMs", json!(due));
+        set_field(&mut blocker, "remainingMs", json!(due.saturating_sub(now)));
+    }
+    if let Some(request) = request {
+        set_field(&mut blocker, "context", json!(request.opened.prompt));
+    }
+    Ok(blocker)
+}
+
+/// Returns the kind of a blocker: this system's where it has one, else our code.
+fn blocker_kind(reason: &Reason, request: Option<&Request>) -> String {
+    let kind = match &reason.blocker {
+        Blocker::RequestPending { .. } if request.is_some_and(is_approval) => "approval",
+        Blocker::RequestPending { request, .. } if request.kind == RequestKind::Approval => {
+            "approval"
+        }
+        Blocker::RequestPending { .. }
+        | Blocker::StepWaiting { .. }
+        | Blocker::Paused { .. }
+        | Blocker::Queued { .. }
+        | Blocker::EventAwaited { .. } => "waiting-event",
+        Blocker::TimerPending { .. } => "waiting-timer",
+        Blocker::ChildRunning { .. }
+        | Blocker::ChildOutcome { .. }
+        | Blocker::ChildUnknown { .. } => "waiting-child",
+        _ => return reason.code().replace('_', "-"),
+    };
+    kind.to_owned()
+}
+
+/// Returns the request that a reason is about.
+fn request_id(reason: &Reason) -> Option<&str> {
+    match (&reason.remedy, &reason.blocker) {
+        (Some(Remedy::Approve { request } | Remedy::Answer { request }), _) => Some(request),
+        (_, Blocker::RequestPending { request, .. }) if request.is_waited_for() => {
+            Some(&request.id)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the remedy as a sentence: one of this system's tools where it has one, else the command.
+fn describe_remedy(remedy: &Remedy, loaded: &Loaded) -> String {
+    let run = &loaded.run;
+    match remedy {
+        Remedy::Approve { .. } | Remedy::Deny { .. } => {
+            "Call resolve_approval with action=approve or action=deny.".to_owned()
+        }
+        Remedy::Look { run } => format!("Call explain_run with runId={run}."),
+        Remedy::Start { workflow } => format!("Call run_workflow with workflowId={workflow}."),
+        Remedy::Continue => {
+            let workflow = &loaded.state.workflow;
+            format!("Call run_workflow with workflowId={workflow} runId={run} resume=true.")
+        }
+        Remedy::Rewind { to, .. } => format!("Call rewind_run with frameNo={to} confirm=true."),
+        other => match other.as_command(run, loaded.workflow.id()) {
+            Some(command) => format!("Run `{command}`."),
+            None => "Wait: the timer fires by itself.".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,181 @@
+//! The context of a call: what a tool sees of the server and of its caller.
+//!
+//! A tool is a function of its context and of typed arguments. The context knows no tool.
+
+pub mod target;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use statemark_runs::{Actor, Key, Loaded, Order, RunId, Runs};
+
+use crate::caller::Caller;
+use crate::catalog::Catalog;
+use crate::docs::Docs;
+use crate::options::Options;
+use crate::problem::Problem;
+use crate::services::Services;
+
+/// The context of a call.
+#[derive(Clone, Copy)]
+pub struct Ctx<'c> {
+    services: &'c Services,
+    /// The caller.
+    pub caller: &'c Caller,
+    cancelled: &'c (dyn Fn() -> bool + Sync),
+    progress: &'c (dyn Fn(f64, &str) + Sync),
+    changes: Option<&'c Changes>,
+}
+
+/// The files that a call has changed, whatever its answer says of them: a state may limit how many.
+#[derive(Default)]
+pub(crate) struct Changes(Mutex<Vec<String>>);
+
+impl Changes {
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<'c> Ctx<'c> {
+    /// Creates the context of a call that can't be cancelled and reports no progress.
+    pub(crate) const fn new(services: &'c Services, caller: &'c Caller) -> Self {
+        Self {
+            services,
+            caller,
+            cancelled: &|| false,
+            progress: &|_, _| {},
+            changes: None,
+        }
+    }
+
+    /// Lets the caller cancel the call, and hear of its progress: the share that is done, and a sentence.
+    #[must_use]
+    pub const fn with_progress(
+        self,
+        cancelled: &'c (dyn Fn() -> bool + Sync),
+        progress: &'c (dyn Fn(f64, &str) + Sync),
+    ) -> Self {
+        Self {
+            cancelled,
+            progress,
+            ..self
+        }
+    }
+
+    /// Collects the files that the call changes.
+    pub(crate) const fn with_changes(self, changes: &'c Changes) -> Self {
+        Self {
+            changes: Some(changes),
+            ..self
+        }
+    }
+
+    /// Returns the runs.
+    #[must_use]
+    pub const fn runs(&self) -> &'c Runs {
+        self.services.runs()
+    }
+
+    /// Returns the workflows.
+    #[must_use]
+    pub fn catalog(&self) -> &'c dyn Catalog {
+        self.services.catalog()
+    }
+
+    /// Returns the documentation.
+    #[must_use]
+    pub fn docs(&self) -> Arc<Docs> {
+        self.services.docs()
+    }
+
+    /// Returns the ids and titles of the listed pages of the documentation.
+    pub fn listed_pages(&self) -> &'c [(String, String)] {
+        self.services.listed_pages()
+    }
+
+    /// Returns the options that the server was started with.
+    pub(crate) const fn options(&self) -> &'c Options {
+        self.services.options()
+    }
+
+    /// Returns a variable of the environment that the server was started in, if it was told of it.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&'c str> {
+        self.options().environment.get(name).map(String::as_str)
+    }
+
+    /// Returns whether the server has one of our own tools.
+    pub fn offers(&self, tool: &str) -> bool {
+        self.services.offers(tool)
+    }
+
+    /// Returns the function that says whether the caller has given up, for an operation of `Runs`.
+    pub(crate) const fn cancelled(&self) -> &'c (dyn Fn() -> bool + Sync) {
+        self.cancelled
+    }
+
+    /// Returns whether the caller has given up waiting.
+    pub fn is_cancelled(&self) -> bool {
+        (self.cancelled)()
+    }
+
+    /// Tells the caller how much is done, from 0 to 1, and what is going on.
+    pub fn report_progress(&self, share: f64, message: &str) {
+        (self.progress)(share, message);
+    }
+
+    /// Returns the function that reports progress, for another thread.
+    pub(crate) const fn progress(&self) -> &'c (dyn Fn(f64, &str) + Sync) {
+        self.progress
+    }
+
+    /// Records that the call has changed a file.
+    pub(crate) fn record_change(&self, path: &str) {
+        if let Some(Changes(paths)) = self.changes {
+            let mut paths = paths.lock().unwrap_or_else(PoisonError::into_inner);
+            paths.push(path.to_owned());
+        }
+    }
+
+    /// Returns the caller's identity.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        self.caller.actor.clone()
+    }
+
+    /// Returns the only run that the caller may touch, if there is one: the token's, else the server's.
+    #[must_use]
+    pub fn bound_run(&self) -> Option<&'c RunId> {
+        self.caller.run.as_ref().or(self.options().run.as_ref())
+    }
+
+    /// Loads the run that is meant, after its overdue timers have fired.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ctx::resolve_run`]; the run can't be read.
+    pub fn load_run(&self, named: Option<&str>) -> Result<Loaded, Problem> {
+        let run = self.resolve_run(named)?;
+        Ok(self.runs().catch_up(&run)?)
+    }
+
+    /// Creates an order of the caller.
+    ///
+    /// # Errors
+    ///
+    /// The key isn't a valid one.
+    pub fn order(
+        &self,
+        run: RunId,
+        key: Option<&str>,
+        expected: Option<u64>,
+    ) -> Result<Order, Problem> {
+        let key = key.map(str::parse::<Key>).transpose();
+        let key = key.map_err(|error| Problem::argument("idempotency_key", error))?;
+        Ok(Order {
+            key,
+            expected,
+            ..Order::new(run, self.actor())
+        })
+    }
+}

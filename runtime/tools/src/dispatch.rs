@@ -1,0 +1,244 @@
+//! Dispatch: the one way in which a tool is called.
+//!
+//! ```text
+//! find ─→ size, names ─→ role ─→ policy, reservation ─→ tool ─→ shape, bounds ─→ record of use
+//! ```
+//!
+//! What to rely on: nothing else calls a tool; policy sees the arguments that the tool is going to read.
+
+mod authorize;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use statemark_runs::policy::Gating;
+use statemark_runs::runs::run_of_request;
+use statemark_runs::{Clock, Loaded, Role, RunId, Runs, Store, Workflows};
+
+use crate::arguments;
+use crate::caller::Caller;
+use crate::catalog::Catalog;
+use crate::ctx::{Changes, Ctx};
+use crate::envelope::bounds;
+use crate::envelope::next::describe_next;
+use crate::options::Options;
+use crate::problem::{OTHER_RUN, Outcome, Problem};
+use crate::registry::{Registry, StartError};
+use crate::services::Services;
+use crate::tool::{Tool, ToolCall as _};
+use crate::tools::StartRun;
+use authorize::{authorize, check_role, record_denial, record_use};
+
+/// The codes that tell a caller that its picture of a run is outdated.
+const OUTDATED: [&str; 3] = ["conflict", "key_reused", "invalid_request"];
+
+/// The tools of a server, and all that they work on.
+pub struct Dispatcher {
+    services: Services,
+    registry: Registry,
+}
+
+/// The reply to a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The answer in its tool's shape.
+    pub answer: Value,
+    /// True if the answer is an error.
+    pub is_error: bool,
+    /// The code of the problem, if there is one, whatever the shape makes of it.
+    pub code: Option<String>,
+}
+
+impl Dispatcher {
+    /// Creates a dispatcher over a store and a catalog, with the tools of profiles.
+    ///
+    /// # Errors
+    ///
+    /// The options allow a tool that doesn't exist, or name sets that clash.
+    pub fn new(
+        store: Arc<dyn Store>,
+        catalog: Arc<dyn Catalog>,
+        clock: Arc<dyn Clock>,
+        options: Options,
+        profiles: Vec<Tool>,
+    ) -> Result<Self, StartError> {
+        let registry = Registry::new(&options, profiles)?;
+        let workflows = Arc::clone(&catalog) as Arc<dyn Workflows>;
+        let runs = Runs::new(store, workflows, clock);
+        let own = registry.own_tools().map(|tool| tool.name).collect();
+        let services = Services::new(runs, catalog, options, own);
+        Ok(Self { services, registry })
+    }
+
+    /// Creates the context of a call.
+    #[must_use]
+    pub fn ctx<'c>(&'c self, caller: &'c Caller) -> Ctx<'c> {
+        Ctx::new(&self.services, caller)
+    }
+
+    /// Returns the runs.
+    #[must_use]
+    pub fn runs(&self) -> &Runs {
+        self.services.runs()
+    }
+
+    /// Returns the tools that clients are offered, by name.
+    #[must_use]
+    pub fn tools(&self) -> &[Tool] {
+        &self.registry.offered
+    }
+
+    /// Returns the workflows.
+    #[must_use]
+    pub fn catalog(&self) -> &dyn Catalog {
+        self.services.catalog()
+    }
+
+    /// Returns one of our own tools, offered to clients or not.
+    #[must_use]
+    pub fn own_tool(&self, name: &str) -> Option<&Tool> {
+        self.registry.own_tools().find(|tool| tool.name == name)
+    }
+
+    /// Lists the tools that a caller is offered.
+    ///
+    /// An observer is offered the tools that change nothing; an agent that is bound to a run those that its states may
+    /// grant.
+    #[must_use]
+    pub fn offered_tools(&self, caller: &Caller) -> Vec<&Tool> {
+        let only_reads = caller.actor.role < Role::Agent;
+        // Grants are for agents.
+        let is_agent = caller.actor.role == Role::Agent;
+        let bound = self.ctx(caller).bound_run().filter(|_| is_agent);
+        let loaded = bound.and_then(|run| self.runs().load(run).ok());
+        let offered = self.tools().iter().filter(|tool| {
+            (tool.annotations.read_only || !only_reads)
+                && loaded.as_ref().is_none_or(|it| may_offer(it, tool))
+        });
+        offered.collect()
+    }
+
+    /// Calls a tool that clients are offered.
+    #[must_use]
+    pub fn call(&self, ctx: &Ctx<'_>, name: &str, arguments: Map<String, Value>) -> Option<Reply> {
+        let tool = self.tools().iter().find(|tool| tool.name == name)?;
+        Some(self.dispatch(ctx, tool, arguments))
+    }
+
+    /// Calls one of our own tools, offered to clients or not. The same policy holds.
+    #[must_use]
+    pub fn call_own(
+        &self,
+        ctx: &Ctx<'_>,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Option<Reply> {
+        let tool = self.own_tool(name)?;
+        Some(self.dispatch(ctx, tool, arguments))
+    }
+
+    fn dispatch(&self, ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Reply {
+        let changes = Changes::default();
+        let ctx = &ctx.with_changes(&changes);
+        let arguments = check_size(&arguments).and_then(|()| tool.normalize(arguments));
+        let subject = Subject::find(arguments.as_ref().ok());
+        let admitted = arguments.and_then(|mut arguments| {
+            check_role(ctx, tool, &arguments)?;
+            let reservation = authorize(ctx, tool, &mut arguments)?;
+            Ok((reservation, arguments))
+        });
+        let (reservation, outcome) = match admitted {
+            Ok((reservation, arguments)) => (reservation, tool.run(ctx, arguments)),
+            Err(problem) => (None, Err(problem)),
+        };
+        if let Err(problem) = &outcome
+            && problem.code == OTHER_RUN
+            && let Some(bound) = ctx.bound_run()
+        {
+            record_denial(ctx, tool, bound.clone(), &problem.message);
+        }
+        let code = outcome.as_ref().err().map(|problem| problem.code.clone());
+        let (answer, is_error) = shape(ctx, tool, &subject, outcome);
+        if let Some(reservation) = reservation {
+            record_use(ctx, reservation, (&answer, is_error), changes.take());
+        }
+        Reply {
+            answer,
+            is_error,
+            code,
+        }
+    }
+}
+
+/// Returns whether the active states let a tool be called, by its name or its equivalent's.
+fn may_offer(loaded: &Loaded, tool: &Tool) -> bool {
+    match tool.equivalent {
+        None => loaded.may_offer(tool.name, tool.gating),
+        Some(own) => {
+            loaded.may_offer(own, tool.gating) || loaded.may_offer(tool.name, Gating::Counted)
+        }
+    }
+}
+
+/// The run and the request that the arguments of a call name.
+#[derive(Default)]
+struct Subject {
+    run: Option<String>,
+    request: Option<String>,
+}
+
+impl Subject {
+    fn find(arguments: Option<&Map<String, Value>>) -> Self {
+        let text = |name: &str| {
+            let value = arguments.and_then(|arguments| arguments::find(arguments, name));
+            value.and_then(Value::as_str).map(str::to_owned)
+        };
+        Self {
+            run: text("run_id"),
+            request: text("request_id"),
+        }
+    }
+}
+
+fn check_size(arguments: &Map<String, Value>) -> Result<(), Problem> {
+    let size = serde_json::to_string(arguments).map_or(usize::MAX, |text| text.len());
+    arguments::check_size(size)
+}
+
+/// Gives an outcome the tool's shape; one of our own is bounded, and says what is next.
+fn shape(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, outcome: Outcome) -> (Value, bool) {
+    if !tool.set.is_own() {
+        return tool.shape(outcome);
+    }
+    let outcome = outcome.map_err(|problem| add_next(ctx, tool, subject, problem));
+    let (answer, is_error) = tool.shape(outcome);
+    (bounds::enforce(answer), is_error)
+}
+
+/// Adds what is next to the problem of an outdated caller, if its call is about a run.
+fn add_next(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, mut problem: Problem) -> Problem {
+    if !OUTDATED.contains(&problem.code.as_str()) || !tool.is_about_a_run() {
+        return problem;
+    }
+    let run = subject.run.as_deref();
+    let run_of_request = subject.request.as_deref().and_then(run_of_request);
+    // A call that starts a run and names none isn't about a run.
+    if run.is_none() && run_of_request.is_none() && tool.name == StartRun::NAME {
+        return problem;
+    }
+    let run = ctx.resolve_run(run.or(run_of_request.as_ref().map(RunId::as_str)));
+    let loaded = run.and_then(|run| Ok(ctx.runs().load(&run)?));
+    let described = loaded.and_then(|loaded| Ok((describe_next(&loaded)?, loaded.run)));
+    let Ok((next, run)) = described else {
+        return problem;
+    };
+    match &mut problem.details {
+        Value::Object(map) => drop(map.insert("next".to_owned(), json!(next))),
+        Value::Null => problem.details = json!({"next": next}),
+        _ => {}
+    }
+    if problem.code == "conflict" && problem.fix.is_none() {
+        return problem.mended_by("get_run", json!({"run_id": run}));
+    }
+    problem
+}

@@ -1,0 +1,430 @@
+//! The field `next`: where a run is and what it can do.
+//!
+//! With it, the parts of a run that an answer can have a page of.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use statemark_runs::body::{Artifact, Stage};
+use statemark_runs::{Blocker, Hash, Legal, Loaded, RunId, RunView, Status};
+
+use super::bounds;
+use super::pages::{PartCursor, Position, paginate};
+use crate::problem::Problem;
+
+/// The keys by which a state guides its executor.
+const HINTS: &[&str] = &[
+    "model",
+    "thinking_level",
+    "model_ladder",
+    "direct_execution",
+    "blocked_env",
+    "env_overrides",
+    "allowed_commands",
+    "max_edit_lines",
+    "max_files_per_state",
+    "context_budget_bytes",
+];
+
+/// Most bytes of `next`. Why: a reply has 16 KiB, and other fields.
+const MAX_NEXT: usize = 9 << 10;
+
+/// Most bytes of a value that a guard reads.
+const MAX_FACT: usize = 200;
+
+/// Most bytes of the reason that a run has its status for.
+const MAX_REASON: usize = 500;
+
+/// The parts of `next`, with the most bytes of each, in the order in which they take their room.
+const PARTS: [(RunPart, usize); 7] = [
+    (RunPart::Configuration, 1 << 10),
+    (RunPart::WaitingFor, 1 << 10),
+    (RunPart::Tools, 1 << 10),
+    (RunPart::Iterations, 512),
+    (RunPart::Legal, 3 << 10),
+    (RunPart::Instructions, 6 << 10),
+    (RunPart::Hints, 1 << 10),
+];
+
+/// The field `next`.
+#[derive(Serialize)]
+pub(crate) struct Next {
+    run_id: RunId,
+    workflow: String,
+    status: Status,
+    is_final: bool,
+    transitions: u64,
+    seq: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(flatten)]
+    parts: Parts,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cursors: Vec<String>,
+}
+
+/// A part of a run that may be large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RunPart {
+    Configuration,
+    WaitingFor,
+    Legal,
+    Tools,
+    Instructions,
+    Iterations,
+    Hints,
+    Steps,
+    Visits,
+    Context,
+    Artifacts,
+    Requests,
+    Children,
+    Config,
+    /// The visits of one state.
+    Visit,
+}
+
+impl RunPart {
+    /// All parts.
+    const ALL: [Self; 15] = [
+        Self::Configuration,
+        Self::WaitingFor,
+        Self::Legal,
+        Self::Tools,
+        Self::Instructions,
+        Self::Iterations,
+        Self::Hints,
+        Self::Steps,
+        Self::Visits,
+        Self::Context,
+        Self::Artifacts,
+        Self::Requests,
+        Self::Children,
+        Self::Config,
+        Self::Visit,
+    ];
+
+    /// Returns the name in answers and cursors.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::WaitingFor => "waiting_for",
+            Self::Legal => "legal",
+            Self::Tools => "tools",
+            Self::Instructions => "instructions",
+            Self::Iterations => "iterations",
+            Self::Hints => "hints",
+            Self::Steps => "steps",
+            Self::Visits => "visits",
+            Self::Context => "context",
+            Self::Artifacts => "artifacts",
+            Self::Requests => "requests",
+            Self::Children => "children",
+            Self::Config => "config",
+            Self::Visit => "visit",
+        }
+    }
+
+    /// Returns the type of its JSON.
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Tools
+            | Self::Instructions
+            | Self::Hints
+            | Self::Visits
+            | Self::Context
+            | Self::Children
+            | Self::Config => "object",
+            _ => "array",
+        }
+    }
+
+    /// Finds a part by its name.
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+}
+
+/// Parts of a run, a page of each.
+#[derive(Default, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Parts(BTreeMap<&'static str, Value>);
+
+impl Parts {
+    pub(crate) fn insert(&mut self, part: RunPart, page: Value) {
+        self.0.insert(part.name(), page);
+    }
+}
+
+impl JsonSchema for Parts {
+    fn schema_name() -> Cow<'static, str> {
+        "Parts".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let parts = RunPart::ALL.map(|part| (part.name().to_owned(), json!({"type": part.kind()})));
+        json_schema!({"type": "object", "properties": Map::from_iter(parts)})
+    }
+}
+
+/// Describes where a run is and what is next.
+///
+/// The rest of what doesn't fit is read by `get_run` with one of `cursors`.
+pub(crate) fn describe_next(loaded: &Loaded) -> Result<Next, Problem> {
+    Ok(describe_next_of_view(loaded, &loaded.view()?))
+}
+
+/// Describes what is next from a run's view. Why: to make a view evaluates every guard.
+pub(crate) fn describe_next_of_view(loaded: &Loaded, view: &RunView) -> Next {
+    let state = &loaded.state;
+    let reason = view.reason.as_ref();
+    let mut next = Next {
+        run_id: loaded.run.clone(),
+        workflow: state.workflow.clone(),
+        status: view.status,
+        is_final: view.status.is_over(),
+        transitions: state.transitions,
+        seq: loaded.head.seq,
+        reason: reason.map(|it| bounds::truncate(it, MAX_REASON).0.to_owned()),
+        parts: Parts::default(),
+        cursors: Vec::new(),
+    };
+    let mut room = MAX_NEXT;
+    for (name, max) in PARTS {
+        let part = run_part(loaded, view, name);
+        let is_empty = part.as_array().is_some_and(Vec::is_empty)
+            || part.as_object().is_some_and(Map::is_empty);
+        if is_empty && !matches!(name, RunPart::Configuration | RunPart::Legal) {
+            continue;
+        }
+        let (page, rest) = paginate(part.clone(), Position::default(), max.min(room));
+        room = room.saturating_sub(bounds::size(&page));
+        if let Some(position) = rest {
+            let cursor = PartCursor::new(name.name(), &part, position);
+            next.cursors.push(cursor.to_string());
+        }
+        next.parts.insert(name, page);
+    }
+    next
+}
+
+/// Returns a part of a run, whole; null for the visits of a state, which aren't loaded.
+pub(crate) fn run_part(loaded: &Loaded, view: &RunView, part: RunPart) -> Value {
+    let state = &loaded.state;
+    match part {
+        RunPart::Configuration => json!(state.leaves),
+        RunPart::WaitingFor => rename_request_ids(json!(view.waiting_for)),
+        RunPart::Legal => enabled_events(loaded, view),
+        RunPart::Tools => granted_tools(loaded),
+        RunPart::Instructions => instructions(view),
+        RunPart::Iterations => iterations(loaded),
+        RunPart::Hints => hints(loaded),
+        RunPart::Steps => json!(view.steps),
+        RunPart::Visits => json!(state.visits),
+        RunPart::Context => json!(view.context),
+        RunPart::Artifacts => json!(list_artifacts(loaded)),
+        RunPart::Requests => rename_request_ids(json!(view.requests)),
+        RunPart::Children => json!(state.children),
+        RunPart::Config => loaded.workflow.meta().clone(),
+        RunPart::Visit => Value::Null,
+    }
+}
+
+/// Returns the events with their guards, enabled ones first. Long values are cut.
+fn enabled_events(loaded: &Loaded, view: &RunView) -> Value {
+    let request = loaded.state.held_by().map(|it| &it.opened.request);
+    let mut events: Vec<&Legal> = view.next.iter().collect();
+    events.sort_by_key(|event| !event.enabled);
+    let events = events.into_iter().map(|event| {
+        let mut described = json!(event);
+        if let Value::Object(map) = &mut described {
+            let is_held = matches!(event.blocker, Some(Blocker::RequestFirst { .. }));
+            if let Some(request) = request.filter(|_| is_held) {
+                map.insert("waits_for".to_owned(), json!(request));
+            }
+            // A number in the table means nothing to a caller.
+            map.remove("transition");
+            map.values_mut().for_each(cut_facts);
+        }
+        described
+    });
+    Value::Array(events.collect())
+}
+
+/// Renames `request` to `request_id` in each item, as the arguments of tools name it.
+pub fn rename_request_ids(mut items: Value) -> Value {
+    for item in items.as_array_mut().into_iter().flatten() {
+        if let Value::Object(map) = item
+            && let Some(id) = map.remove("request")
+        {
+            map.insert("request_id".to_owned(), id);
+        }
+    }
+    items
+}
+
+/// Cuts long values of facts, at any depth.
+fn cut_facts(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if let Some(value) = map.get_mut("value") {
+                let text = value.to_string();
+                if let (cut, true) = bounds::truncate(&text, MAX_FACT) {
+                    *value = json!(format!("{cut}…"));
+                }
+                return;
+            }
+            map.values_mut().for_each(cut_facts);
+        }
+        Value::Array(all) => all.iter_mut().for_each(cut_facts),
+        _ => {}
+    }
+}
+
+/// Returns the tools that the active states grant: `all` if they restrict none.
+fn granted_tools(loaded: &Loaded) -> Value {
+    let status = loaded.state.status();
+    if status.is_over() || status == Status::Paused {
+        return json!({"allowed": []});
+    }
+    let granted = loaded.grants();
+    let mut tools = match granted.allowed {
+        Some(allowed) => json!({"allowed": allowed}),
+        None => json!({"all": true}),
+    };
+    if let Value::Object(map) = &mut tools
+        && !granted.disallowed.is_empty()
+    {
+        map.insert("disallowed".to_owned(), json!(granted.disallowed));
+    }
+    tools
+}
+
+/// Returns the instructions of the active states, by state.
+fn instructions(view: &RunView) -> Value {
+    let active = view.active.iter();
+    let instructions = active.filter_map(|active| {
+        let instructions = active.instructions.as_ref()?;
+        Some((active.state.clone(), json!(instructions)))
+    });
+    Value::Object(instructions.collect())
+}
+
+/// Returns the counted tool calls of each active state that limits them.
+pub fn iterations(loaded: &Loaded) -> Value {
+    let table = loaded.workflow.table();
+    let mut counts: Vec<Value> = Vec::new();
+    for leaf in &loaded.state.leaves {
+        let chain = table.state_named(leaf).map(|id| table.chain(id));
+        for ancestor in chain.into_iter().flatten() {
+            let name = table.state_name(ancestor);
+            let Some(max) = loaded.limit(name, "max_iterations") else {
+                continue;
+            };
+            let visit = loaded.state.visits.get(name);
+            let count = visit.map_or(0, |visit| visit.iterations);
+            let item = json!({"state": name, "iteration": count, "max_iterations": max});
+            // Leaves of several regions share ancestors.
+            if !counts.contains(&item) {
+                counts.push(item);
+            }
+        }
+    }
+    Value::Array(counts)
+}
+
+/// Returns the guidance of the active states to their executor; the innermost state wins.
+pub fn hints(loaded: &Loaded) -> Value {
+    let table = loaded.workflow.table();
+    let mut hints = Map::new();
+    for leaf in &loaded.state.leaves {
+        let chain = table.state_named(leaf).map(|id| table.chain(id));
+        for ancestor in chain.into_iter().flatten() {
+            let meta = loaded.workflow.state_meta(ancestor);
+            for key in HINTS {
+                if let Some(value) = meta.get(*key) {
+                    hints.entry(*key).or_insert_with(|| value.clone());
+                }
+            }
+        }
+    }
+    Value::Object(hints)
+}
+
+/// A revision of an artifact without its content.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ArtifactSummary {
+    /// The artifact.
+    name: String,
+    /// The revision.
+    revision: u64,
+    /// Its stage: draft, final or discarded.
+    #[schemars(with = "String")]
+    stage: Stage,
+    /// True if its contract holds.
+    valid: bool,
+    /// Its length. Unit: bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    /// The hash of its content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    hash: Option<Hash>,
+    /// Its media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    media: Option<String>,
+    /// The file that it is, if the store doesn't have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// The folder that the path starts from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    storage_root: Option<String>,
+    /// The state that it was made in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<String>,
+    /// The unit of work that made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    /// The reason for which it was discarded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The number of revisions, in a list of artifacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revisions: Option<usize>,
+}
+
+impl From<&Artifact> for ArtifactSummary {
+    fn from(artifact: &Artifact) -> Self {
+        Self {
+            name: artifact.name.clone(),
+            revision: artifact.revision,
+            stage: artifact.stage,
+            valid: artifact.holds(),
+            size: artifact.size,
+            hash: artifact.content,
+            media: artifact.media.clone(),
+            path: artifact.path.clone(),
+            storage_root: artifact.storage_root.clone(),
+            step: artifact.step.clone(),
+            unit: artifact.unit.clone(),
+            reason: artifact.reason.clone(),
+            revisions: None,
+        }
+    }
+}
+
+/// Lists the current revision of each artifact; the last one if none is current.
+pub(crate) fn list_artifacts(loaded: &Loaded) -> Vec<ArtifactSummary> {
+    let state = &loaded.state;
+    let artifacts = state.artifacts.iter().filter_map(|(name, revisions)| {
+        let current = state.current(name).or(revisions.last())?;
+        Some(ArtifactSummary {
+            revisions: Some(revisions.len()),
+            ..ArtifactSummary::from(&current.artifact)
+        })
+    });
+    artifacts.collect()
+}

@@ -1,0 +1,82 @@
+//! Lookups of names that callers give, with problems that name what exists.
+
+use serde_json::json;
+use statemark_runs::{Loaded, RunError, RunId, Workflow};
+use statemark_text::suggest::nearest;
+
+use crate::catalog::Catalog;
+use crate::problem::Problem;
+
+/// Creates the problem of an unknown workflow: it names the known ones, or the file's errors.
+pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
+    let known = catalog.ids();
+    let findings = catalog.lint_file(id);
+    if findings.is_some_and(|it| it.pointer("/summary/errors") != Some(&json!(0))) {
+        let message = format!(
+            "`{id}` has errors, and defines no workflow before they are mended: `lint_workflow` (or `statemark lint`) lists them"
+        );
+        return Problem::new("unknown_workflow", message)
+            .with(json!({"known": known}))
+            .mended_by("lint_workflow", json!({"workflow": id}));
+    }
+    let id = id.to_owned();
+    RunError::UnknownWorkflow { id, known }.into()
+}
+
+/// Checks that a run's workflow has a state, or had it: nothing ever comes of a misspelled one.
+///
+/// # Errors
+///
+/// It has no such state.
+pub(crate) fn check_state_of_run(
+    loaded: &Loaded,
+    argument: &str,
+    state: &str,
+) -> Result<(), Problem> {
+    let table = loaded.workflow.table();
+    if table.state_named(state).is_some() || loaded.state.visits.contains_key(state) {
+        return Ok(());
+    }
+    let known: Vec<&str> = loaded.workflow.visible_states().map(|it| it.1).collect();
+    let workflow = &loaded.state.workflow;
+    let message = match nearest(state, known.iter().copied()) {
+        Some(near) => {
+            format!("`{argument}`: `{workflow}` has no state `{state}`; did you mean `{near}`?")
+        }
+        None => {
+            let known = known.join(", ");
+            format!("`{argument}`: `{workflow}` has no state `{state}`; there are {known}")
+        }
+    };
+    Err(Problem::new("unknown_state", message).with(json!({"known": known})))
+}
+
+/// Checks that a workflow has a state, if one is named.
+///
+/// # Errors
+///
+/// It has no such state.
+pub fn check_state(workflow: &Workflow, state: Option<&str>) -> Result<(), Problem> {
+    let Some(state) = state else {
+        return Ok(());
+    };
+    let known: Vec<&str> = workflow.visible_states().map(|it| it.1).collect();
+    if known.contains(&state) {
+        return Ok(());
+    }
+    let id = workflow.id();
+    let message = format!(
+        "`{id}` has no state `{state}`; there are {}",
+        known.join(", ")
+    );
+    Err(Problem::new("unknown_state", message).with(json!({"known": known})))
+}
+
+/// Converts the error of an unknown artifact or revision into a problem that leads to the list of them.
+pub fn unknown_revision(run: &RunId, error: RunError) -> Problem {
+    match error {
+        RunError::Invalid(error) => Problem::new("no_revision", error.to_string())
+            .mended_by("get_artifact", json!({"run_id": run})),
+        error => error.into(),
+    }
+}

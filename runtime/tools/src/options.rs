@@ -1,0 +1,78 @@
+//! Options of a server: the sets of tools that it offers, and the run that its callers mean.
+
+use std::collections::BTreeMap;
+
+use statemark_runs::RunId;
+
+/// A set of tools, of which a server offers some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Set {
+    /// Driving runs.
+    Runs,
+    /// Asking people.
+    Human,
+    /// Artifacts of runs, and their progress.
+    Artifacts,
+    /// Timelines, forks, rewinds, migrations.
+    Time,
+    /// Writing workflows.
+    Author,
+    /// Files, tasks and checks of a project.
+    Project,
+    /// Delegating work to an agent.
+    Agent,
+    /// The tools of another system, by its name.
+    Profile(&'static str),
+}
+
+impl Set {
+    /// The sets of our own tools.
+    pub const OWN: [Self; 7] = [
+        Self::Runs,
+        Self::Human,
+        Self::Artifacts,
+        Self::Time,
+        Self::Author,
+        Self::Project,
+        Self::Agent,
+    ];
+
+    /// The sets that a server offers unless it is told others.
+    pub const DEFAULT: [Self; 3] = [Self::Runs, Self::Human, Self::Artifacts];
+
+    /// Returns the name of the set on a command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Human => "human",
+            Self::Artifacts => "artifacts",
+            Self::Time => "time",
+            Self::Author => "author",
+            Self::Project => "project",
+            Self::Agent => "agent",
+            Self::Profile(name) => name,
+        }
+    }
+
+    /// Returns whether the set is one of our own.
+    #[must_use]
+    pub const fn is_own(self) -> bool {
+        !matches!(self, Self::Profile(_))
+    }
+}
+
+/// The choices that a server is started with.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The sets of tools; empty: the default ones.
+    pub sets: Vec<Set>,
+    /// The only tools that are offered, whatever their set; an empty list offers none.
+    pub allowed: Option<Vec<String>>,
+    /// True if only tools are offered that change nothing.
+    pub read_only: bool,
+    /// The run that every caller means, and the only one that a caller may touch.
+    pub run: Option<RunId>,
+    /// The variables of the environment from which tools take what a call leaves out.
+    pub environment: BTreeMap<String, String>,
+}

@@ -1,0 +1,178 @@
+//! The registry: the tools that there are, and those that a server offers by its options.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::options::{Options, Set};
+use crate::tool::Tool;
+use crate::tools;
+
+/// The reason that a server can't be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The options allow a tool that doesn't exist.
+    UnknownTool {
+        /// The name.
+        name: String,
+        /// The names of the tools that exist.
+        known: Vec<&'static str>,
+    },
+    /// Sets to be offered together have tools of the same name.
+    Clash {
+        /// Each name, with the sets that have it.
+        tools: Vec<(&'static str, Vec<Set>)>,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownTool { name, known } => {
+                write!(
+                    out,
+                    "there is no tool `{name}`; there are {}",
+                    known.join(", ")
+                )
+            }
+            Self::Clash { tools } => {
+                let tools = tools.iter().map(|(tool, sets)| {
+                    let sets: Vec<&str> = sets.iter().map(|set| set.name()).collect();
+                    format!("`{tool}` ({})", sets.join(", "))
+                });
+                let tools: Vec<String> = tools.collect();
+                write!(
+                    out,
+                    "these can't be offered together, since they have tools of the same names: {}",
+                    tools.join(", ")
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// The tools of a server.
+pub(crate) struct Registry {
+    /// The tools that clients are offered, by name.
+    pub(crate) offered: Vec<Tool>,
+    /// Our own tools beside them, for the API alone.
+    pub(crate) unlisted: Vec<Tool>,
+}
+
+impl Registry {
+    /// Chooses the tools of a server.
+    ///
+    /// The API has all of our own tools that the options leave, unless they name sets of our own.
+    ///
+    /// # Errors
+    ///
+    /// The options allow a tool that doesn't exist, or name sets that clash.
+    pub(crate) fn new(options: &Options, profiles: Vec<Tool>) -> Result<Self, StartError> {
+        let mut all = add_profiles(tools::own_tools(), profiles);
+        all.sort_by_key(|tool| tool.name);
+        check_allowed(options, &all)?;
+        let (mut offered, mut unlisted): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|tool| is_offered(options, tool));
+        let names_own_sets = options.sets.iter().any(|set| set.is_own());
+        unlisted.retain(|tool| !names_own_sets && tool.set.is_own() && is_left(options, tool));
+        if options.allowed.is_some() {
+            keep_nearest(options, &mut offered);
+        }
+        check_names(&offered)?;
+        Ok(Self { offered, unlisted })
+    }
+
+    /// Returns our own tools, offered or not.
+    pub(crate) fn own_tools(&self) -> impl Iterator<Item = &Tool> {
+        let all = self.offered.iter().chain(&self.unlisted);
+        all.filter(|tool| tool.set.is_own())
+    }
+}
+
+/// Adds tools of profiles to our own, gated as their equivalents are.
+fn add_profiles(own: Vec<Tool>, mut profiles: Vec<Tool>) -> Vec<Tool> {
+    for tool in &mut profiles {
+        let equivalent = own.iter().find(|it| Some(it.name) == tool.equivalent);
+        if let Some(equivalent) = equivalent {
+            tool.gating = equivalent.gating;
+        }
+    }
+    own.into_iter().chain(profiles).collect()
+}
+
+/// Checks that the options allow only tools that exist.
+fn check_allowed(options: &Options, all: &[Tool]) -> Result<(), StartError> {
+    let is_known = |name: &&String| all.iter().any(|tool| tool.name == name.as_str());
+    let allowed = options.allowed.as_ref();
+    let unknown = allowed.and_then(|names| names.iter().find(|name| !is_known(name)));
+    let Some(name) = unknown else {
+        return Ok(());
+    };
+    let sets: &[Set] = if options.sets.is_empty() {
+        &Set::OWN
+    } else {
+        &options.sets
+    };
+    let known = all.iter().filter(|tool| sets.contains(&tool.set));
+    Err(StartError::UnknownTool {
+        name: name.clone(),
+        known: known.map(|tool| tool.name).collect(),
+    })
+}
+
+/// Keeps one tool of each name: that of a named or default set, else our own.
+fn keep_nearest(options: &Options, tools: &mut Vec<Tool>) {
+    let named: &[Set] = if options.sets.is_empty() {
+        &Set::DEFAULT
+    } else {
+        &options.sets
+    };
+    let distance = |set: Set| match set {
+        set if named.contains(&set) => 0,
+        set if set.is_own() => 1,
+        _ => 2,
+    };
+    let mut least: BTreeMap<&'static str, u8> = BTreeMap::new();
+    for tool in &*tools {
+        let least = least.entry(tool.name).or_insert(u8::MAX);
+        *least = (*least).min(distance(tool.set));
+    }
+    tools.retain(|tool| least.get(tool.name) == Some(&distance(tool.set)));
+}
+
+/// Checks that each name belongs to one tool. The tools come sorted by name.
+fn check_names(tools: &[Tool]) -> Result<(), StartError> {
+    let same = tools.chunk_by(|one, other| one.name == other.name);
+    let clashes = same.filter_map(|same| match same {
+        [first, _, ..] => Some((first.name, same.iter().map(|tool| tool.set).collect())),
+        _ => None,
+    });
+    let tools: Vec<_> = clashes.collect();
+    if tools.is_empty() {
+        return Ok(());
+    }
+    Err(StartError::Clash { tools })
+}
+
+/// Returns whether clients are offered a tool.
+fn is_offered(options: &Options, tool: &Tool) -> bool {
+    if !is_left(options, tool) {
+        return false;
+    }
+    if options.allowed.is_some() {
+        return true;
+    }
+    if options.sets.is_empty() {
+        return Set::DEFAULT.contains(&tool.set);
+    }
+    options.sets.contains(&tool.set)
+}
+
+/// Returns whether `read_only` and `allowed` leave a tool, whatever its set.
+fn is_left(options: &Options, tool: &Tool) -> bool {
+    let allowed = options.allowed.as_ref();
+    (tool.annotations.read_only || !options.read_only)
+        && allowed.is_none_or(|names| names.iter().any(|name| name == tool.name))
+}

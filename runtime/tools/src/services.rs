@@ -1,0 +1,91 @@
+//! Services: what every call works on, whoever makes it and by which tool.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use statemark_runs::{Hash, Runs};
+
+use crate::catalog::Catalog;
+use crate::docs::{self, Docs};
+use crate::options::Options;
+
+/// The runs, the workflows and the documentation of a server.
+pub(crate) struct Services {
+    runs: Runs,
+    catalog: Arc<dyn Catalog>,
+    options: Options,
+    /// The names of our own tools that the options leave.
+    own_tools: BTreeSet<&'static str>,
+    /// The index of the documentation, and the hashes of the workflows in it.
+    docs: Mutex<Option<(Vec<Hash>, Arc<Docs>)>>,
+    /// The ids and titles of the listed pages.
+    listed_pages: OnceLock<Vec<(String, String)>>,
+}
+
+impl Services {
+    pub(crate) fn new(
+        runs: Runs,
+        catalog: Arc<dyn Catalog>,
+        options: Options,
+        own_tools: BTreeSet<&'static str>,
+    ) -> Self {
+        Self {
+            runs,
+            catalog,
+            options,
+            own_tools,
+            docs: Mutex::default(),
+            listed_pages: OnceLock::new(),
+        }
+    }
+
+    /// Returns the runs.
+    pub(crate) const fn runs(&self) -> &Runs {
+        &self.runs
+    }
+
+    /// Returns the workflows.
+    pub(crate) fn catalog(&self) -> &dyn Catalog {
+        &*self.catalog
+    }
+
+    /// Returns the options that the server was started with.
+    pub(crate) const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Returns whether the server has one of our own tools, listed to clients or for the API alone.
+    pub(crate) fn offers(&self, tool: &str) -> bool {
+        self.own_tools.contains(tool)
+    }
+
+    /// Returns the documentation: the catalog's pages, and the workflows as they are now.
+    pub(crate) fn docs(&self) -> Arc<Docs> {
+        let specs = self.catalog.specs();
+        let hashes: Vec<Hash> = specs.iter().map(|spec| spec.hash).collect();
+        let mut cache = self.docs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((indexed, docs)) = &*cache
+            && *indexed == hashes
+        {
+            return Arc::clone(docs);
+        }
+        let workflows = specs
+            .iter()
+            .filter_map(|spec| self.catalog.find(&spec.id))
+            .map(|workflow| docs::workflow_page(&workflow));
+        let mut pages = self.catalog.pages();
+        pages.extend(workflows);
+        let docs = Arc::new(Docs::new(pages));
+        *cache = Some((hashes, Arc::clone(&docs)));
+        docs
+    }
+
+    /// Returns the ids and titles of the listed pages of the documentation. Builds no index.
+    pub(crate) fn listed_pages(&self) -> &[(String, String)] {
+        self.listed_pages.get_or_init(|| {
+            let pages = self.catalog.pages().into_iter();
+            let listed = pages.filter(|page| page.listed);
+            listed.map(|page| (page.id, page.title)).collect()
+        })
+    }
+}

@@ -1,0 +1,286 @@
+//! Tools: their names, schemas, annotations, gating and routes, and the function that each calls.
+//!
+//! A tool of our own is a type that implements [`ToolCall`]; a [`Tool`] is its entry in the registry.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use statemark_runs::policy::Gating;
+
+use crate::arguments;
+use crate::ctx::Ctx;
+use crate::envelope;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::schema::{self, Field};
+
+/// The annotations of a tool: hints for clients about what it may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Annotations {
+    /// True if it changes nothing.
+    pub read_only: bool,
+    /// True if it may undo or end something.
+    pub destructive: bool,
+    /// True if two calls with one key have one effect.
+    pub idempotent: bool,
+    /// True if it may reach people or programs outside.
+    pub open_world: bool,
+}
+
+impl Annotations {
+    /// A tool that changes nothing.
+    pub const READ_ONLY: Self = Self {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        open_world: false,
+    };
+    /// A tool that adds something, once for each key.
+    pub const IDEMPOTENT: Self = Self {
+        read_only: false,
+        ..Self::READ_ONLY
+    };
+    /// A tool that adds something with each call.
+    pub const ADDITIVE: Self = Self {
+        idempotent: false,
+        ..Self::IDEMPOTENT
+    };
+    /// A tool that may undo or end something.
+    pub const DESTRUCTIVE: Self = Self {
+        destructive: true,
+        ..Self::IDEMPOTENT
+    };
+}
+
+/// A call of a tool of our own: its fields are the arguments, its response is the reply.
+pub(crate) trait ToolCall: DeserializeOwned + JsonSchema + 'static {
+    /// The name that clients call it by.
+    const NAME: &'static str;
+    /// The name for people.
+    const TITLE: &'static str;
+    /// The description for models: what it does and when to use it.
+    const DESCRIPTION: &'static str;
+    /// The set that it belongs to.
+    const SET: Set;
+    /// The hints for clients.
+    const ANNOTATIONS: Annotations;
+    /// The power that states have over it.
+    const GATING: Gating;
+    /// The paths of the HTTP API that lead to it.
+    const ROUTES: &'static [Route] = &[];
+
+    /// The `data` of an answer. Its schema is derived, so that schema and reply can't differ.
+    type Response: Serialize + JsonSchema;
+
+    /// Carries the request out. Policy isn't asked here.
+    ///
+    /// # Errors
+    ///
+    /// The request can't be carried out, or was refused.
+    fn run(&self, ctx: &Ctx<'_>) -> Result<Self::Response, Problem>;
+}
+
+/// A path of the HTTP API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The path below `/api`, with `{id}` for the argument that it names.
+    pub path: &'static str,
+    /// The argument that the path names.
+    pub argument: Option<&'static str>,
+    /// A few words for the API's index.
+    pub summary: &'static str,
+}
+
+/// A method of HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Reads: arguments come from the query.
+    Get,
+    /// Changes something: arguments come from the body.
+    Post,
+    /// Creates something: as `Post`, answered by 201.
+    Create,
+}
+
+impl Method {
+    /// Returns the method as HTTP spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post | Self::Create => "POST",
+        }
+    }
+}
+
+impl Route {
+    /// Creates a route with `{id}` in its path, which is the value of an argument.
+    pub(crate) const fn new(
+        method: Method,
+        path: &'static str,
+        argument: Option<&'static str>,
+        summary: &'static str,
+    ) -> Self {
+        Self {
+            method,
+            path,
+            argument,
+            summary,
+        }
+    }
+}
+
+/// A function that gives an outcome the shape that a client receives, and says whether it is an error.
+pub type Shape = fn(Outcome) -> (Value, bool);
+
+type Run = Box<dyn Fn(&Ctx<'_>, Map<String, Value>) -> Outcome + Send + Sync>;
+
+/// A tool of another system: its texts, its equivalent of ours, and the function that it calls.
+pub struct ProfileTool<I> {
+    /// The name that clients call it by.
+    pub name: &'static str,
+    /// The name for people.
+    pub title: &'static str,
+    /// The description for models: what it does and when to use it.
+    pub description: &'static str,
+    /// The hints for clients.
+    pub annotations: Annotations,
+    /// The tool of our own that does the same.
+    ///
+    /// A state that grants or restricts one of the two names means both.
+    pub equivalent: Option<&'static str>,
+    /// The function that carries a call out.
+    pub run: fn(&Ctx<'_>, &I) -> Outcome,
+}
+
+/// A tool.
+pub struct Tool {
+    /// The name that clients call it by.
+    pub name: &'static str,
+    /// The set that it belongs to.
+    pub set: Set,
+    /// The name for people.
+    pub title: &'static str,
+    /// The description for models: what it does and when to use it.
+    pub description: &'static str,
+    /// The hints for clients.
+    pub annotations: Annotations,
+    /// The JSON Schema of its arguments.
+    pub input: Map<String, Value>,
+    /// The JSON Schema of its answers, if they have one.
+    pub output: Option<Map<String, Value>>,
+    /// The fields of its answers' `data`, as far as they are known.
+    pub fields: Vec<Field>,
+    /// The power that states have over it; that of its equivalent, if it has one.
+    pub gating: Gating,
+    /// The tool of our own that does the same: policy holds for both alike.
+    pub equivalent: Option<&'static str>,
+    /// The paths of the HTTP API that lead to it.
+    pub routes: &'static [Route],
+    shape: Shape,
+    run: Run,
+}
+
+impl Tool {
+    /// Creates a tool of our own from the type of its requests; its answers come in the envelope.
+    pub(crate) fn new<R: ToolCall>() -> Self {
+        let fields = schema::fields::<R::Response>();
+        Self {
+            name: R::NAME,
+            set: R::SET,
+            title: R::TITLE,
+            description: R::DESCRIPTION,
+            annotations: R::ANNOTATIONS,
+            input: schema::input::<R>(),
+            output: Some(schema::output(&fields)),
+            fields,
+            gating: R::GATING,
+            equivalent: None,
+            routes: R::ROUTES,
+            shape: envelope::wrap,
+            run: Box::new(|ctx, arguments| {
+                let response = arguments::parse::<R>(arguments)?.run(ctx)?;
+                serde_json::to_value(response)
+                    .map_err(|error| Problem::new("failed", error.to_string()))
+            }),
+        }
+    }
+
+    /// Creates a tool of a profile; its answers, errors included, are as another system's document says.
+    pub fn profile<I: DeserializeOwned + JsonSchema + 'static>(
+        set: Set,
+        shape: Shape,
+        tool: ProfileTool<I>,
+    ) -> Self {
+        let run = tool.run;
+        Self {
+            name: tool.name,
+            set,
+            title: tool.title,
+            description: tool.description,
+            annotations: tool.annotations,
+            input: schema::input::<I>(),
+            output: None,
+            fields: Vec::new(),
+            gating: Gating::Counted,
+            equivalent: tool.equivalent,
+            routes: &[],
+            shape,
+            run: Box::new(move |ctx, arguments| run(ctx, &arguments::parse(arguments)?)),
+        }
+    }
+
+    /// Adds a schema of the answers, where they come in an envelope like ours: the fields of `data`.
+    pub fn with_output(mut self, fields: &[(&str, &str)]) -> Self {
+        self.fields = fields
+            .iter()
+            .map(|(name, kind)| Field::new(name, kind))
+            .collect();
+        self.output = Some(schema::output(&self.fields));
+        self
+    }
+
+    /// Sets the power that states have over a tool that has no equivalent.
+    #[must_use]
+    pub const fn gated_by(mut self, gating: Gating) -> Self {
+        self.gating = gating;
+        self
+    }
+
+    /// Returns whether its arguments may name a run or a request of one.
+    pub(crate) fn is_about_a_run(&self) -> bool {
+        let properties = self.input.get("properties");
+        let takes = |name: &str| properties.is_some_and(|it| it.get(name).is_some());
+        takes("run_id") || takes("request_id")
+    }
+
+    /// Renames the arguments of a call to the names of its schema, as [`Tool::run`] expects them.
+    ///
+    /// # Errors
+    ///
+    /// An argument is given twice.
+    pub(crate) fn normalize(
+        &self,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, Problem> {
+        arguments::normalize(&self.input, arguments)
+    }
+
+    /// Runs it. Policy isn't asked here.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are invalid, or the operation failed.
+    pub(crate) fn run(&self, ctx: &Ctx<'_>, arguments: Map<String, Value>) -> Outcome {
+        (self.run)(ctx, arguments)
+    }
+
+    /// Gives an outcome the tool's shape. Returns whether it is an error as well.
+    #[must_use]
+    pub fn shape(&self, outcome: Outcome) -> (Value, bool) {
+        (self.shape)(outcome)
+    }
+}
