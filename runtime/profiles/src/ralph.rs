@@ -28,7 +28,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use statemark_runs::policy::Gating;
-use statemark_tools::{Annotations, Ctx, Outcome, ProfileTool, Set, Tool};
+use statemark_tools::{Outcome, ProfileTool, Set, Tool};
 
 use crate::text_errors;
 

@@ -52,7 +52,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::RequestKind;
 use statemark_runs::state::Request;
-use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Set, Tool};
+use statemark_tools::{Annotations, Outcome, Problem, ProfileTool, Set, Tool};
 
 /// The annotations of tools that undo something else with each call.
 const ENDING: Annotations = Annotations {

@@ -42,7 +42,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use statemark_runs::{Loaded, Status};
-use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Set, Tool, target};
+use statemark_tools::{Ctx, Problem, ProfileTool, Set, Tool, target};
 
 use crate::text_errors;
 

@@ -26,7 +26,7 @@ use crate::problem::{OTHER_RUN, Outcome, Problem};
 use crate::registry::{Registry, StartError};
 use crate::services::Services;
 use crate::tool::{Tool, ToolCall as _};
-use crate::tools::StartRun;
+use crate::tools::StartRunCall;
 use authorize::{authorize, check_role, record_denial, record_use};
 
 /// The codes that tell a caller that its picture of a run is outdated.
@@ -223,7 +223,7 @@ fn add_next(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, mut problem: Problem)
     let run = subject.run.as_deref();
     let run_of_request = subject.request.as_deref().and_then(run_of_request);
     // A call that starts a run and names none isn't about a run.
-    if run.is_none() && run_of_request.is_none() && tool.name == StartRun::NAME {
+    if run.is_none() && run_of_request.is_none() && tool.name == StartRunCall::NAME {
         return problem;
     }
     let run = ctx.resolve_run(run.or(run_of_request.as_ref().map(RunId::as_str)));

@@ -9,7 +9,7 @@ mod runs;
 mod time;
 mod workflows;
 
-pub(crate) use runs::start::StartRun;
+pub(crate) use runs::start::StartRunCall;
 
 use crate::tool::Tool;
 
@@ -17,36 +17,36 @@ use crate::tool::Tool;
 #[must_use]
 pub fn own_tools() -> Vec<Tool> {
     vec![
-        Tool::new::<workflows::ListWorkflows>(),
-        Tool::new::<workflows::DescribeWorkflow>(),
-        Tool::new::<runs::look::ListRuns>(),
-        Tool::new::<StartRun>(),
-        Tool::new::<runs::look::GetRun>(),
-        Tool::new::<runs::events::GetEvents>(),
-        Tool::new::<runs::send::SendEvent>(),
-        Tool::new::<runs::events::WaitRun>(),
-        Tool::new::<runs::look::ExplainRun>(),
-        Tool::new::<runs::start::ControlRun>(),
-        Tool::new::<time::GetTimeline>(),
-        Tool::new::<time::ForkRun>(),
-        Tool::new::<time::RewindRun>(),
-        Tool::new::<time::MigrateRun>(),
-        Tool::new::<time::VerifyRun>(),
-        Tool::new::<time::SaveFiles>(),
-        Tool::new::<artifacts::GetArtifact>(),
-        Tool::new::<artifacts::SubmitArtifact>(),
-        Tool::new::<artifacts::ReportProgress>(),
-        Tool::new::<human::ListRequests>(),
-        Tool::new::<human::RequestHuman>(),
-        Tool::new::<human::ResolveRequest>(),
-        Tool::new::<author::LintWorkflow>(),
-        Tool::new::<author::CreateWorkflow>(),
-        Tool::new::<author::SimulateWorkflow>(),
-        Tool::new::<author::SearchDocs>(),
-        Tool::new::<project::GetProjectContext>(),
-        Tool::new::<project::ReadDocument>(),
-        Tool::new::<project::CompleteTask>(),
-        Tool::new::<project::RunCheck>(),
-        Tool::new::<agent::RunAgent>(),
+        Tool::new::<workflows::ListWorkflowsCall>(),
+        Tool::new::<workflows::DescribeWorkflowCall>(),
+        Tool::new::<runs::look::ListRunsCall>(),
+        Tool::new::<StartRunCall>(),
+        Tool::new::<runs::look::GetRunCall>(),
+        Tool::new::<runs::events::GetEventsCall>(),
+        Tool::new::<runs::send::SendEventCall>(),
+        Tool::new::<runs::events::WaitRunCall>(),
+        Tool::new::<runs::look::ExplainRunCall>(),
+        Tool::new::<runs::start::ControlRunCall>(),
+        Tool::new::<time::GetTimelineCall>(),
+        Tool::new::<time::ForkRunCall>(),
+        Tool::new::<time::RewindRunCall>(),
+        Tool::new::<time::MigrateRunCall>(),
+        Tool::new::<time::VerifyRunCall>(),
+        Tool::new::<time::SaveFilesCall>(),
+        Tool::new::<artifacts::GetArtifactCall>(),
+        Tool::new::<artifacts::SubmitArtifactCall>(),
+        Tool::new::<artifacts::ReportProgressCall>(),
+        Tool::new::<human::ListRequestsCall>(),
+        Tool::new::<human::RequestHumanCall>(),
+        Tool::new::<human::ResolveRequestCall>(),
+        Tool::new::<author::LintWorkflowCall>(),
+        Tool::new::<author::CreateWorkflowCall>(),
+        Tool::new::<author::SimulateWorkflowCall>(),
+        Tool::new::<author::SearchDocsCall>(),
+        Tool::new::<project::GetProjectContextCall>(),
+        Tool::new::<project::ReadDocumentCall>(),
+        Tool::new::<project::CompleteTaskCall>(),
+        Tool::new::<project::RunCheckCall>(),
+        Tool::new::<agent::RunAgentCall>(),
     ]
 }

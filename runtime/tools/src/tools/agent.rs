@@ -20,7 +20,7 @@ use crate::tool::{Annotations, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RunAgent {
+pub(super) struct RunAgentCall {
     /// The task.
     task: String,
     /// The only state to work in; else the whole run.
@@ -37,7 +37,7 @@ pub(super) struct RunAgent {
     workdir: Option<String>,
 }
 
-impl ToolCall for RunAgent {
+impl ToolCall for RunAgentCall {
     const NAME: &'static str = "run_agent";
     const TITLE: &'static str = "Run an agent";
     const DESCRIPTION: &'static str = "Lets a model drive a run, or one state of it. Answers `executor_unavailable` where the server has no executor: \
@@ -79,7 +79,7 @@ impl ToolCall for RunAgent {
     }
 }
 
-impl RunAgent {
+impl RunAgentCall {
     /// Checks the arguments themselves.
     fn check(&self) -> Result<(), Problem> {
         let is_blank = |text: &String| text.trim().is_empty();

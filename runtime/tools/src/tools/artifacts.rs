@@ -53,7 +53,7 @@ impl From<&Finding> for Diagnostic {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SubmitArtifact {
+pub(super) struct SubmitArtifactCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The artifact.
@@ -133,7 +133,7 @@ impl Submission {
     }
 }
 
-impl ToolCall for SubmitArtifact {
+impl ToolCall for SubmitArtifactCall {
     const NAME: &'static str = "submit_artifact";
     const TITLE: &'static str = "Submit an artifact";
     const DESCRIPTION: &'static str = "Hands in what a state requires, whole or as edits. What its contract refuses is named by line, and stays a draft.";
@@ -200,7 +200,7 @@ fn stored_form(content: &Value) -> Vec<u8> {
     }
 }
 
-impl SubmitArtifact {
+impl SubmitArtifactCall {
     fn edit(&self) -> EditArtifact {
         let edits = self.edits.iter().map(|change| Edit {
             old: change.old.clone(),
@@ -298,9 +298,9 @@ impl SubmitArtifact {
             }
             "stale_base" | "no_match" | "ambiguous" | "not_current" if revision.is_some() => {
                 let arguments = json!({"run_id": run, "name": self.name});
-                problem.mended_by(GetArtifact::NAME, arguments)
+                problem.mended_by(GetArtifactCall::NAME, arguments)
             }
-            "unknown_artifact" => problem.mended_by(GetArtifact::NAME, json!({"run_id": run})),
+            "unknown_artifact" => problem.mended_by(GetArtifactCall::NAME, json!({"run_id": run})),
             _ => problem,
         }
     }
@@ -349,7 +349,7 @@ fn contract_address(loaded: &Loaded, name: &str) -> String {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct GetArtifact {
+pub(super) struct GetArtifactCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The artifact; else all are listed.
@@ -408,7 +408,7 @@ impl Artifacts {
     }
 }
 
-impl ToolCall for GetArtifact {
+impl ToolCall for GetArtifactCall {
     const NAME: &'static str = "get_artifact";
     const TITLE: &'static str = "Read an artifact";
     const DESCRIPTION: &'static str = "Lists what a run has handed in and what is missing; by name, the content with its hash. `next_offset` is where long content goes on.";
@@ -432,7 +432,7 @@ impl ToolCall for GetArtifact {
     }
 }
 
-impl GetArtifact {
+impl GetArtifactCall {
     /// Returns the name of the artifact that is meant, if one is.
     fn resolve_name(&self, loaded: &Loaded) -> Result<Option<String>, Problem> {
         let Some(path) = &self.path else {
@@ -544,7 +544,7 @@ fn add_piece(answer: &mut About<Artifacts>, text: &str, start: usize) -> Result<
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ReportProgress {
+pub(super) struct ReportProgressCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The state of the work, in words.
@@ -565,7 +565,7 @@ pub(super) struct Reported {
     seq: Option<u64>,
 }
 
-impl ToolCall for ReportProgress {
+impl ToolCall for ReportProgressCall {
     const NAME: &'static str = "report_progress";
     const TITLE: &'static str = "Report progress";
     const DESCRIPTION: &'static str =

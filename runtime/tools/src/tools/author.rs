@@ -59,7 +59,7 @@ impl Findings {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LintWorkflow {
+pub(super) struct LintWorkflowCall {
     /// The id of a served workflow, or the name or path of a served file; else give `text`.
     workflow: Option<String>,
     /// A spec that need not be in a file.
@@ -71,7 +71,7 @@ pub(super) struct LintWorkflow {
     cursor: usize,
 }
 
-impl ToolCall for LintWorkflow {
+impl ToolCall for LintWorkflowCall {
     const NAME: &'static str = "lint_workflow";
     const TITLE: &'static str = "Lint a workflow";
     const DESCRIPTION: &'static str = "Every finding in a spec, each with its place, why, and how to mend it. `search_docs` with a code such as SM304 \
@@ -101,7 +101,7 @@ impl ToolCall for LintWorkflow {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CreateWorkflow {
+pub(super) struct CreateWorkflowCall {
     /// The file's name without its ending: letters, digits, `-` and `_`.
     name: String,
     /// A definition as JSON, for `<name>.workflow.json`; or give `markdown`.
@@ -113,7 +113,7 @@ pub(super) struct CreateWorkflow {
     overwrite: bool,
 }
 
-impl ToolCall for CreateWorkflow {
+impl ToolCall for CreateWorkflowCall {
     const NAME: &'static str = "create_workflow";
     const TITLE: &'static str = "Create a workflow";
     const DESCRIPTION: &'static str = "Writes a spec into the folder of specs, if it has no errors; runs can be started of it at once. Runs that go on \
@@ -165,7 +165,7 @@ fn bound(findings: Value) -> Value {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SimulateWorkflow {
+pub(super) struct SimulateWorkflowCall {
     /// The workflow's id.
     workflow: String,
     /// The events, in order.
@@ -205,7 +205,7 @@ pub(super) struct SimulationPage {
 /// Most events. Why: a story that people tell has fewer.
 const MAX_EVENTS: usize = 1_000;
 
-impl ToolCall for SimulateWorkflow {
+impl ToolCall for SimulateWorkflowCall {
     const NAME: &'static str = "simulate_workflow";
     const TITLE: &'static str = "Simulate a workflow";
     const DESCRIPTION: &'static str = "Steps through a machine without a run and says what each event did. The clock moves by `wait` alone; guards of \
@@ -249,7 +249,7 @@ impl ToolCall for SimulateWorkflow {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SearchDocs {
+pub(super) struct SearchDocsCall {
     /// A question, words, a code such as `SM304`, or a key such as `max_iterations`.
     query: String,
     /// Most sections; 5 if it isn't given, 25 at most.
@@ -278,7 +278,7 @@ pub(super) struct Hits {
 /// Sections that a call gives unless it says how many.
 const DEFAULT_LIMIT: usize = 5;
 
-impl ToolCall for SearchDocs {
+impl ToolCall for SearchDocsCall {
     const NAME: &'static str = "search_docs";
     const TITLE: &'static str = "Search the documentation";
     const DESCRIPTION: &'static str = "How specs are written, what findings mean, what commands and tools do, and what the served workflows say. The \

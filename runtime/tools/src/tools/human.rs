@@ -6,9 +6,7 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::{RequestKind, Resolution};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::run_of_request;
-use statemark_runs::{
-    AnswerRequest as Answer, OpenRequest as Ask, Reply, RunId, WithdrawRequest as Withdraw, Written,
-};
+use statemark_runs::{AnswerRequest, OpenRequest, Reply, RunId, WithdrawRequest, Written};
 
 use crate::ctx::Ctx;
 use crate::envelope::bounds;
@@ -21,7 +19,7 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RequestHuman {
+pub(super) struct RequestHumanCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The kind of answer that is wanted.
@@ -58,7 +56,7 @@ pub(super) struct Requested {
     wait: Fix,
 }
 
-impl ToolCall for RequestHuman {
+impl ToolCall for RequestHumanCall {
     const NAME: &'static str = "request_human";
     const TITLE: &'static str = "Ask a person";
     const DESCRIPTION: &'static str = "Opens a request to a person and returns at once; `wait_run` with `until: request` waits for the answer.";
@@ -70,14 +68,14 @@ impl ToolCall for RequestHuman {
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Requested>, Problem> {
         let run = ctx.resolve_run(self.run_id.as_deref())?;
         let order = ctx.order(run, self.idempotency_key.as_deref(), self.expected_seq)?;
-        let ask = Ask {
+        let ask = OpenRequest {
             choices: self.choices.clone(),
             schema: self.schema.clone(),
             details: self.context.clone(),
             state: self.state.clone(),
             blocking: self.blocking,
             expires_in: self.expires_in.map(|it| it.saturating_mul(1000)),
-            ..Ask::new(self.kind.into(), self.prompt.clone())
+            ..OpenRequest::new(self.kind.into(), self.prompt.clone())
         };
         let written = ctx.runs().execute(&order, &ask)?;
         // An answer that comes before anybody waits is found, too.
@@ -93,7 +91,7 @@ impl ToolCall for RequestHuman {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListRequests {
+pub(super) struct ListRequestsCall {
     /// Only of this run.
     run_id: Option<String>,
     /// Only of runs of this workflow.
@@ -143,7 +141,7 @@ impl From<Kind> for RequestKind {
 /// Most requests that are looked at for one page. Why: no more of them fit.
 const PAGE: usize = 200;
 
-impl ToolCall for ListRequests {
+impl ToolCall for ListRequestsCall {
     const NAME: &'static str = "list_requests";
     const TITLE: &'static str = "List requests";
     const DESCRIPTION: &'static str =
@@ -236,7 +234,7 @@ impl Cursor {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ResolveRequest {
+pub(super) struct ResolveRequestCall {
     /// The request; or what follows, where only one open request is so. What is given has to agree.
     request_id: Option<String>,
     /// Of this run.
@@ -295,7 +293,7 @@ const MAX_CANDIDATES: usize = 10;
 /// Most bytes of each one's question.
 const MAX_PROMPT: usize = 200;
 
-impl ToolCall for ResolveRequest {
+impl ToolCall for ResolveRequestCall {
     const NAME: &'static str = "resolve_request";
     const TITLE: &'static str = "Resolve a request";
     const DESCRIPTION: &'static str = "Decides a request: a person's call, with a person's token. Whoever has asked may withdraw it.";
@@ -316,7 +314,7 @@ impl ToolCall for ResolveRequest {
         let order = ctx.order(run, self.idempotency_key.as_deref(), self.expected_seq)?;
         let reply = match self.action {
             Action::Withdraw => {
-                let withdraw = Withdraw {
+                let withdraw = WithdrawRequest {
                     request: request.clone(),
                     reason: self.comment.clone(),
                 };
@@ -328,9 +326,9 @@ impl ToolCall for ResolveRequest {
             Action::SendBack => Reply::SendBack,
             Action::Answer => Reply::Value(self.answer.clone().unwrap_or_default()),
         };
-        let answer = Answer {
+        let answer = AnswerRequest {
             comment: self.comment.clone(),
-            ..Answer::new(request.clone(), reply)
+            ..AnswerRequest::new(request.clone(), reply)
         };
         let written = runs.execute(&order, &answer)?;
         describe(&written, request)
@@ -366,12 +364,12 @@ struct Candidate<'c> {
     prompt: &'c str,
 }
 
-impl ResolveRequest {
+impl ResolveRequestCall {
     /// Returns the request by its id, or the only open one that the other arguments mean.
     fn resolve_id(&self, ctx: &Ctx<'_>) -> Result<(RunId, String), Problem> {
         let unknown = |message: String| {
             let none = Value::Object(Map::new());
-            Problem::new("unknown_request", message).mended_by(ListRequests::NAME, none)
+            Problem::new("unknown_request", message).mended_by(ListRequestsCall::NAME, none)
         };
         if let Some(request) = &self.request_id {
             let Some(run) = run_of_request(request) else {

@@ -19,7 +19,7 @@ use crate::tool::{Annotations, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct GetProjectContext {
+pub(super) struct GetProjectContextCall {
     /// The run that it is for; may be left out where only one is meant.
     #[expect(dead_code, reason = "policy reads it before the tool is called")]
     run_id: Option<String>,
@@ -44,7 +44,7 @@ struct TaskCounts {
     total: usize,
 }
 
-impl ToolCall for GetProjectContext {
+impl ToolCall for GetProjectContextCall {
     const NAME: &'static str = "get_project_context";
     const TITLE: &'static str = "Get the project's context";
     const DESCRIPTION: &'static str = "The feature of the branch (`060-some-name`): number, name, folder, and the phase that is next; its documents, \
@@ -83,7 +83,7 @@ impl ToolCall for GetProjectContext {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ReadDocument {
+pub(super) struct ReadDocumentCall {
     /// `spec`, `plan`, `tasks`, `checklist` or `analysis` of the feature; or a path in the project.
     name: String,
     /// Continue after so many bytes.
@@ -113,7 +113,7 @@ pub(super) struct Document {
 /// Most bytes of a text in one answer. Why: quotes and line ends take two bytes each in JSON.
 const MAX_TEXT: usize = bounds::MAX_REPLY / 2;
 
-impl ToolCall for ReadDocument {
+impl ToolCall for ReadDocumentCall {
     const NAME: &'static str = "read_document";
     const TITLE: &'static str = "Read a document";
     const DESCRIPTION: &'static str = "A document of the feature at hand, or any text of the project by its path; long ones in parts.";
@@ -152,7 +152,7 @@ impl ToolCall for ReadDocument {
     }
 }
 
-impl ReadDocument {
+impl ReadDocumentCall {
     /// Converts the problem of a document that the feature doesn't have yet: the name isn't mistaken.
     fn absent_document(&self, problem: Problem) -> Problem {
         let name = &self.name;
@@ -162,7 +162,7 @@ impl ReadDocument {
         }
         let message = format!("the feature has no `{name}` yet: {}", problem.message);
         let none = Value::Object(Map::new());
-        Problem::new("not_found", message).mended_by(GetProjectContext::NAME, none)
+        Problem::new("not_found", message).mended_by(GetProjectContextCall::NAME, none)
     }
 }
 
@@ -178,13 +178,13 @@ fn resolve_document(files: &Files, name: &str) -> Result<String, Problem> {
             None => format!("`{name}` is a feature's, and the branch is none's; a feature's is called like `060-some-name`"),
         };
         let none = Value::Object(Map::new());
-        Problem::new("no_feature", message).mended_by(GetProjectContext::NAME, none)
+        Problem::new("no_feature", message).mended_by(GetProjectContextCall::NAME, none)
     })
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CompleteTask {
+pub(super) struct CompleteTaskCall {
     /// As `tasks.md` calls it, such as `T001`.
     task_id: String,
     /// Don't ask whether the tasks below it are done.
@@ -209,7 +209,7 @@ pub(super) struct TaskCompleted {
     changed: Vec<String>,
 }
 
-impl ToolCall for CompleteTask {
+impl ToolCall for CompleteTaskCall {
     const NAME: &'static str = "complete_task";
     const TITLE: &'static str = "Complete a task";
     const DESCRIPTION: &'static str = "Marks a task of the feature's `tasks.md` as done (`- [ ] T001` becomes `- [x] T001`). The file is written when \
@@ -234,7 +234,7 @@ impl ToolCall for CompleteTask {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RunCheck {
+pub(super) struct RunCheckCall {
     /// The check's name.
     name: String,
     /// Arguments after its own; no shell reads them.
@@ -283,7 +283,7 @@ struct CheckOutcome {
 /// Most bytes of each output stream in an answer. Why: both fit into a reply with `next`.
 const MAX_OUTPUT: usize = 3 << 10;
 
-impl ToolCall for RunCheck {
+impl ToolCall for RunCheckCall {
     const NAME: &'static str = "run_check";
     const TITLE: &'static str = "Run a check";
     const DESCRIPTION: &'static str = "Runs a check that the workflow (`checks`) or `statemark.toml` declares, and gives what came of it: exit code, \

@@ -10,10 +10,9 @@ use statemark_runs::body::{Body, Scope};
 use statemark_runs::maintenance::{ignore_progress, verify};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::{
-    ForkRun as Fork, MigrateRun as Migrate, MigrationPlan, RestoreFiles as Restore,
-    RewindRun as Rewind, TakeCheckpoint as Checkpoint,
+    ForkRun, MigrateRun, MigrationPlan, RestoreFiles, RewindRun, TakeCheckpoint,
 };
-use statemark_runs::state::Checkpoint as Saved;
+use statemark_runs::state::Checkpoint;
 use statemark_runs::{
     FinishRestore, GiveUpRestore, Loaded, NameChanges, RunError, RunId, StoreError, Written,
     load_timeline, plan_fork, plan_migration, plan_rewind, replay_run,
@@ -71,7 +70,7 @@ fn shorten(plan: &impl Serialize) -> Map<String, Value> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct GetTimeline {
+pub(super) struct GetTimelineCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The `cursor` of the page before.
@@ -99,7 +98,7 @@ pub(super) struct History {
     cursor: Option<String>,
 }
 
-impl ToolCall for GetTimeline {
+impl ToolCall for GetTimelineCall {
     const NAME: &'static str = "get_timeline";
     const TITLE: &'static str = "Look back";
     const DESCRIPTION: &'static str = "What has become of a run: branches, forks, rewinds, checkpoints and each visit of a state, with what was taken back.";
@@ -172,7 +171,7 @@ fn to_values<T: Serialize>(items: Vec<T>) -> Vec<Value> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ForkRun {
+pub(super) struct ForkRunCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The last record that counts in both.
@@ -216,7 +215,7 @@ pub(super) struct Forked {
     plan: Option<Map<String, Value>>,
 }
 
-impl ToolCall for ForkRun {
+impl ToolCall for ForkRunCall {
     const NAME: &'static str = "fork_run";
     const TITLE: &'static str = "Fork a run";
     const DESCRIPTION: &'static str = "Begins a new run that shares another's journal up to a record. The other run is untouched.";
@@ -228,13 +227,13 @@ impl ToolCall for ForkRun {
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Forked>, Problem> {
         let runs = ctx.runs();
         let from = ctx.resolve_run(self.run_id.as_deref())?;
-        let fork = Fork {
+        let fork = ForkRun {
             reset: self.reset_states.clone(),
             input: Value::Object(self.input_overrides.clone()),
             drop_artifacts: self.drop_artifacts,
             restore_workspace: self.restore_workspace,
             title: self.branch_label.clone(),
-            ..Fork::new(from.clone(), self.at_seq)
+            ..ForkRun::new(from.clone(), self.at_seq)
         };
         if self.dry_run {
             let plan = plan_fork(runs, &fork).map_err(unknown_record)?;
@@ -280,7 +279,7 @@ fn unknown_record(error: RunError) -> Problem {
     }
 }
 
-impl ForkRun {
+impl ForkRunCall {
     /// Returns the new run's id: with a key always the same, so that a repeated call finds its fork.
     fn new_id(&self, ctx: &Ctx<'_>, from: &RunId) -> Result<RunId, Problem> {
         ctx.check_may_start()?;
@@ -299,7 +298,7 @@ impl ForkRun {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RewindRun {
+pub(super) struct RewindRunCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The last record that still counts.
@@ -349,7 +348,7 @@ pub(super) struct Rewound {
     seq: Option<u64>,
 }
 
-impl ToolCall for RewindRun {
+impl ToolCall for RewindRunCall {
     const NAME: &'static str = "rewind_run";
     const TITLE: &'static str = "Rewind a run";
     const DESCRIPTION: &'static str = "Takes back what came after a record. First without a token, which says what would be undone and gives one. Nothing is deleted.";
@@ -361,7 +360,7 @@ impl ToolCall for RewindRun {
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Rewound>, Problem> {
         let runs = ctx.runs();
         let run = ctx.resolve_run(self.run_id.as_deref())?;
-        let rewind = Rewind {
+        let rewind = RewindRun {
             scope: match self.scope {
                 RewindScope::State => Scope::State,
                 RewindScope::Workspace => Scope::Workspace,
@@ -371,7 +370,7 @@ impl ToolCall for RewindRun {
             token: self.confirm_token.clone(),
             force: self.force,
             reason: self.reason.clone(),
-            ..Rewind::to(self.to)
+            ..RewindRun::to(self.to)
         };
         if self.dry_run && self.confirm_token.is_some() {
             let what = "a dry run takes no `confirm_token`";
@@ -406,7 +405,7 @@ impl ToolCall for RewindRun {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct MigrateRun {
+pub(super) struct MigrateRunCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The workflow to go on under; else the run's own, as its spec is now.
@@ -439,7 +438,7 @@ pub(super) struct Migrated {
     differences: Option<BTreeMap<String, NameChanges>>,
 }
 
-impl ToolCall for MigrateRun {
+impl ToolCall for MigrateRunCall {
     const NAME: &'static str = "migrate_run";
     const TITLE: &'static str = "Migrate a run";
     const DESCRIPTION: &'static str = "Lets a run go on under the machine that its spec has now. Refused where something that it stands on isn't there, and to agents where it demands anything else.";
@@ -451,7 +450,7 @@ impl ToolCall for MigrateRun {
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Migrated>, Problem> {
         let runs = ctx.runs();
         let loaded = ctx.load_run(self.run_id.as_deref())?;
-        let migrate = Migrate {
+        let migrate = MigrateRun {
             workflow: self.workflow.clone(),
             states: self.states.clone(),
             timers: self.timers.clone(),
@@ -528,7 +527,7 @@ fn differences(plan: &MigrationPlan) -> BTreeMap<String, NameChanges> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct VerifyRun {
+pub(super) struct VerifyRunCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
 }
@@ -559,7 +558,7 @@ struct Damage {
     what: String,
 }
 
-impl ToolCall for VerifyRun {
+impl ToolCall for VerifyRunCall {
     const NAME: &'static str = "verify_run";
     const TITLE: &'static str = "Verify a run";
     const DESCRIPTION: &'static str = "Checks the chain of hashes and what is kept of a run, makes every step again and compares.";
@@ -608,7 +607,7 @@ impl ToolCall for VerifyRun {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SaveFiles {
+pub(super) struct SaveFilesCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// Save the files, put them back, finish or give up putting them back, or list what was saved.
@@ -665,8 +664,8 @@ struct CheckpointSummary {
     current: bool,
 }
 
-impl From<&Saved> for CheckpointSummary {
-    fn from(saved: &Saved) -> Self {
+impl From<&Checkpoint> for CheckpointSummary {
+    fn from(saved: &Checkpoint) -> Self {
         Self {
             name: saved.taken.name.clone(),
             seq: saved.seq,
@@ -679,7 +678,7 @@ impl From<&Saved> for CheckpointSummary {
     }
 }
 
-impl ToolCall for SaveFiles {
+impl ToolCall for SaveFilesCall {
     const NAME: &'static str = "checkpoint";
     const TITLE: &'static str = "Save or restore files";
     const DESCRIPTION: &'static str = "Saves the files of the working copy with the run, or puts them back; git's branches, index and stash stay. What is overwritten is saved before.";
@@ -696,7 +695,7 @@ impl ToolCall for SaveFiles {
         let written = match self.action {
             Action::List => return list_checkpoints(&runs.catch_up(&order.run)?),
             Action::Take => {
-                let checkpoint = Checkpoint {
+                let checkpoint = TakeCheckpoint {
                     folder: resolve_folder(self.folder.as_deref())?,
                     name: self.name.clone(),
                     reason: self.reason.clone(),
@@ -708,7 +707,7 @@ impl ToolCall for SaveFiles {
                     let what = "say which, for `action: restore`";
                     return Err(Problem::argument("name", what));
                 };
-                runs.execute(&order, &Restore { name })?
+                runs.execute(&order, &RestoreFiles { name })?
             }
             Action::Finish => runs.execute(&order, &FinishRestore)?,
             Action::GiveUp => {
@@ -734,7 +733,7 @@ fn current_checkpoint<T>(written: &Written<T>) -> Option<CheckpointSummary> {
 
 fn list_checkpoints(loaded: &Loaded) -> Result<About<Checkpoints>, Problem> {
     let state = &loaded.state;
-    let mut saved: Vec<&Saved> = state.checkpoints.values().collect();
+    let mut saved: Vec<&Checkpoint> = state.checkpoints.values().collect();
     saved.sort_by_key(|it| it.seq);
     let saved = saved.into_iter().map(|saved| CheckpointSummary {
         current: state.workspace.as_ref() == Some(&saved.taken.name),

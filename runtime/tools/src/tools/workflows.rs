@@ -21,7 +21,7 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListWorkflows {
+pub(super) struct ListWorkflowsCall {
     /// Only those whose id, title or description has this.
     query: Option<String>,
     /// Continue after this id.
@@ -38,7 +38,7 @@ pub(super) struct Workflows {
     cursor: Option<String>,
 }
 
-impl ToolCall for ListWorkflows {
+impl ToolCall for ListWorkflowsCall {
     const NAME: &'static str = "list_workflows";
     const TITLE: &'static str = "List workflows";
     const DESCRIPTION: &'static str =
@@ -76,7 +76,7 @@ impl ToolCall for ListWorkflows {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct DescribeWorkflow {
+pub(super) struct DescribeWorkflowCall {
     /// The workflow's id.
     workflow: String,
     /// The machine as JSON, as a Mermaid diagram, or the spec as it was written.
@@ -142,7 +142,7 @@ pub(super) struct Described {
 /// The parts of a machine, page by page, in this order.
 const PARTS: [&str; 5] = ["states", "transitions", "artifacts", "context", "proofs"];
 
-impl ToolCall for DescribeWorkflow {
+impl ToolCall for DescribeWorkflowCall {
     const NAME: &'static str = "describe_workflow";
     const TITLE: &'static str = "Describe a workflow";
     const DESCRIPTION: &'static str =

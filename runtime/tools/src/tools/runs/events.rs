@@ -20,7 +20,7 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GetEvents {
+pub(crate) struct GetEventsCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// Only after this record.
@@ -65,7 +65,7 @@ const MAX_RECORDS: usize = 500;
 /// Largest body that an answer has whole. Unit: bytes.
 const MAX_BODY: usize = 4 << 10;
 
-impl ToolCall for GetEvents {
+impl ToolCall for GetEventsCall {
     const NAME: &'static str = "get_events";
     const TITLE: &'static str = "Read a run's journal";
     const DESCRIPTION: &'static str =
@@ -111,7 +111,7 @@ impl ToolCall for GetEvents {
     }
 }
 
-impl GetEvents {
+impl GetEventsCall {
     /// Reads the wanted records up to the end of the journal.
     fn entries(
         &self,
@@ -237,7 +237,7 @@ impl Entry {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct WaitRun {
+pub(crate) struct WaitRunCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// Until what: any change, the end, a request that is settled, or a state.
@@ -286,7 +286,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// Most records of an answer.
 const MAX_WAITED: usize = 100;
 
-impl ToolCall for WaitRun {
+impl ToolCall for WaitRunCall {
     const NAME: &'static str = "wait_run";
     const TITLE: &'static str = "Wait for a run";
     const DESCRIPTION: &'static str = "Waits until a run changes, ends, or is answered; `reached` says whether it did in time, `ended` that nothing more comes. Call again to go on.";
@@ -324,7 +324,7 @@ impl ToolCall for WaitRun {
     }
 }
 
-impl WaitRun {
+impl WaitRunCall {
     /// Waits. Returns the run as it is then, and whether the wait was met.
     fn wait(
         &self,

@@ -24,7 +24,7 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ListRuns {
+pub(crate) struct ListRunsCall {
     /// Only with these statuses: running, waiting, paused, completed, failed, cancelled.
     #[serde(default)]
     status: Vec<String>,
@@ -57,7 +57,7 @@ const MAX_RUNS: usize = 100;
 /// Most requests that are named of a run.
 const MAX_REQUESTS: usize = 10;
 
-impl ToolCall for ListRuns {
+impl ToolCall for ListRunsCall {
     const NAME: &'static str = "list_runs";
     const TITLE: &'static str = "List runs";
     const DESCRIPTION: &'static str =
@@ -169,7 +169,7 @@ fn parse_cursor(text: &str) -> Result<Cursor, Problem> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GetRun {
+pub(crate) struct GetRunCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// Further parts of the run.
@@ -206,7 +206,7 @@ pub(crate) struct RunParts {
     cursors: Option<Vec<String>>,
 }
 
-impl ToolCall for GetRun {
+impl ToolCall for GetRunCall {
     const NAME: &'static str = "get_run";
     const TITLE: &'static str = "Look at a run";
     const DESCRIPTION: &'static str = "Where a run is, what its state wants, which events are legal, which tools are granted, what it waits for. Where `cursors` stand, something was cut: ask again with one of them.";
@@ -297,7 +297,7 @@ fn visits(ctx: &Ctx<'_>, run: &RunId, state: Option<&str>) -> Result<Value, Prob
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ExplainRun {
+pub(crate) struct ExplainRunCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// Explain one event: why it would be taken or not.
@@ -319,7 +319,7 @@ pub(crate) struct Explained {
 /// Most bytes of the summary.
 const MAX_SUMMARY: usize = 1 << 10;
 
-impl ToolCall for ExplainRun {
+impl ToolCall for ExplainRunCall {
     const NAME: &'static str = "explain_run";
     const TITLE: &'static str = "Explain a run";
     const DESCRIPTION: &'static str =

@@ -5,10 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{EffectKey, Refused, StepStatus};
 use statemark_runs::policy::Gating;
-use statemark_runs::runs::SendOutcome as Sent;
-use statemark_runs::{
-    Advance, Advanced, Loaded, Remedy, Report, RunId, SendEvent as Send, Written, state,
-};
+use statemark_runs::runs::SendOutcome;
+use statemark_runs::{Advance, Advanced, Loaded, Remedy, Report, RunId, SendEvent, Written, state};
 
 use crate::ctx::Ctx;
 use crate::envelope::pages::{Page, Position, paginate};
@@ -19,7 +17,7 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SendEvent {
+pub(crate) struct SendEventCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The event. Instead of it: a `step` with its `status`.
@@ -70,7 +68,7 @@ pub(crate) struct Moved {
     cut: Option<Fix>,
 }
 
-impl ToolCall for SendEvent {
+impl ToolCall for SendEventCall {
     const NAME: &'static str = "send_event";
     const TITLE: &'static str = "Send an event";
     const DESCRIPTION: &'static str = "Moves a run: one event, taken whole or refused with the legal ones and the facts that their guards read.";
@@ -100,7 +98,7 @@ impl ToolCall for SendEvent {
                     let what = "it says something of a `step`; leave it out with an `event`";
                     return Err(Problem::argument(name, what));
                 }
-                let send = Send {
+                let send = SendEvent {
                     event: event.clone(),
                     data: self.data.clone(),
                 };
@@ -119,7 +117,7 @@ impl ToolCall for SendEvent {
     }
 }
 
-impl SendEvent {
+impl SendEventCall {
     fn advance(&self, step: &str) -> Result<Advance, Problem> {
         let word = self.status.as_deref().unwrap_or("running");
         let all = StepStatus::ALL;
@@ -146,12 +144,12 @@ impl SendEvent {
 fn answer_sent(
     ctx: &Ctx<'_>,
     before: &Loaded,
-    written: &Written<Sent>,
+    written: &Written<SendOutcome>,
 ) -> Result<About<Moved>, Problem> {
     let from = Some(leaves_before(ctx, before, written)?);
     let event = match &written.outcome {
-        Sent::Taken(event) => event,
-        Sent::Asked(opened) => {
+        SendOutcome::Taken(event) => event,
+        SendOutcome::Asked(opened) => {
             let asked = Moved {
                 from,
                 asked: Some(opened.request.clone()),
@@ -160,7 +158,7 @@ fn answer_sent(
             };
             return answer_order(written, asked);
         }
-        Sent::Refused(refused) => return answer_refused(written, refused),
+        SendOutcome::Refused(refused) => return answer_refused(written, refused),
     };
     let moved = Moved {
         taken: true,
@@ -189,7 +187,10 @@ fn answer_sent(
 }
 
 /// Creates the answer to a refused event, with the request that would let the run raise it.
-fn answer_refused(written: &Written<Sent>, refused: &Refused) -> Result<About<Moved>, Problem> {
+fn answer_refused(
+    written: &Written<SendOutcome>,
+    refused: &Refused,
+) -> Result<About<Moved>, Problem> {
     let loaded = &written.loaded;
     answer_order(written, Moved::default()).map_err(|problem| {
         if refused.remedy(loaded) != Some(Remedy::AskReview) {

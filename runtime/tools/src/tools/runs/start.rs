@@ -6,9 +6,8 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::Refused;
 use statemark_runs::policy::Gating;
 use statemark_runs::{
-    CancelRun as Cancel, ContinueRun as Continue, ForceState as Force, Head, MAX_PAGE,
-    PauseRun as Pause, Query, RunError, RunId, StartRun as Start, Status, StoreError, Written,
-    latest_paused, state,
+    CancelRun, ContinueRun, ForceState, Head, MAX_PAGE, PauseRun, Query, RunError, RunId, StartRun,
+    Status, StoreError, Written, latest_paused, state,
 };
 
 use crate::ctx::Ctx;
@@ -20,7 +19,7 @@ use crate::tool::{Annotations, Method, Route, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct StartRun {
+pub(crate) struct StartRunCall {
     /// The workflow's id.
     workflow: String,
     /// The run's id; else it gets one that nobody can guess.
@@ -54,7 +53,7 @@ pub(crate) struct Started {
     resumed: bool,
 }
 
-impl ToolCall for StartRun {
+impl ToolCall for StartRunCall {
     const NAME: &'static str = "start_run";
     const TITLE: &'static str = "Start a run";
     const DESCRIPTION: &'static str =
@@ -78,13 +77,13 @@ impl ToolCall for StartRun {
         }
         let run = self.new_id(ctx, project.as_deref())?;
         let order = ctx.order(run.clone(), key, None)?;
-        let start = Start {
+        let start = StartRun {
             workflow: self.workflow.clone(),
             input: Value::Object(self.input.clone()),
             title: self.title.clone(),
             project,
             session: self.session.clone(),
-            ..Start::default()
+            ..StartRun::default()
         };
         let written = runs.execute(&order, &start).map_err(|error| match error {
             RunError::Store(StoreError::Conflict { .. }) => run_exists(&run),
@@ -105,7 +104,7 @@ impl ToolCall for StartRun {
 /// The outcome of continuing a run.
 type Continued = Written<Result<(), Refused>>;
 
-impl StartRun {
+impl StartRunCall {
     /// Continues the run of a repeated call, the named one, or the latest paused one, if there is one.
     fn resume(
         &self,
@@ -153,7 +152,7 @@ impl StartRun {
         };
         self.check_resumable(&head)?;
         let order = ctx.order(head.run.clone(), self.idempotency_key.as_deref(), None)?;
-        let written = ctx.runs().execute(&order, &Continue::default())?;
+        let written = ctx.runs().execute(&order, &ContinueRun::default())?;
         Ok(Some((head.run, written)))
     }
 
@@ -204,7 +203,7 @@ fn repeat(ctx: &Ctx<'_>, run: &RunId, key: &str) -> Result<Option<Continued>, Pr
     if seen.transpose()?.flatten().is_none() {
         return Ok(None);
     }
-    match runs.execute(&order, &Continue::default()) {
+    match runs.execute(&order, &ContinueRun::default()) {
         // The key was used for something else: whether the run is continued is decided without it.
         Err(RunError::Store(StoreError::KeyReused { .. })) => Ok(None),
         written => Ok(Some(written?)),
@@ -219,7 +218,7 @@ fn run_exists(run: &RunId) -> Problem {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ControlRun {
+pub(crate) struct ControlRunCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The change.
@@ -253,7 +252,7 @@ pub(crate) struct Controlled {
     status: Status,
 }
 
-impl ToolCall for ControlRun {
+impl ToolCall for ControlRunCall {
     const NAME: &'static str = "control_run";
     const TITLE: &'static str = "Control a run";
     const DESCRIPTION: &'static str = "Pauses, continues or cancels a run. `force` sets its state by hand: a person's call, where the definition allows it.";
@@ -269,14 +268,14 @@ impl ToolCall for ControlRun {
         let runs = ctx.runs();
         let reason = self.reason.clone();
         let written = match self.action {
-            Action::Pause => runs.execute(&order, &Pause { reason })?,
-            Action::Continue => runs.execute(&order, &Continue { reason })?,
-            Action::Cancel => runs.execute(&order, &Cancel { reason })?,
+            Action::Pause => runs.execute(&order, &PauseRun { reason })?,
+            Action::Continue => runs.execute(&order, &ContinueRun { reason })?,
+            Action::Cancel => runs.execute(&order, &CancelRun { reason })?,
             Action::Force => {
                 let Some(to) = self.state.clone() else {
                     return Err(Problem::argument("state", "say which, for `action: force`"));
                 };
-                let force = Force {
+                let force = ForceState {
                     to,
                     context: self.context.clone(),
                     reason,
