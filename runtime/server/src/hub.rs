@@ -1,4 +1,4 @@
-//! The hub of a server: its dispatcher, and the notifications and counters that all of its connections share.
+//! The hub of a server: its dispatcher, and what its connections share besides.
 
 use std::sync::Arc;
 use std::time::Instant;

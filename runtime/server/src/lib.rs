@@ -1,4 +1,4 @@
-//! A server of tools: the Model Context Protocol over standard input and output and over HTTP, and an HTTP API.
+//! A server of tools: MCP over standard input and output and over HTTP, and an HTTP API.
 //!
 //! No connection owns a run, so that a server can be killed and started again at any moment.
 //!

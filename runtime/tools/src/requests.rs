@@ -16,13 +16,13 @@ const PAGE: usize = 500;
 /// The requests that are meant.
 #[derive(Clone, Copy, Default)]
 pub struct Filter<'f> {
-    /// Those of this run.
+    /// The only run.
     pub run: Option<&'f str>,
-    /// Those of runs of this workflow.
+    /// The only workflow.
     pub workflow: Option<&'f str>,
-    /// Those of this kind.
+    /// The only kind.
     pub kind: Option<RequestKind>,
-    /// Those of this state.
+    /// The only state.
     pub state: Option<&'f str>,
     /// The position of the first one.
     pub from: Option<&'f (RunId, u64)>,
