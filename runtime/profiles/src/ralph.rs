@@ -44,7 +44,7 @@ pub(super) fn all() -> Vec<Tool> {
 /// Creates a tool of this profile.
 ///
 /// The capability of artifacts covers all but reports.
-fn tool<I: DeserializeOwned + JsonSchema + 'static>(tool: ProfileTool<I>) -> Tool {
+fn tool<I: DeserializeOwned + JsonSchema + 'static>(tool: &ProfileTool<I>) -> Tool {
     let tool = Tool::profile(SET, shape, tool);
     match tool.equivalent {
         Some(_) => tool,

@@ -37,7 +37,7 @@ pub(super) const SET: Set = Set::Profile("rstn");
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "rstn_get_app_state",
             title: "Get the app's state",
             description: "Get the complete state as JSON: commands, active workflows, status, answers of the user.",
@@ -45,7 +45,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("get_run"),
             run: get_app_state,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "rstn_report_status",
             title: "Report the status",
             description: "Report task status: needs_input (asks the user), completed, or error.",
@@ -53,7 +53,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("send_event"),
             run: report_status,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "rstn_read_spec",
             title: "Read a spec artifact",
             description: "Read a spec artifact of the current feature.",
@@ -61,7 +61,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("read_document"),
             run: read_spec,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "rstn_get_context",
             title: "Get the context",
             description: "Get current feature context and metadata: number, name, branch, phase, spec folder.",
@@ -69,7 +69,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("get_project_context"),
             run: get_context,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "rstn_complete_task",
             title: "Complete a task",
             description: "Mark a task as complete in the feature's tasks.md.",
@@ -77,7 +77,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("complete_task"),
             run: complete_task,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "rstn_run_hook",
             title: "Run a hook",
             description: "Run a project-configured hook command, such as lint, test or format.",
@@ -89,7 +89,7 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 /// Creates a tool of this profile.
-fn tool<I: DeserializeOwned + JsonSchema + 'static>(tool: ProfileTool<I>) -> Tool {
+fn tool<I: DeserializeOwned + JsonSchema + 'static>(tool: &ProfileTool<I>) -> Tool {
     Tool::profile(SET, shape, tool)
 }
 

@@ -90,7 +90,7 @@ type Output<'o> = &'o [(&'o str, &'o str)];
 /// Creates a tool of this profile, with the fields of its answers.
 fn tool<I: DeserializeOwned + JsonSchema + 'static>(
     output: Output<'_>,
-    tool: ProfileTool<I>,
+    tool: &ProfileTool<I>,
 ) -> Tool {
     Tool::profile(SET, shape, tool).with_output(output)
 }

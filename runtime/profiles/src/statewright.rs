@@ -56,7 +56,7 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 /// Creates a tool of this profile.
-fn tool<I: DeserializeOwned + JsonSchema + 'static>(tool: ProfileTool<I>) -> Tool {
+fn tool<I: DeserializeOwned + JsonSchema + 'static>(tool: &ProfileTool<I>) -> Tool {
     Tool::profile(SET, text_errors, tool)
 }
 

@@ -63,7 +63,11 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: Map<String, Value>) -> Resul
     parse_value(Value::Object(arguments))
 }
 
-/// Parses a value. The problem of an invalid one is worded in terms of JSON.
+/// Parses a value.
+///
+/// # Errors
+///
+/// It is none of the type: the problem says so in terms of JSON.
 pub fn parse_value<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();

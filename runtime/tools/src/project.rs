@@ -89,6 +89,10 @@ impl Files {
     }
 
     /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// There is no such text below the root, or it is too large.
     pub fn read(&self, path: &str) -> Result<String, Problem> {
         check(path)?;
         let failed = |error: std::io::Error| read_problem(path, &error);

@@ -213,7 +213,7 @@ impl Tool {
     pub fn profile<I: DeserializeOwned + JsonSchema + 'static>(
         set: Set,
         shape: Shape,
-        tool: ProfileTool<I>,
+        tool: &ProfileTool<I>,
     ) -> Self {
         let run = tool.run;
         Self {

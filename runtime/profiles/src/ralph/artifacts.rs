@@ -23,7 +23,7 @@ const PLAN: &str = "plan";
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "ralph_submit_artifact",
             title: "Submit an artifact",
             description: "Hands in a structured artifact of the session's run. An error says what breaks its contract, and where.",
@@ -31,7 +31,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("submit_artifact"),
             run: submit_artifact,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "ralph_submit_plan_section",
             title: "Submit a section of the plan",
             description: "Checks one section of the plan and stages it. `ralph_finalize_plan` hands in the whole plan.",
@@ -39,7 +39,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("submit_artifact"),
             run: submit_plan_section,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "ralph_finalize_plan",
             title: "Finalize the plan",
             description: "Checks the plan's draft as a whole and hands it in. If it breaks its contract, it stays a draft.",
@@ -47,7 +47,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("submit_artifact"),
             run: finalize_plan,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "ralph_get_plan_draft",
             title: "Get the plan's draft",
             description: "The staged sections with their content.",
@@ -55,7 +55,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("submit_artifact"),
             run: get_plan_draft,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "ralph_discard_plan_draft",
             title: "Discard the plan's draft",
             description: "Throws the draft away, so that the next plan starts anew.",

@@ -22,7 +22,7 @@ const TRIES: u32 = 8;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "report_progress",
             title: "Report progress",
             description: "Says how the work is getting on, for everybody who watches.",
@@ -30,7 +30,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: None,
             run: report_progress,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "declare_complete",
             title: "Declare completion",
             description: "Says that the work in the active step is done. The run continues if the step leads to an end.",
@@ -38,7 +38,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("submit_artifact"),
             run: declare_complete,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "coordinate",
             title: "Coordinate workers",
             description: "Claims or releases a unit of work of the active step, or tells the other workers something.",

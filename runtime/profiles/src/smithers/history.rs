@@ -76,7 +76,7 @@ pub(super) fn all() -> Vec<Tool> {
     vec![
         tool(
             &[("runId", "string"), ("events", "array")],
-            ProfileTool {
+            &ProfileTool {
                 name: "get_run_events",
                 title: "Get a run's events",
                 description: "The events of a run, in order. For the next page, `afterSeq` is the `seq` of the last event.",
@@ -87,7 +87,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             &[("timeline", "object")],
-            ProfileTool {
+            &ProfileTool {
                 name: "get_timeline",
                 title: "Get the timeline",
                 description: "The frames of a run, each a `frameNo` to rewind to or to fork at, and the forks.",

@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Tool> {
     vec![
         tool(
             &[("artifacts", "array")],
-            ProfileTool {
+            &ProfileTool {
                 name: "list_artifacts",
                 title: "List artifacts",
                 description: "The artifacts that the nodes of a run have handed in, with their content.",
@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             &[("detail", "object")],
-            ProfileTool {
+            &ProfileTool {
                 name: "get_node_detail",
                 title: "Get a node",
                 description: "A visit of a node: its attempts, calls of tools, tokens, output and approval.",
@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<Tool> {
                 ("attempts", "array"),
                 ("messages", "array"),
             ],
-            ProfileTool {
+            &ProfileTool {
                 name: "get_chat_transcript",
                 title: "Get the transcript",
                 description: "The messages of a run, in order, with their attempts.",

@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<Tool> {
     vec![
         tool(
             &[("approvals", "array")],
-            ProfileTool {
+            &ProfileTool {
                 name: "list_pending_approvals",
                 title: "List pending approvals",
                 description: "Approvals that wait for a person, of all runs or of one, of a workflow, of a node.",
@@ -37,7 +37,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             &[("action", "string"), ("approval", "object"), ("run", "")],
-            ProfileTool {
+            &ProfileTool {
                 name: "resolve_approval",
                 title: "Resolve an approval",
                 description: "Approves or denies the one approval that the filters match: a person's call, with a person's token.",
@@ -57,7 +57,7 @@ pub(super) fn all() -> Vec<Tool> {
                 ("response", ""),
                 ("answeredBy", ""),
             ],
-            ProfileTool {
+            &ProfileTool {
                 name: "ask_human",
                 title: "Ask a person",
                 description: "Blocks the run and asks a person. `pending` says that nobody has answered yet: call again with `next.arguments`.",

@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Tool> {
     vec![
         tool(
             &[("workflows", "array")],
-            ProfileTool {
+            &ProfileTool {
                 name: "list_workflows",
                 title: "List workflows",
                 description: "The workflows that runs can be started of; `id` is the `workflowId` of `run_workflow`.",
@@ -43,7 +43,7 @@ pub(super) fn all() -> Vec<Tool> {
                 ("observedRun", ""),
                 ("result", ""),
             ],
-            ProfileTool {
+            &ProfileTool {
                 name: "run_workflow",
                 title: "Run a workflow",
                 description: "Starts a run of a workflow or continues one. It waits for its agent: nothing is executed here.",
@@ -54,7 +54,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             &[("runs", "array")],
-            ProfileTool {
+            &ProfileTool {
                 name: "list_runs",
                 title: "List runs",
                 description: "Recent runs, each in short.",
@@ -65,7 +65,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             &[("run", "object")],
-            ProfileTool {
+            &ProfileTool {
                 name: "get_run",
                 title: "Get a run",
                 description: "A run with its steps, approvals, loops, lineage, configuration and error.",
@@ -84,7 +84,7 @@ pub(super) fn all() -> Vec<Tool> {
                 ("finalRun", "object"),
                 ("snapshots", "array"),
             ],
-            ProfileTool {
+            &ProfileTool {
                 name: "watch_run",
                 title: "Watch a run",
                 description: "Waits until a run ends or the time is up. `timedOut` says that the run continues: call again.",
@@ -95,7 +95,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             &[("diagnosis", "object")],
-            ProfileTool {
+            &ProfileTool {
                 name: "explain_run",
                 title: "Explain a run",
                 description: "The reasons why a run is blocked or waits, each with the call that removes it.",

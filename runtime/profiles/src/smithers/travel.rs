@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Tool> {
     vec![
         tool(
             &[("result", "object"), ("run", "object")],
-            ProfileTool {
+            &ProfileTool {
                 name: "rewind_run",
                 title: "Rewind a run",
                 description: "Takes back what came after a frame. Nothing is deleted: the journal says what was taken back.",
@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             &[("result", "object"), ("run", "object")],
-            ProfileTool {
+            &ProfileTool {
                 name: "time_travel",
                 title: "Travel to an attempt",
                 description: "Takes a run back to the beginning of an attempt of a node, with its files if they were saved.",
@@ -55,7 +55,7 @@ pub(super) fn all() -> Vec<Tool> {
                 ("jjPointer", "string"),
                 ("run", ""),
             ],
-            ProfileTool {
+            &ProfileTool {
                 name: "revert_attempt",
                 title: "Revert to an attempt",
                 description: "Takes a run and its files, if they were saved, back to the beginning of an attempt of a node.",
@@ -66,7 +66,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             FORK_OUTPUT,
-            ProfileTool {
+            &ProfileTool {
                 name: "fork_run",
                 title: "Fork a run",
                 description: "Starts a run as a copy of another up to a frame. The other is untouched, and the new one waits for its agent.",
@@ -85,7 +85,7 @@ pub(super) fn all() -> Vec<Tool> {
                 ],
             ]
             .concat(),
-            ProfileTool {
+            &ProfileTool {
                 name: "replay_run",
                 title: "Replay a run",
                 description: "Forks a run to repeat it from a frame, with its files on request. Continue with `run_workflow` and `resume`.",
@@ -96,7 +96,7 @@ pub(super) fn all() -> Vec<Tool> {
         ),
         tool(
             &[("snapshots", "array")],
-            ProfileTool {
+            &ProfileTool {
                 name: "list_snapshots",
                 title: "List snapshots",
                 description: "The saved working copies of a run.",
@@ -116,7 +116,7 @@ pub(super) fn all() -> Vec<Tool> {
                 ("success", "boolean"),
                 ("error", "string"),
             ],
-            ProfileTool {
+            &ProfileTool {
                 name: "restore_checkpoint",
                 title: "Restore a checkpoint",
                 description: "Restores the files of a checkpoint of a node. Overwritten files become a checkpoint, too.",

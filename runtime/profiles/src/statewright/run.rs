@@ -19,7 +19,7 @@ use crate::execute;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_get_state",
             title: "Get the state",
             description: "Get the current state, its tools and instructions, the available transitions, and the iteration count.",
@@ -27,7 +27,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("get_run"),
             run: get_state,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_transition",
             title: "Transition",
             description: "Transition to a new state by emitting an event, with data for the context and the guards.",
@@ -35,7 +35,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("send_event"),
             run: transition,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_deactivate",
             title: "Deactivate",
             description: "Leave the workflow early: its run is cancelled. Tools stay restricted unless the workflow says otherwise.",
@@ -43,7 +43,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("control_run"),
             run: deactivate,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_pause",
             title: "Pause",
             description: "Pause the workflow. Resume it later with statewright_load_workflow(name, resume=true).",
@@ -51,7 +51,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("control_run"),
             run: pause,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_force_state",
             title: "Force a state",
             description: "Force a state, bypassing guards and transitions. Only with meta.debug, and only by a person.",
@@ -59,7 +59,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("control_run"),
             run: force_state,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_run_agent",
             title: "Run an agent",
             description: "Run an agent that is held to the workflow's states, on one state or on the whole workflow.",

@@ -24,7 +24,7 @@ const MAX_SNIPPETS: usize = 5;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_list_workflows",
             title: "List workflows",
             description: "List all available workflows and which one is active.",
@@ -32,7 +32,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("list_workflows"),
             run: list_workflows,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_get_status",
             title: "Get the status",
             description: "Get the active workflow, its current state, and the available workflows.",
@@ -40,7 +40,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("get_run"),
             run: get_status,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_load_workflow",
             title: "Load a workflow",
             description: "Load a named workflow and start it afresh; with resume=true, continue its last paused run.",
@@ -48,7 +48,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("start_run"),
             run: load_workflow,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_create_workflow",
             title: "Create a workflow",
             description: "Create a new workflow from a JSON definition. An existing one isn't replaced.",
@@ -56,7 +56,7 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("create_workflow"),
             run: create_workflow,
         }),
-        tool(ProfileTool {
+        tool(&ProfileTool {
             name: "statewright_search_docs",
             title: "Search the documentation",
             description: "Search documentation for workflow schema fields, tools, patterns, and troubleshooting.",
