@@ -6,9 +6,9 @@
 //!
 //! What to rely on:
 //!
-//! - An append is one transaction that holds its run's row from the first statement on (`FOR UPDATE`). Measured against
-//!   comparing and setting `seq`: equal where writers write to runs of their own, and twice as quick where eight write to
-//!   one, because they wait instead of losing.
+//! - An append to a run whose end this process knows is one statement: it compares the end and writes where it is so. Any
+//!   other append is one transaction that holds its run's row from the first statement on (`FOR UPDATE`); so are those
+//!   that arm timers, so that writers of one run wait for each other instead of losing again and again.
 //! - If the connection is lost between a commit and its answer, an append with a key is asked again under that key, and
 //!   only one without is [`StoreError::Unknown`] at once.
 //! - Leases and claims go by the server's time, because the clocks of many machines differ; [`PostgresStore::with_clock`]
@@ -22,6 +22,7 @@
 mod append;
 mod blob;
 mod connect;
+mod ends;
 mod error;
 mod lease;
 mod list;
@@ -37,6 +38,7 @@ use std::sync::Arc;
 use deadpool_postgres::Pool;
 use tokio::runtime::Runtime;
 
+use ends::Ends;
 use list::Reported;
 use row::stored;
 use statemark_runs::Clock;
@@ -54,6 +56,7 @@ pub struct PostgresStore {
     /// The clock of leases and claims; the server's time if there is none.
     clock: Option<Arc<dyn Clock>>,
     reported: Reported,
+    ends: Ends,
     /// Always there until the store is dropped.
     runtime: Option<Runtime>,
 }
@@ -72,6 +75,7 @@ impl PostgresStore {
             pool: connect::pool(config)?,
             clock: None,
             reported: Reported::default(),
+            ends: Ends::default(),
             runtime: Some(runtime),
         };
         store.wait("opening the store", &schema::prepare)?;
@@ -108,9 +112,11 @@ impl Store for PostgresStore {
     }
 
     fn head(&self, run: &RunId) -> Result<Head, StoreError> {
-        self.wait("reading a run", &async |session| {
+        let head = self.wait("reading a run", &async |session| {
             record::head(session, run).await
-        })
+        })?;
+        self.ends.put(run, head.seq, head.hash);
+        Ok(head)
     }
 
     fn records(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, StoreError> {

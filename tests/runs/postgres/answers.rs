@@ -1,12 +1,11 @@
 //! The answer to a commit is lost on its way.
 //!
-//! Between the store and the server stands a relay. Told to cut, it lets the next commit through, waits until the server
-//! has answered it, and closes the connection instead of handing the answer on.
+//! Between the store and the server stands a relay. Told to cut, it lets what comes next through, waits until the server
+//! answers that it has committed, and closes the connection instead of handing the answer on.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use statemark_runs::{Appended, Expect, Store, StoreError};
@@ -18,14 +17,21 @@ use super::server;
 /// A relay to a port, on a port of its own.
 struct Relay {
     port: u16,
-    cut: Arc<AtomicBool>,
+    cut: Cut,
 }
+
+/// The word by which the server says that it has committed, at which the relay cuts.
+type Cut = Arc<Mutex<Option<&'static [u8]>>>;
+
+/// A transaction, and a statement that is one.
+const COMMIT: &[u8] = b"COMMIT";
+const STATEMENT: &[u8] = b"INSERT 0 1";
 
 impl Relay {
     fn to(port: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let own = listener.local_addr().unwrap().port();
-        let cut = Arc::new(AtomicBool::new(false));
+        let cut = Cut::default();
         let armed = Arc::clone(&cut);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -39,24 +45,19 @@ impl Relay {
     }
 }
 
-fn relay(client: TcpStream, server: TcpStream, armed: &Arc<AtomicBool>) {
-    let cutting = Arc::new(AtomicBool::new(false));
-    let (armed, noticed) = (Arc::clone(armed), Arc::clone(&cutting));
+fn relay(client: TcpStream, server: TcpStream, armed: &Cut) {
+    let armed = Arc::clone(armed);
     let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-    thread::spawn(move || {
-        copy(from, to, |bytes| {
-            let commits = bytes.windows(6).any(|it| it == b"COMMIT");
-            if commits && armed.swap(false, Ordering::SeqCst) {
-                noticed.store(true, Ordering::SeqCst);
-            }
-            true
-        });
-    });
+    thread::spawn(move || copy(from, to, |_| true));
     thread::spawn(move || {
         copy(server, client, |bytes| {
-            // `C` for a command that is complete, with its name: the server has committed.
-            let done = bytes.windows(6).any(|it| it == b"COMMIT");
-            !(done && cutting.load(Ordering::SeqCst))
+            let mut cut = armed.lock().unwrap();
+            let said = |word: &[u8]| bytes.windows(word.len()).any(|it| it == word);
+            let is_done = cut.is_some_and(said);
+            if is_done {
+                *cut = None;
+            }
+            !is_done
         })
     });
 }
@@ -87,22 +88,36 @@ fn a_lost_answer_is_asked_for_again_under_its_key() {
     let store = PostgresStore::open(&through).unwrap();
     store.append(&note("r", Expect::NoRun, None)).unwrap();
 
-    relay.cut.store(true, Ordering::SeqCst);
+    let cut = |word| *relay.cut.lock().unwrap() = Some(word);
+    let was_cut = || assert_eq!(*relay.cut.lock().unwrap(), None, "nothing was cut");
+    // The end of the run is known: it is one statement.
+    cut(STATEMENT);
     let keyed = note("r", Expect::At(1), Some("k"));
     let done = store.append(&keyed).unwrap();
     assert_eq!(done, Appended::Replayed { first: 2, last: 2 });
-    assert!(!relay.cut.load(Ordering::SeqCst), "nothing was cut");
+    was_cut();
+    // And now it isn't.
+    cut(COMMIT);
+    let keyed = note("r", Expect::At(2), Some("l"));
+    let done = store.append(&keyed).unwrap();
+    assert_eq!(done, Appended::Replayed { first: 3, last: 3 });
+    was_cut();
 
     // A new run, which has no row yet that could be locked.
-    relay.cut.store(true, Ordering::SeqCst);
+    cut(COMMIT);
     let begun = store
         .append(&note("new", Expect::NoRun, Some("k")))
         .unwrap();
     assert_eq!(begun, Appended::Replayed { first: 1, last: 1 });
+    was_cut();
 
     // Without a key nobody can tell.
-    relay.cut.store(true, Ordering::SeqCst);
-    let error = store.append(&note("r", Expect::At(2), None)).unwrap_err();
-    assert!(matches!(error, StoreError::Unknown { .. }), "{error}");
-    assert_eq!(store.head(&"r".parse().unwrap()).unwrap().seq, 3);
+    for (seq, word) in [(3, COMMIT), (4, STATEMENT)] {
+        cut(word);
+        let error = store.append(&note("r", Expect::At(seq), None)).unwrap_err();
+        assert!(matches!(error, StoreError::Unknown { .. }), "{error}");
+        was_cut();
+        // Reading a run makes its end known.
+        assert_eq!(store.head(&"r".parse().unwrap()).unwrap().seq, seq + 1);
+    }
 }

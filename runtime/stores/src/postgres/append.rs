@@ -1,7 +1,8 @@
 //! The one door: records at the end of a run, in one transaction.
 //!
-//! Two rounds to the server: one locks the run's row and looks for the key; one writes and commits. The statements of a
-//! round are sent together and answered together.
+//! One round to the server where the end of the run is known: a statement that writes where the run still ends so. Else
+//! two rounds: one locks the run's row and looks for the key; one writes and commits. The statements of a round are sent
+//! together and answered together.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -20,7 +21,7 @@ use statemark_runs::Hash;
 use statemark_runs::RunId;
 use statemark_runs::overflow;
 use statemark_runs::store::{Append, Appended, Expect, JournalEnd, PendingTimer, StoreError};
-use statemark_runs::{Record, chain};
+use statemark_runs::{NewRecord, Record, chain};
 
 /// Most records that one statement writes.
 /// Why: nine parameters each, and no statement may have more than 65,535.
@@ -57,7 +58,23 @@ impl PostgresStore {
         // Asked again, an append without a key would be made twice.
         let again = append.key.is_some();
         self.wait_for("appending", again, &async |session| {
-            append_part(session, append, from, true).await
+            let end = if from.is_none() && is_plain(append) {
+                self.ends.take(append)
+            } else {
+                None
+            };
+            let appended = match end {
+                Some(end) => append_at(session, append, end).await?,
+                None => None,
+            };
+            let (appended, hash) = match appended {
+                Some(appended) => appended,
+                None => append_part(session, append, from, true).await?,
+            };
+            if let (Appended::Done { last, .. }, Some(hash)) = (appended, hash) {
+                self.ends.put(&append.run, last, hash);
+            }
+            Ok(appended)
         })
     }
 
@@ -88,7 +105,7 @@ impl PostgresStore {
                     ..append.clone()
                 };
                 let from = from.filter(|_| is_first);
-                let done = append_part(session, &append, from, is_last).await?;
+                let (done, _) = append_part(session, &append, from, is_last).await?;
                 append.expect_done(done)?;
             }
             Ok(())
@@ -96,12 +113,92 @@ impl PostgresStore {
     }
 }
 
+/// Reports whether one statement can write all of an append: its records, key and head.
+fn is_plain(append: &Append) -> bool {
+    let is_large = |record: &NewRecord| overflow::blob_hash(&record.body).is_some();
+    append.timers.is_none() && append.records.len() <= ROWS && !append.records.iter().any(is_large)
+}
+
+/// The outcome of an append; the hash of its last record if it was made now.
+type Outcome = (Appended, Option<Hash>);
+
+/// Appends records to a run that ends so, in one statement; none if it doesn't end so any more.
+///
+/// If its key was used before, it fails as two do that collide, and the next try finds out.
+async fn append_at(
+    session: &Session,
+    append: &Append,
+    (after, last): (u64, Hash),
+) -> Result<Option<Outcome>, Failure> {
+    let key = append.key.as_ref();
+    let (records, hash) = chain(&append.records, key.map(|(key, _)| key), after, last);
+    let (first, seq) = (after + 1, after + records.len() as u64);
+    let place = Position {
+        after,
+        last,
+        is_new: false,
+        forked: None,
+    };
+    let head = Head::new(append, &place, &records, row::stored("a seq", seq)?, hash)?;
+    let mut values = head.values(false);
+    let mut sql = format!("WITH head AS ({}", Head::sql(false));
+    let _ = write!(
+        sql,
+        " AND seq = {}",
+        values.push(row::stored("a seq", after)?, "int8")
+    );
+    let _ = write!(
+        sql,
+        " AND hash = {}",
+        values.push(last.as_bytes().as_slice(), "bytea")
+    );
+    if let Some(fence) = append.fence {
+        let _ = write!(
+            sql,
+            " AND fence = {}",
+            values.push(row::stored("a fence", fence.0)?, "int8")
+        );
+    }
+    sql.push_str(" RETURNING run)");
+    if let Some((key, request)) = key {
+        let _ = write!(
+            sql,
+            ", key AS (INSERT INTO statemark_keys (run, key, request, first_seq, last_seq)
+                SELECT run, {}, {}, {}, $2::int8 FROM head)",
+            values.push(key.as_str(), "text"),
+            values.push(request.as_bytes().as_slice(), "bytea"),
+            values.push(row::stored("a seq", first)?, "int8"),
+        );
+    }
+    let columns = row::RECORD;
+    let _ = write!(
+        sql,
+        " INSERT INTO statemark_records (run, {columns}) SELECT new.* FROM head, (VALUES "
+    );
+    for (record, comma) in records
+        .iter()
+        .zip(std::iter::once("").chain(std::iter::repeat(", ")))
+    {
+        let columns = record_values(&append.run, record)?;
+        let columns: Vec<String> = columns
+            .into_iter()
+            .map(|(value, kind)| values.push_boxed(value, kind))
+            .collect();
+        let _ = write!(sql, "{comma}({})", columns.join(", "));
+    }
+    sql.push_str(") AS new");
+    let statement = session.prepare(&sql).await?;
+    let written = session.commit_by(&statement, &as_params(&values)).await?;
+    let appended = Appended::Done { first, last: seq };
+    Ok((written > 0).then_some((appended, Some(hash))))
+}
+
 async fn append_part(
     session: &Session,
     append: &Append,
     from: Option<(&RunId, u64)>,
     commits: bool,
-) -> Result<Appended, Failure> {
+) -> Result<Outcome, Failure> {
     let lock = session.prepare(LOCK).await?;
     let seen = session.prepare(SEEN).await?;
     let timers = session.prepare(TIMERS).await?;
@@ -142,7 +239,7 @@ async fn append_part(
         None => (0, Hash::ZERO),
     };
     if let Some(found) = found_key.first() {
-        return replayed(append, found);
+        return Ok((replayed(append, found)?, None));
     }
     let place = locate(append, head.first(), start, from)?;
     let armed = armed.iter().map(read_timer).collect::<Result<_, _>>()?;
@@ -206,7 +303,7 @@ async fn write(
     place: &Position<'_>,
     armed: BTreeSet<PendingTimer>,
     commits: bool,
-) -> Result<Appended, Failure> {
+) -> Result<Outcome, Failure> {
     let key = append.key.as_ref();
     let (records, hash) = chain(
         &append.records,
@@ -271,7 +368,7 @@ async fn write(
     key?;
     head?;
     committed?;
-    Ok(Appended::Done { first, last })
+    Ok((Appended::Done { first, last }, Some(hash)))
 }
 
 /// Makes the timers of a run the wanted ones; a timer that stays keeps its claim.
@@ -309,24 +406,46 @@ fn insert_sql(rows: usize) -> String {
     sql
 }
 
-/// The values of rows of records, in the order of the columns.
+/// A value of a row, and its type in the database.
+type Column<'a> = (Box<dyn ToSql + Sync + 'a>, &'static str);
+
+/// The values of a statement, in the order of its parameters.
 struct Values<'a>(Vec<Box<dyn ToSql + Sync + 'a>>);
+
+/// Returns the values of a row of records, in the order of the columns.
+fn record_values<'a>(run: &'a RunId, record: &'a Record) -> Result<[Column<'a>; 9], StoreError> {
+    let key = record.key.as_ref().map(|key| key.as_str());
+    Ok([
+        (Box::new(run.as_str()), "text"),
+        (Box::new(row::stored("a seq", record.seq)?), "int8"),
+        (Box::new(row::stored("a time", record.time)?), "int8"),
+        (Box::new(record.kind.as_str()), "text"),
+        (Box::new(i64::from(record.v)), "int8"),
+        (Box::new(row::to_json(&record.actor)?), "text"),
+        (Box::new(key), "text"),
+        (Box::new(overflow::to_row(&record.body)), "text"),
+        (Box::new(record.prev.as_bytes().as_slice()), "bytea"),
+    ])
+}
 
 impl<'a> Values<'a> {
     fn new(run: &'a RunId, records: &'a [Record]) -> Result<Self, StoreError> {
-        let mut values: Vec<Box<dyn ToSql + Sync + 'a>> = Vec::with_capacity(records.len() * 9);
+        let mut values = Self(Vec::with_capacity(records.len() * 9));
         for record in records {
-            values.push(Box::new(run.as_str()));
-            values.push(Box::new(row::stored("a seq", record.seq)?));
-            values.push(Box::new(row::stored("a time", record.time)?));
-            values.push(Box::new(record.kind.as_str()));
-            values.push(Box::new(i64::from(record.v)));
-            values.push(Box::new(row::to_json(&record.actor)?));
-            values.push(Box::new(record.key.as_ref().map(|key| key.as_str())));
-            values.push(Box::new(overflow::to_row(&record.body)));
-            values.push(Box::new(record.prev.as_bytes().as_slice()));
+            let columns = record_values(run, record)?;
+            values.0.extend(columns.into_iter().map(|(value, _)| value));
         }
-        Ok(Self(values))
+        Ok(values)
+    }
+
+    /// Adds a value, and returns its parameter.
+    fn push(&mut self, value: impl ToSql + Sync + 'a, kind: &str) -> String {
+        self.push_boxed(Box::new(value), kind)
+    }
+
+    fn push_boxed(&mut self, value: Box<dyn ToSql + Sync + 'a>, kind: &str) -> String {
+        self.0.push(value);
+        format!("${}::{kind}", self.0.len())
     }
 }
 

@@ -93,6 +93,18 @@ impl Session {
         Ok(())
     }
 
+    /// Runs a statement that is a transaction of its own; returns the number of its rows.
+    pub(super) async fn commit_by(
+        &self,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<u64, Failure> {
+        self.committing.set(true);
+        let rows = self.run(statement, params).await?;
+        self.committing.set(false);
+        Ok(rows)
+    }
+
     async fn roll_back(&self) -> Result<(), Failure> {
         if self.open.replace(false) {
             self.object.batch_execute("ROLLBACK").await?;
