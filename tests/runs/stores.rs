@@ -9,7 +9,7 @@ mod keeping;
 mod leasing;
 mod listing;
 mod making;
-mod random;
+pub(crate) mod random;
 pub(crate) mod sqlite;
 mod timing;
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use statemark_runs::{RunId, Store as _};
+use statemark_stores::SqliteStore;
 
 use super::{BEFORE, Dice, Told, begin, is_long, new_folder, open, process, tell};
 use crate::history::{Answer, Ask, Call, Client, History, On, check, read_log};
@@ -14,18 +15,38 @@ use crate::history::{Answer, Ask, Call, Client, History, On, check, read_log};
 const RUNS: u64 = 4;
 const WRITERS: usize = 4;
 
+/// Threads of each writer, whose appends share transactions.
+const THREADS: u64 = 3;
+
 fn run(number: u64) -> RunId {
     format!("r{number}").parse().unwrap()
+}
+
+/// The log of a writer's thread.
+fn log_name(writer: &str, thread: u64) -> String {
+    format!("{writer}-{thread}")
 }
 
 /// Writes until it is killed, or told to stop.
 pub(super) fn write(told: &Told) {
     let store = open(&told.folder);
-    let mut client = Client::new(&store, &told.folder, &told.name);
-    if let Some(before) = &told.before {
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (store, name) = (&store, log_name(&told.name, thread));
+            let before = told.before.as_ref().map(|name| log_name(name, thread));
+            scope.spawn(move || write_alone(store, told, &name, before.as_deref()));
+        }
+    });
+}
+
+fn write_alone(store: &SqliteStore, told: &Told, name: &str, before: Option<&str>) {
+    let mut client = Client::new(store, &told.folder, name);
+    // Who was killed before the first word has left no log.
+    let is_there = |name: &&str| told.folder.join(format!("{name}.log")).exists();
+    if let Some(before) = before.filter(is_there) {
         repeat(&mut client, &told.folder, before);
     }
-    let mut dice = Dice::of(&told.name);
+    let mut dice = Dice::of(name);
     let stop = told.folder.join("stop");
     while !stop.exists() {
         let run = run(dice.below(RUNS));
@@ -42,7 +63,7 @@ pub(super) fn write(told: &Told) {
                 client.append(&run, On { expected, ..on });
             }
             // What isn't a journal is written in between.
-            2 => _ = store.put_fold_cache(&run, 1, told.name.as_bytes()),
+            2 => _ = store.put_fold_cache(&run, 1, name.as_bytes()),
             _ => _ = client.append(&run, on),
         }
     }
@@ -83,8 +104,7 @@ impl Writers<'_> {
     fn begin(&mut self, before: Option<&str>) {
         let name = format!("w{}", self.names.len());
         let mut command = process("writer", self.folder, &name);
-        // Who was killed before the first word has left no log.
-        if let Some(before) = before.filter(|it| self.folder.join(format!("{it}.log")).exists()) {
+        if let Some(before) = before {
             command.env(BEFORE, before);
         }
         self.alive.push((begin(command), name.clone()));
@@ -99,10 +119,9 @@ impl Writers<'_> {
     }
 
     fn calls(&self) -> Vec<Call> {
-        let paths = self
-            .names
-            .iter()
-            .map(|name| self.folder.join(format!("{name}.log")));
+        let names = self.names.iter();
+        let logs = names.flat_map(|name| (0..THREADS).map(|thread| log_name(name, thread)));
+        let paths = logs.map(|name| self.folder.join(format!("{name}.log")));
         paths
             .filter(|path| path.exists())
             .flat_map(|path| read_log(&path))

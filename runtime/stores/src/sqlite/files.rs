@@ -100,6 +100,28 @@ fn is_remote(system: &str) -> bool {
     known.contains(&kind)
 }
 
+/// A folder for one test, which is removed with it.
+#[cfg(test)]
+pub(super) struct Scratch(pub(super) std::path::PathBuf);
+
+#[cfg(test)]
+impl Scratch {
+    /// Makes the folder of a test.
+    pub(super) fn new(test: &str) -> Self {
+        let name = format!("statemark-{test}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        make_folder(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+#[cfg(test)]
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -93,14 +93,13 @@ impl Drop for Reader<'_> {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use super::super::files::Scratch;
     use super::*;
 
     #[test]
     fn no_more_connections_are_opened_than_there_may_be() {
-        let name = format!("statemark-readers-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("runs.db");
+        let folder = Scratch::new("readers");
+        let path = folder.0.join("runs.db");
         std::fs::write(&path, b"").unwrap();
         let readers = Readers::new(path.clone());
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -124,7 +123,7 @@ mod tests {
         let pool = lock_mutex(&readers.pool);
         assert!(pool.open <= readers.most && pool.idle.len() == pool.open);
         drop(pool);
-        std::fs::remove_dir_all(&folder).unwrap();
+        drop(folder);
         // One that can't be opened leaves its place to others.
         let missing = Readers::new(path);
         for _ in 0..=missing.most {

@@ -187,21 +187,12 @@ fn version(connection: &Transaction<'_>) -> Result<usize, StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
     use std::sync::Barrier;
     use std::time::Duration;
 
     use super::super::files;
     use super::*;
-
-    /// A file for one test, which is removed with its folder.
-    struct Scratch(PathBuf);
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
 
     fn make(path: &Path) -> Result<(), StoreError> {
         let mut lock = WriterLock::new(path, Duration::from_secs(10))?;
@@ -211,8 +202,7 @@ mod tests {
     /// A process that looks all the time sees a file without tables or one with all of them, while another makes them.
     #[test]
     fn a_file_is_new_or_a_store_at_every_moment() {
-        let name = format!("statemark-schema-{}", std::process::id());
-        let scratch = Scratch(std::env::temp_dir().join(name));
+        let scratch = files::Scratch::new("schema");
         for round in 0..20 {
             let path = scratch.0.join(format!("{round}.db"));
             files::prepare(&path).unwrap();

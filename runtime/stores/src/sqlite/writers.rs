@@ -207,22 +207,12 @@ impl Batch {
 mod tests {
     use std::path::PathBuf;
 
+    use super::super::files::Scratch;
     use super::*;
 
-    /// A folder for one test, which is removed with it.
-    struct Scratch(PathBuf);
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
     fn scratch(name: &str) -> (Scratch, PathBuf, Writers) {
-        let name = format!("statemark-writers-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("runs.db");
+        let folder = Scratch::new(name);
+        let path = folder.0.join("runs.db");
         std::fs::write(&path, b"").unwrap();
         let writers = Writers::open(&path, Duration::from_secs(10), |connection, _| {
             connection::use_log(connection)?;
@@ -230,7 +220,7 @@ mod tests {
                 .execute_batch("CREATE TABLE words (word TEXT)")
                 .doing("making a table")
         });
-        (Scratch(folder), path, writers.unwrap())
+        (folder, path, writers.unwrap())
     }
 
     fn put(connection: &Connection, word: &str) -> Result<(), StoreError> {
