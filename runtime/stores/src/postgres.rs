@@ -7,8 +7,8 @@
 //! What to rely on:
 //!
 //! - An append to a run whose end this process knows is one statement: it compares the end and writes where it is so. Any
-//!   other append is one transaction that holds its run's row from the first statement on (`FOR UPDATE`); so are those
-//!   that arm timers, so that writers of one run wait for each other instead of losing again and again.
+//!   other append is one transaction that holds its run's row from the first statement on (`FOR UPDATE`), so that writers
+//!   of one run wait for each other instead of losing again and again.
 //! - If the connection is lost between a commit and its answer, an append with a key is asked again under that key, and
 //!   only one without is [`StoreError::Unknown`] at once.
 //! - Leases and claims go by the server's time, because the clocks of many machines differ; [`PostgresStore::with_clock`]

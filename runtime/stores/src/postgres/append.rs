@@ -4,7 +4,6 @@
 //! two rounds: one locks the run's row and looks for the key; one writes and commits. The statements of a round are sent
 //! together and answered together.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use tokio::join;
@@ -28,8 +27,6 @@ use statemark_runs::{NewRecord, Record, chain};
 const ROWS: usize = 256;
 
 const LOCK: &str = "SELECT seq, hash, fence FROM statemark_runs WHERE run = $1 FOR UPDATE";
-
-const TIMERS: &str = "SELECT due, name, seq FROM statemark_timers WHERE run = $1";
 
 const KEY: &str = "INSERT INTO statemark_keys (run, key, request, first_seq, last_seq)
     VALUES ($1, $2, $3, $4, $5)";
@@ -113,10 +110,10 @@ impl PostgresStore {
     }
 }
 
-/// Reports whether one statement can write all of an append: its records, key and head.
+/// Reports whether one statement can write all of an append.
 fn is_plain(append: &Append) -> bool {
     let is_large = |record: &NewRecord| overflow::blob_hash(&record.body).is_some();
-    append.timers.is_none() && append.records.len() <= ROWS && !append.records.iter().any(is_large)
+    append.records.len() <= ROWS && !append.records.iter().any(is_large)
 }
 
 /// The outcome of an append; the hash of its last record if it was made now.
@@ -170,6 +167,9 @@ async fn append_at(
             values.push(row::stored("a seq", first)?, "int8"),
         );
     }
+    if let Some(wanted) = &append.timers {
+        let _ = write!(sql, ", {}", arming(&mut values, wanted)?);
+    }
     let columns = row::RECORD;
     let _ = write!(
         sql,
@@ -201,7 +201,6 @@ async fn append_part(
 ) -> Result<Outcome, Failure> {
     let lock = session.prepare(LOCK).await?;
     let seen = session.prepare(SEEN).await?;
-    let timers = session.prepare(TIMERS).await?;
     let run = append.run.as_str();
     let key = append.key.as_ref().map(|(key, _)| key.as_str());
     let parent = async {
@@ -216,24 +215,17 @@ async fn append_part(
             None => Ok(Vec::new()),
         }
     };
-    let armed = async {
-        match append.timers {
-            Some(_) => session.rows(&timers, &[&run]).await,
-            None => Ok(Vec::new()),
-        }
-    };
     let own: Params<'_> = &[&run];
     // In this order, so that the key is looked for when the run is locked.
-    let (begun, parent, head, found_key, armed) = join!(
+    let (begun, parent, head, found_key) = join!(
         biased;
         session.begin(),
         parent,
         session.rows(&lock, own),
         found_key,
-        armed,
     );
     begun?;
-    let (parent, head, found_key, armed) = (parent?, head?, found_key?, armed?);
+    let (parent, head, found_key) = (parent?, head?, found_key?);
     let start = match from {
         Some((from, at)) => shared(session, &parent, from, at).await?,
         None => (0, Hash::ZERO),
@@ -242,8 +234,7 @@ async fn append_part(
         return Ok((replayed(append, found)?, None));
     }
     let place = locate(append, head.first(), start, from)?;
-    let armed = armed.iter().map(read_timer).collect::<Result<_, _>>()?;
-    write(session, append, &place, armed, commits).await
+    write(session, append, &place, commits).await
 }
 
 /// Returns the last record that a fork shares, and its hash.
@@ -289,19 +280,10 @@ fn locate<'a>(
     })
 }
 
-fn read_timer(found: &Row) -> Result<PendingTimer, Failure> {
-    Ok(PendingTimer {
-        due: row::number(found, 0)?,
-        name: found.try_get(1)?,
-        seq: row::number(found, 2)?,
-    })
-}
-
 async fn write(
     session: &Session,
     append: &Append,
     place: &Position<'_>,
-    armed: BTreeSet<PendingTimer>,
     commits: bool,
 ) -> Result<Outcome, Failure> {
     let key = append.key.as_ref();
@@ -313,7 +295,10 @@ async fn write(
     );
     let (first, last) = (place.after + 1, place.after + records.len() as u64);
     if let Some(wanted) = &append.timers {
-        arm(session, &append.run, wanted, &armed).await?;
+        let mut values = Values(vec![Box::new(append.run.as_str())]);
+        let arming = arming(&mut values, wanted)?;
+        let sql = format!("WITH head AS (SELECT $1::text AS run), {arming} SELECT 1");
+        session.query(&sql, &as_params(&values)).await?;
     }
     for record in &records {
         if let Some(hash) = overflow::blob_hash(&record.body) {
@@ -371,27 +356,28 @@ async fn write(
     Ok((Appended::Done { first, last }, Some(hash)))
 }
 
-/// Makes the timers of a run the wanted ones; a timer that stays keeps its claim.
-async fn arm(
-    session: &Session,
-    run: &RunId,
-    wanted: &[PendingTimer],
-    armed: &BTreeSet<PendingTimer>,
-) -> Result<(), Failure> {
-    let wanted: BTreeSet<PendingTimer> = wanted.iter().cloned().collect();
-    let gone = "DELETE FROM statemark_timers
-        WHERE run = $1 AND due = $2 AND name = $3 AND seq = $4";
-    let new = "INSERT INTO statemark_timers (run, due, name, seq, claimed)
-        VALUES ($1, $2, $3, $4, 0)";
-    let gone = armed.difference(&wanted).map(|timer| (gone, timer));
-    let new = wanted.difference(armed).map(|timer| (new, timer));
-    for (sql, timer) in gone.chain(new) {
-        let due = row::stored("a time", timer.due)?;
-        let seq = row::stored("a seq", timer.seq)?;
-        let params: Params<'_> = &[&run.as_str(), &due, &timer.name, &seq];
-        session.execute(sql, params).await?;
+/// Returns the parts of a statement that make the timers of the run in `head` the wanted ones, and adds their values.
+///
+/// A timer that stays keeps its claim.
+fn arming(values: &mut Values<'_>, wanted: &[PendingTimer]) -> Result<String, StoreError> {
+    let (mut dues, mut names, mut seqs) = (Vec::new(), Vec::new(), Vec::new());
+    for timer in wanted {
+        dues.push(row::stored("a time", timer.due)?);
+        names.push(timer.name.clone());
+        seqs.push(row::stored("a seq", timer.seq)?);
     }
-    Ok(())
+    let dues = values.push(dues, "int8[]");
+    let names = values.push(names, "text[]");
+    let seqs = values.push(seqs, "int8[]");
+    let wanted = format!("unnest({dues}, {names}, {seqs}) AS wanted (due, name, seq)");
+    Ok(format!(
+        "gone AS (DELETE FROM statemark_timers timers USING head WHERE timers.run = head.run
+            AND NOT EXISTS (SELECT 1 FROM {wanted} WHERE wanted.due = timers.due
+                AND wanted.name = timers.name AND wanted.seq = timers.seq)),
+        armed AS (INSERT INTO statemark_timers (run, due, name, seq, claimed)
+            SELECT head.run, wanted.due, wanted.name, wanted.seq, 0 FROM head, {wanted}
+            ON CONFLICT (run, due, name, seq) DO NOTHING)"
+    ))
 }
 
 fn insert_sql(rows: usize) -> String {
