@@ -22,8 +22,7 @@ use std::fmt;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use statemark_runs::RunId;
 
-use crate::ctx::Ctx;
-use crate::problem::Problem;
+use crate::{Ctx, Problem};
 
 /// The characters that a part of an address keeps.
 const PART: &AsciiSet = &NON_ALPHANUMERIC

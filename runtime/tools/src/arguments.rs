@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::problem::Problem;
+use crate::Problem;
 
 /// Most bytes of a call's arguments. Why: an artifact has up to 16 MiB, and JSON escapes lengthen it.
 const MAX_SIZE: usize = 32 << 20;

@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 use statemark_runs::check::Declaration;
 use statemark_runs::{Hash, Workflow, Workflows};
 
-use crate::docs::Page;
-use crate::problem::Problem;
+use crate::{Page, Problem};
 
 /// A source of workflows.
 ///

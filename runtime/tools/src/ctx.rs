@@ -8,12 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use statemark_runs::{Actor, Key, Loaded, Order, RunId, Runs};
 
-use crate::caller::Caller;
-use crate::catalog::Catalog;
-use crate::docs::Docs;
-use crate::options::Options;
-use crate::problem::Problem;
 use crate::services::Services;
+use crate::{Caller, Catalog, Docs, Options, Problem};
 
 /// The context of a call.
 #[derive(Clone, Copy)]

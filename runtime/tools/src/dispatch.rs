@@ -16,17 +16,14 @@ use statemark_runs::runs::run_of_request;
 use statemark_runs::{Clock, Loaded, Role, RunId, Runs, Store, Workflows};
 
 use crate::arguments;
-use crate::caller::Caller;
-use crate::catalog::Catalog;
-use crate::ctx::{Changes, Ctx};
-use crate::envelope::bounds;
-use crate::envelope::next::describe_next;
-use crate::options::Options;
-use crate::problem::{OTHER_RUN, Outcome, Problem};
+use crate::ctx::Changes;
+use crate::envelope::{bounds, describe_next};
+use crate::problem::OTHER_RUN;
 use crate::registry::{Registry, StartError};
 use crate::services::Services;
-use crate::tool::{Tool, ToolCall as _};
+use crate::tool::ToolCall as _;
 use crate::tools::StartRunCall;
+use crate::{Caller, Catalog, Ctx, Options, Outcome, Problem, Tool};
 use authorize::{authorize, check_role, record_denial, record_use};
 
 /// The codes that tell a caller that its picture of a run is outdated.

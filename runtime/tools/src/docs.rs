@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::problem::Problem;
+use crate::Problem;
 
 use sections::Section;
 use words::words;

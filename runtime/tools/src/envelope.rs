@@ -16,10 +16,14 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::Refused;
 use statemark_runs::{Loaded, RunView, Written};
 
-use crate::problem::{Outcome, Problem};
 use crate::schema;
-use next::{Next, describe_next, describe_next_of_view};
-use pages::{PartCursor, Position, invalid_cursor};
+use crate::{Outcome, Problem};
+use next::describe_next_of_view;
+
+pub(crate) use next::{
+    ArtifactSummary, Next, Parts, RunPart, describe_next, list_artifacts, run_part,
+};
+pub(crate) use pages::{Page, PartCursor, Position, invalid_cursor, paginate};
 
 /// Bytes that an answer needs in addition to its fields: the envelope and a cursor.
 const OVERHEAD: usize = 256;

@@ -51,3 +51,5 @@ pub use registry::StartError;
 pub use schema::Field;
 pub use tool::{Annotations, Method, ProfileTool, Route, Shape, Tool};
 pub use tools::own_tools;
+
+pub(crate) use tool::ToolCall;

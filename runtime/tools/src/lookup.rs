@@ -4,8 +4,7 @@ use serde_json::json;
 use statemark_runs::{Loaded, RunError, RunId, Workflow};
 use statemark_text::suggest::nearest;
 
-use crate::catalog::Catalog;
-use crate::problem::Problem;
+use crate::{Catalog, Problem};
 
 /// Creates the problem of an unknown workflow: it names the known ones, or the file's errors.
 pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {

@@ -19,9 +19,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use serde_json::json;
 
-use crate::catalog::Project;
-use crate::ctx::Ctx;
-use crate::problem::Problem;
+use crate::{Ctx, Problem, Project};
 
 pub(crate) use feature::DOCUMENTS;
 pub use feature::Feature;

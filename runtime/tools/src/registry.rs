@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::options::{Options, Set};
-use crate::tool::Tool;
 use crate::tools;
+use crate::{Options, Set, Tool};
 
 /// The reason that a server can't be started.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,7 @@ use statemark_runs::runs::run_of_request;
 use statemark_runs::state::Request;
 use statemark_runs::{Loaded, Query, RunId, Status};
 
-use crate::ctx::Ctx;
-use crate::problem::Problem;
+use crate::{Ctx, Problem};
 
 /// Runs that the store is asked for at once.
 const PAGE: usize = 500;

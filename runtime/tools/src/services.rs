@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use statemark_runs::{Hash, Runs};
 
-use crate::catalog::Catalog;
-use crate::docs::{self, Docs};
-use crate::options::Options;
+use crate::docs;
+use crate::{Catalog, Docs, Options};
 
 /// The runs, the workflows and the documentation of a server.
 pub(crate) struct Services {

@@ -9,11 +9,8 @@ use serde_json::{Map, Value};
 use statemark_runs::policy::Gating;
 
 use crate::arguments;
-use crate::ctx::Ctx;
-use crate::envelope;
-use crate::options::Set;
-use crate::problem::{Outcome, Problem};
-use crate::schema::{self, Field};
+use crate::schema;
+use crate::{Ctx, Field, Outcome, Problem, Set, envelope};
 
 /// The annotations of a tool: hints for clients about what it may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ mod workflows;
 
 pub(crate) use runs::start::StartRunCall;
 
-use crate::tool::Tool;
+use crate::Tool;
 
 /// Lists all of our own tools. The index of the API has their routes in this order.
 #[must_use]

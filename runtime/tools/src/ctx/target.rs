@@ -16,7 +16,8 @@ use statemark_runs::{
 };
 
 use super::Ctx;
-use crate::problem::{OTHER_RUN, Problem};
+use crate::Problem;
+use crate::problem::OTHER_RUN;
 
 /// Most runs that are looked at to find the one that is meant. Unit: runs.
 const MAX_CANDIDATES: usize = MAX_PAGE;

@@ -13,9 +13,8 @@ use statemark_runs::{
 };
 
 use crate::arguments::{find, find_mut};
-use crate::ctx::{Ctx, target};
-use crate::problem::Problem;
-use crate::tool::Tool;
+use crate::ctx::target;
+use crate::{Ctx, Problem, Tool};
 
 /// A place in a run's count, taken for a call.
 pub(super) struct Reservation {

@@ -13,7 +13,7 @@ use statemark_runs::{Blocker, Hash, Legal, Loaded, RunId, RunView, Status};
 
 use super::bounds;
 use super::pages::{PartCursor, Position, paginate};
-use crate::problem::Problem;
+use crate::Problem;
 
 /// The keys by which a state guides its executor.
 const HINTS: &[&str] = &[

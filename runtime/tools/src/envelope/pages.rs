@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::bounds;
-use crate::problem::Problem;
+use crate::Problem;
 
 /// Bytes that an item takes in addition to its JSON.
 const PUNCTUATION: usize = 4;

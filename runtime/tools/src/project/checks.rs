@@ -8,9 +8,7 @@ use statemark_runs::check::{self, CheckResult, Declaration};
 use statemark_runs::{Checked, Loaded, Role, RunCheck, RunCheckIn, RunError, Written};
 
 use super::current_project;
-use crate::catalog::Project;
-use crate::ctx::Ctx;
-use crate::problem::Problem;
+use crate::{Ctx, Problem, Project};
 
 /// Time between two reports of progress. Why: clients give a silent call up after a minute.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);

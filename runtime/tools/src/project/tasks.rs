@@ -7,8 +7,7 @@ use serde_json::json;
 use statemark_runs::{Role, RunError};
 
 use super::{Feature, Files, current_project};
-use crate::ctx::Ctx;
-use crate::problem::Problem;
+use crate::{Ctx, Problem};
 
 /// The lock of writers: two at once would undo each other's change.
 static WRITING: Mutex<()> = Mutex::new(());

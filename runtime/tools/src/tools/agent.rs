@@ -10,13 +10,9 @@ use serde_json::json;
 use statemark_runs::policy::Gating;
 use statemark_runs::{Role, RunError};
 
-use crate::ctx::Ctx;
-use crate::envelope::NoFields;
-use crate::envelope::next::describe_next;
+use crate::envelope::{NoFields, describe_next};
 use crate::lookup::{check_state, unknown_workflow};
-use crate::options::Set;
-use crate::problem::Problem;
-use crate::tool::{Annotations, ToolCall};
+use crate::{Annotations, Ctx, Problem, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -13,19 +13,12 @@ use statemark_runs::{
     Hash, Loaded, Order, RunId, Written, check_artifact, check_edit, read_artifact, runs,
 };
 
-use crate::address::Address;
-use crate::ctx::Ctx;
-use crate::envelope::bounds;
-use crate::envelope::next::{ArtifactSummary, describe_next, list_artifacts};
-use crate::envelope::pages::Page;
 use crate::envelope::{
-    About, NoFields, answer_about, answer_order, into_fields, page_start, part_cursor,
-    remaining_room,
+    About, ArtifactSummary, NoFields, Page, answer_about, answer_order, bounds, describe_next,
+    into_fields, list_artifacts, page_start, part_cursor, remaining_room,
 };
 use crate::lookup::unknown_revision;
-use crate::options::Set;
-use crate::problem::Problem;
-use crate::tool::{Annotations, Method, Route, ToolCall};
+use crate::{Address, Annotations, Ctx, Method, Problem, Route, Set, ToolCall};
 
 /// The capability that handing in needs in a state with `capabilities`.
 const SUBMIT: &str = "artifact.submit";

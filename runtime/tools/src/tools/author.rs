@@ -8,14 +8,11 @@ use serde_json::{Map, Value, json};
 use statemark_runs::policy::Gating;
 use statemark_runs::{Role, RunError};
 
-use crate::catalog::{Created, NewSpec, Simulation, definition_text};
-use crate::ctx::Ctx;
-use crate::docs::Hit;
 use crate::envelope::bounds;
 use crate::lookup::unknown_workflow;
-use crate::options::Set;
-use crate::problem::Problem;
-use crate::tool::{Annotations, ToolCall};
+use crate::{
+    Annotations, Created, Ctx, Hit, NewSpec, Problem, Set, Simulation, ToolCall, definition_text,
+};
 
 /// The findings in a spec, in the shape of `lint --output-format json`.
 #[derive(Default, Deserialize, Serialize, JsonSchema)]

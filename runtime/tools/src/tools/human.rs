@@ -8,14 +8,12 @@ use statemark_runs::policy::Gating;
 use statemark_runs::runs::run_of_request;
 use statemark_runs::{AnswerRequest, OpenRequest, Reply, RunId, WithdrawRequest, Written};
 
-use crate::ctx::Ctx;
-use crate::envelope::bounds;
-use crate::envelope::pages::{Page, Position, invalid_cursor};
-use crate::envelope::{About, NoFields, answer_order, into_fields, opened_request, remaining_room};
-use crate::options::Set;
-use crate::problem::{Fix, Problem};
+use crate::envelope::{
+    About, NoFields, Page, Position, answer_order, bounds, into_fields, invalid_cursor,
+    opened_request, remaining_room,
+};
 use crate::requests::{Filter, PendingRequest, list_open, parse_position};
-use crate::tool::{Annotations, Method, Route, ToolCall};
+use crate::{Annotations, Ctx, Fix, Method, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -9,13 +9,10 @@ use statemark_runs::Hash;
 use statemark_runs::check::CheckResult;
 use statemark_runs::policy::Gating;
 
-use crate::ctx::Ctx;
 use crate::envelope::{AboutIfRun, answer_order, bounds};
-use crate::options::Set;
-use crate::problem::Problem;
 use crate::project::checks::{self, known_checks};
 use crate::project::{DOCUMENTS, Feature, Files, Tasks, complete_task, current_project};
-use crate::tool::{Annotations, ToolCall};
+use crate::{Annotations, Ctx, Problem, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -18,16 +18,11 @@ use statemark_runs::{
     load_timeline, plan_fork, plan_migration, plan_rewind, replay_run,
 };
 
-use crate::ctx::Ctx;
-use crate::envelope::bounds;
-use crate::envelope::next::describe_next;
-use crate::envelope::pages::{Page, PartCursor, Position, invalid_cursor};
 use crate::envelope::{
-    About, answer_about, answer_order, find_refusal, into_fields, part_cursor, remaining_room,
+    About, Page, PartCursor, Position, answer_about, answer_order, bounds, describe_next,
+    find_refusal, into_fields, invalid_cursor, part_cursor, remaining_room,
 };
-use crate::options::Set;
-use crate::problem::Problem;
-use crate::tool::{Annotations, Method, Route, ToolCall};
+use crate::{Annotations, Ctx, Method, Problem, Route, Set, ToolCall};
 
 /// Most items of each list of a plan.
 const MAX_ITEMS: usize = 20;

@@ -9,15 +9,12 @@ use statemark_runtime::{
     ActionKind, EventId, EventKind, StateId, Table, TransitionId, TransitionRow,
 };
 
-use crate::catalog::Spec;
-use crate::ctx::Ctx;
-use crate::envelope::bounds;
-use crate::envelope::pages::{Page, PartCursor, Position, invalid_cursor, paginate};
-use crate::envelope::{NoFields, page_start, part_cursor, remaining_room};
+use crate::envelope::{
+    NoFields, Page, PartCursor, Position, bounds, invalid_cursor, page_start, paginate,
+    part_cursor, remaining_room,
+};
 use crate::lookup::unknown_workflow;
-use crate::options::Set;
-use crate::problem::Problem;
-use crate::tool::{Annotations, Method, Route, ToolCall};
+use crate::{Annotations, Ctx, Method, Problem, Route, Set, Spec, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -8,15 +8,9 @@ use serde_json::Value;
 use statemark_runs::policy::Gating;
 use statemark_runs::{Actor, Body, Loaded, Record, RunId, load_timeline};
 
-use crate::address::{Address, Part};
-use crate::ctx::Ctx;
-use crate::envelope::bounds;
-use crate::envelope::next::describe_next;
-use crate::envelope::{About, answer_about, remaining_room};
+use crate::envelope::{About, answer_about, bounds, describe_next, remaining_room};
 use crate::lookup::check_state_of_run;
-use crate::options::Set;
-use crate::problem::Problem;
-use crate::tool::{Annotations, Method, Route, ToolCall};
+use crate::{Address, Annotations, Ctx, Method, Part, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -9,18 +9,13 @@ use statemark_runs::{
     load_timeline,
 };
 
-use crate::ctx::Ctx;
-use crate::envelope::bounds;
-use crate::envelope::next::{Parts, RunPart, run_part};
-use crate::envelope::pages::{Page, PartCursor, Position, invalid_cursor, paginate};
 use crate::envelope::{
-    About, NoFields, answer_about, answer_about_view, page_start, part_cursor, remaining_room,
+    About, NoFields, Page, PartCursor, Parts, Position, RunPart, answer_about, answer_about_view,
+    bounds, invalid_cursor, page_start, paginate, part_cursor, remaining_room, run_part,
 };
 use crate::lookup::check_state_of_run;
-use crate::options::Set;
-use crate::problem::Problem;
 use crate::remedy::as_tool_call;
-use crate::tool::{Annotations, Method, Route, ToolCall};
+use crate::{Annotations, Ctx, Method, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

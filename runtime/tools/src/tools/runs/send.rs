@@ -8,12 +8,10 @@ use statemark_runs::policy::Gating;
 use statemark_runs::runs::SendOutcome;
 use statemark_runs::{Advance, Advanced, Loaded, Remedy, Report, RunId, SendEvent, Written, state};
 
-use crate::ctx::Ctx;
-use crate::envelope::pages::{Page, Position, paginate};
-use crate::envelope::{About, answer_about, answer_order, remaining_room};
-use crate::options::Set;
-use crate::problem::{Fix, Problem};
-use crate::tool::{Annotations, Method, Route, ToolCall};
+use crate::envelope::{
+    About, Page, Position, answer_about, answer_order, paginate, remaining_room,
+};
+use crate::{Annotations, Ctx, Fix, Method, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

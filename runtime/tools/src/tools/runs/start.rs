@@ -10,12 +10,9 @@ use statemark_runs::{
     Status, StoreError, Written, latest_paused, state,
 };
 
-use crate::ctx::Ctx;
 use crate::envelope::{About, answer_about, answer_order};
 use crate::lookup::unknown_workflow;
-use crate::options::Set;
-use crate::problem::Problem;
-use crate::tool::{Annotations, Method, Route, ToolCall};
+use crate::{Annotations, Ctx, Method, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
