@@ -85,14 +85,9 @@ struct RunInput {
     run_id: String,
 }
 
-type Output<'o> = &'o [(&'o str, &'o str)];
-
-/// Creates a tool of this profile, with the fields of its answers.
-fn tool<I: DeserializeOwned + JsonSchema + 'static>(
-    output: Output<'_>,
-    tool: &ProfileTool<I>,
-) -> Tool {
-    Tool::profile(SET, shape, tool).with_output(output)
+/// Creates a tool of this profile.
+fn tool<I: DeserializeOwned + JsonSchema + 'static>(tool: &ProfileTool<I>) -> Tool {
+    Tool::profile(SET, shape, tool)
 }
 
 /// The set of these tools.

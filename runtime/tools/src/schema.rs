@@ -35,11 +35,12 @@ pub struct Field {
 }
 
 impl Field {
-    /// Creates a field from its name and its JSON type, empty for any.
-    pub(crate) fn new(name: &str, kind: &str) -> Self {
+    /// Parses a field from its name and its JSON type, such as `seq: integer`.
+    pub(crate) fn parse(text: &str) -> Self {
+        let (name, kind) = text.split_once(": ").unzip();
         Self {
-            name: name.to_owned(),
-            kind: (!kind.is_empty()).then(|| Value::from(kind)),
+            name: name.unwrap_or(text).to_owned(),
+            kind: kind.map(Value::from),
             description: None,
         }
     }

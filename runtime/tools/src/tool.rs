@@ -83,10 +83,8 @@ pub(crate) trait ToolCall: DeserializeOwned + JsonSchema + 'static {
 pub struct Route {
     /// The method.
     pub method: Method,
-    /// The path below `/api`, with `{id}` for the argument that it names.
+    /// The path below `/api`, with the argument that it names in braces.
     pub path: &'static str,
-    /// The argument that the path names.
-    pub argument: Option<&'static str>,
     /// A few words for the API's index.
     pub summary: &'static str,
 }
@@ -114,19 +112,37 @@ impl Method {
 }
 
 impl Route {
-    /// Creates a route with `{id}` in its path, which is the value of an argument.
-    pub(crate) const fn new(
-        method: Method,
-        path: &'static str,
-        argument: Option<&'static str>,
-        summary: &'static str,
-    ) -> Self {
+    pub(crate) const fn get(path: &'static str, summary: &'static str) -> Self {
+        Self::new(Method::Get, path, summary)
+    }
+
+    pub(crate) const fn post(path: &'static str, summary: &'static str) -> Self {
+        Self::new(Method::Post, path, summary)
+    }
+
+    pub(crate) const fn create(path: &'static str, summary: &'static str) -> Self {
+        Self::new(Method::Create, path, summary)
+    }
+
+    const fn new(method: Method, path: &'static str, summary: &'static str) -> Self {
         Self {
             method,
             path,
-            argument,
             summary,
         }
+    }
+
+    /// Returns the argument that the path names.
+    #[must_use]
+    pub fn argument(&self) -> Option<&'static str> {
+        let (_, rest) = self.path.split_once('{')?;
+        rest.split_once('}').map(|(argument, _)| argument)
+    }
+
+    /// Returns the path as people read it: with `{id}` for the argument.
+    #[must_use]
+    pub fn shown_path(&self) -> String {
+        self.path.replace(self.argument().unwrap_or("{"), "id")
     }
 }
 
@@ -145,6 +161,10 @@ pub struct ProfileTool<I> {
     pub description: &'static str,
     /// The hints for clients.
     pub annotations: Annotations,
+    /// The fields of `data`, where answers come in an envelope like ours: `run: object, seq: integer`; else empty.
+    ///
+    /// A field without a type may be anything.
+    pub output: &'static str,
     /// The tool of our own that does the same.
     ///
     /// A state that grants or restricts one of the two names means both.
@@ -213,6 +233,8 @@ impl Tool {
         tool: &ProfileTool<I>,
     ) -> Self {
         let run = tool.run;
+        let fields = tool.output.split(", ").filter(|field| !field.is_empty());
+        let fields: Vec<Field> = fields.map(Field::parse).collect();
         Self {
             name: tool.name,
             set,
@@ -220,24 +242,14 @@ impl Tool {
             description: tool.description,
             annotations: tool.annotations,
             input: schema::input::<I>(),
-            output: None,
-            fields: Vec::new(),
+            output: (!fields.is_empty()).then(|| schema::output(&fields)),
+            fields,
             gating: Gating::Counted,
             equivalent: tool.equivalent,
             routes: &[],
             shape,
             run: Box::new(move |ctx, arguments| run(ctx, &arguments::parse(arguments)?)),
         }
-    }
-
-    /// Adds a schema of the answers, where they come in an envelope like ours: the fields of `data`.
-    pub fn with_output(mut self, fields: &[(&str, &str)]) -> Self {
-        self.fields = fields
-            .iter()
-            .map(|(name, kind)| Field::new(name, kind))
-            .collect();
-        self.output = Some(schema::output(&self.fields));
-        self
     }
 
     /// Sets the power that states have over a tool that has no equivalent.

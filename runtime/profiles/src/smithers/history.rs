@@ -27,75 +27,36 @@ const MAX_DEPTH: usize = 16;
 const MAX_RUNS: usize = 100;
 
 /// The types of events.
-const TYPES: [&str; 42] = [
-    "AgentEvent",
-    "ApprovalDenied",
-    "ApprovalGranted",
-    "ApprovalRequested",
-    "ChildRunFinished",
-    "ChildRunStarted",
-    "EffectRevertFinished",
-    "EventQueued",
-    "EventRefused",
-    "FrameCommitted",
-    "HumanAnswered",
-    "HumanRequestCancelled",
-    "HumanRequestExpired",
-    "HumanRequested",
-    "NodeFailed",
-    "NodeFinished",
-    "NodeOutput",
-    "NodePending",
-    "NodeReported",
-    "NodeSkipped",
-    "NodeStarted",
-    "NodeWaiting",
-    "Noted",
-    "RevertFinished",
-    "RevertStarted",
-    "RunCancelled",
-    "RunFailed",
-    "RunFinished",
-    "RunForked",
-    "RunStarted",
-    "RunStateChanged",
-    "RunStatusChanged",
-    "SideEffectReported",
-    "SnapshotCaptured",
-    "TaskHeartbeat",
-    "TimeTravelJumped",
-    "TokenUsageReported",
-    "ToolCallDenied",
-    "ToolCallFinished",
-    "ToolCallStarted",
-    "Unreadable",
-    "WorkflowReloaded",
-];
+const TYPES: &str = "\
+    AgentEvent ApprovalDenied ApprovalGranted ApprovalRequested ChildRunFinished ChildRunStarted \
+    EffectRevertFinished EventQueued EventRefused FrameCommitted HumanAnswered \
+    HumanRequestCancelled HumanRequestExpired HumanRequested NodeFailed NodeFinished NodeOutput \
+    NodePending NodeReported NodeSkipped NodeStarted NodeWaiting Noted RevertFinished \
+    RevertStarted RunCancelled RunFailed RunFinished RunForked RunStarted RunStateChanged \
+    RunStatusChanged SideEffectReported SnapshotCaptured TaskHeartbeat TimeTravelJumped \
+    TokenUsageReported ToolCallDenied ToolCallFinished ToolCallStarted Unreadable \
+    WorkflowReloaded";
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        tool(
-            &[("runId", "string"), ("events", "array")],
-            &ProfileTool {
-                name: "get_run_events",
-                title: "Get a run's events",
-                description: "The events of a run, in order. For the next page, `afterSeq` is the `seq` of the last event.",
-                annotations: READ_ONLY,
-                equivalent: Some("get_events"),
-                run: get_run_events,
-            },
-        ),
-        tool(
-            &[("timeline", "object")],
-            &ProfileTool {
-                name: "get_timeline",
-                title: "Get the timeline",
-                description: "The frames of a run, each a `frameNo` to rewind to or to fork at, and the forks.",
-                annotations: READ_ONLY,
-                equivalent: Some("get_timeline"),
-                run: get_timeline,
-            },
-        ),
+        tool(&ProfileTool {
+            name: "get_run_events",
+            title: "Get a run's events",
+            description: "The events of a run, in order. For the next page, `afterSeq` is the `seq` of the last event.",
+            annotations: READ_ONLY,
+            output: "runId: string, events: array",
+            equivalent: Some("get_events"),
+            run: get_run_events,
+        }),
+        tool(&ProfileTool {
+            name: "get_timeline",
+            title: "Get the timeline",
+            description: "The frames of a run, each a `frameNo` to rewind to or to fork at, and the forks.",
+            annotations: READ_ONLY,
+            output: "timeline: object",
+            equivalent: Some("get_timeline"),
+            run: get_timeline,
+        }),
     ]
 }
 
@@ -124,8 +85,8 @@ fn get_run_events(ctx: &Ctx<'_>, input: &GetRunEvents) -> Outcome {
         return Err(invalid(format!("`limit`: {limit} isn't from 1 to 10000")));
     }
     for kind in input.types.iter().flatten() {
-        if !TYPES.contains(&kind.as_str()) {
-            let known = TYPES.join(", ");
+        if !is_type(kind) {
+            let known = TYPES.replace(' ', ", ");
             return Err(invalid(format!(
                 "`types`: there is no type `{kind}`; there are {known}"
             )));
@@ -173,6 +134,10 @@ fn get_run_events(ctx: &Ctx<'_>, input: &GetRunEvents) -> Outcome {
     Ok(json!({"runId": loaded.run, "events": events}))
 }
 
+fn is_type(kind: &str) -> bool {
+    TYPES.split(' ').any(|known| known == kind)
+}
+
 /// An event of the document.
 struct Event {
     kind: String,
@@ -185,39 +150,41 @@ fn map_record(record: &Record, nodes: &Nodes) -> Vec<Event> {
     let Ok(body) = record.read() else {
         return vec![plain("Unreadable", record, nodes, None)];
     };
-    let kind = match &body {
-        Body::Started(started) => {
-            let mut all = vec![plain("RunStarted", record, nodes, None)];
-            all.extend(step_events(&started.step, record, nodes));
-            return all;
-        }
-        Body::Event(event) => {
-            let mut all = vec![plain("FrameCommitted", record, nodes, None)];
-            all.extend(step_events(&event.step, record, nodes));
-            return all;
-        }
-        Body::Forced(forced) => {
-            let mut all = vec![plain("RunStateChanged", record, nodes, None)];
-            all.extend(step_events(&forced.step, record, nodes));
-            return all;
-        }
-        Body::Step(step) => {
-            let node = step.step.rsplit(':').next().map(str::to_owned);
-            return vec![plain(type_of_report(step.status), record, nodes, node)];
-        }
-        Body::Tool(tool) if tool.reserved => "ToolCallStarted",
-        Body::Tool(tool) if tool.verdict == ToolVerdict::Denied => "ToolCallDenied",
-        Body::Tool(_) => "ToolCallFinished",
+    let step = match &body {
+        Body::Started(started) => Some(("RunStarted", &started.step)),
+        Body::Event(event) => Some(("FrameCommitted", &event.step)),
+        Body::Forced(forced) => Some(("RunStateChanged", &forced.step)),
+        _ => None,
+    };
+    if let Some((kind, step)) = step {
+        let mut all = vec![plain(kind, record, nodes, None)];
+        all.extend(step_events(step, record, nodes));
+        return all;
+    }
+    let node_of_report = |step: &str| step.rsplit(':').next().map(str::to_owned);
+    let (kind, node) = match &body {
+        Body::Step(step) => (type_of_report(step.status), node_of_report(&step.step)),
         Body::Opened(opened) => {
-            let node = opened.states.first().cloned();
             let kind = match opened.kind {
                 RequestKind::Approval | RequestKind::Confirm | RequestKind::Review => {
                     "ApprovalRequested"
                 }
                 RequestKind::Select | RequestKind::Text | RequestKind::Json => "HumanRequested",
             };
-            return vec![plain(kind, record, nodes, node)];
+            (kind, opened.states.first().cloned())
         }
+        Body::Artifact(artifact) => ("NodeOutput", artifact.step.clone()),
+        other => (type_of_kind(other), None),
+    };
+    vec![plain(kind, record, nodes, node)]
+}
+
+/// Returns the type of a record that is about no node of its own.
+fn type_of_kind(body: &Body) -> &'static str {
+    match body {
+        Body::Tool(tool) if tool.reserved => "ToolCallStarted",
+        Body::Tool(tool) if tool.verdict == ToolVerdict::Denied => "ToolCallDenied",
+        Body::Tool(_) => "ToolCallFinished",
         Body::Resolved(resolved) => match resolved.resolution {
             Resolution::Approved => "ApprovalGranted",
             Resolution::Denied | Resolution::SentBack => "ApprovalDenied",
@@ -225,22 +192,10 @@ fn map_record(record: &Record, nodes: &Nodes) -> Vec<Event> {
             Resolution::Expired => "HumanRequestExpired",
             Resolution::Withdrawn => "HumanRequestCancelled",
         },
-        Body::Artifact(artifact) => {
-            let node = artifact.step.clone();
-            return vec![plain("NodeOutput", record, nodes, node)];
-        }
         Body::Closed(closed) if closed.success => "RunFinished",
         Body::Effect(effect) if effect.status == EffectStatus::Compensated => {
             "EffectRevertFinished"
         }
-        other => type_of_kind(other),
-    };
-    vec![plain(kind, record, nodes, None)]
-}
-
-/// Returns the type of a record whose kind decides it.
-fn type_of_kind(body: &Body) -> &'static str {
-    match body {
         Body::Forked(_) => "RunForked",
         Body::Progress(_) => "TaskHeartbeat",
         Body::Message(_) => "AgentEvent",
@@ -276,7 +231,7 @@ const fn type_of_report(status: StepStatus) -> &'static str {
 
 /// Returns a record as one event.
 fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> Event {
-    debug_assert!(TYPES.contains(&kind), "`{kind}` isn't among the types");
+    debug_assert!(is_type(kind), "`{kind}` isn't among the types");
     let visit = nodes.at(record.seq);
     let node = node.or_else(|| visit.map(|it| it.node.clone()));
     let body: Value = serde_json::from_str(&record.plain_body()).unwrap_or_default();
@@ -300,7 +255,7 @@ fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> Ev
 fn step_events(step: &StepRecord, record: &Record, nodes: &Nodes) -> Vec<Event> {
     let mut all = Vec::new();
     let mut push = |kind: &str, visit: &Visit, attempt: u64| {
-        debug_assert!(TYPES.contains(&kind), "`{kind}` isn't among the types");
+        debug_assert!(is_type(kind), "`{kind}` isn't among the types");
         all.push(Event {
             kind: kind.to_owned(),
             node: Some(visit.node.clone()),

@@ -22,43 +22,33 @@ const MAX_CALLS: usize = 200;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        tool(
-            &[("artifacts", "array")],
-            &ProfileTool {
-                name: "list_artifacts",
-                title: "List artifacts",
-                description: "The artifacts that the nodes of a run have handed in, with their content.",
-                annotations: READ_ONLY,
-                equivalent: Some("get_artifact"),
-                run: list_artifacts,
-            },
-        ),
-        tool(
-            &[("detail", "object")],
-            &ProfileTool {
-                name: "get_node_detail",
-                title: "Get a node",
-                description: "A visit of a node: its attempts, calls of tools, tokens, output and approval.",
-                annotations: READ_ONLY,
-                equivalent: Some("get_run"),
-                run: get_node_detail,
-            },
-        ),
-        tool(
-            &[
-                ("runId", "string"),
-                ("attempts", "array"),
-                ("messages", "array"),
-            ],
-            &ProfileTool {
-                name: "get_chat_transcript",
-                title: "Get the transcript",
-                description: "The messages of a run, in order, with their attempts.",
-                annotations: READ_ONLY,
-                equivalent: Some("get_events"),
-                run: get_chat_transcript,
-            },
-        ),
+        tool(&ProfileTool {
+            name: "list_artifacts",
+            title: "List artifacts",
+            description: "The artifacts that the nodes of a run have handed in, with their content.",
+            annotations: READ_ONLY,
+            output: "artifacts: array",
+            equivalent: Some("get_artifact"),
+            run: list_artifacts,
+        }),
+        tool(&ProfileTool {
+            name: "get_node_detail",
+            title: "Get a node",
+            description: "A visit of a node: its attempts, calls of tools, tokens, output and approval.",
+            annotations: READ_ONLY,
+            output: "detail: object",
+            equivalent: Some("get_run"),
+            run: get_node_detail,
+        }),
+        tool(&ProfileTool {
+            name: "get_chat_transcript",
+            title: "Get the transcript",
+            description: "The messages of a run, in order, with their attempts.",
+            annotations: READ_ONLY,
+            output: "runId: string, attempts: array, messages: array",
+            equivalent: Some("get_events"),
+            run: get_chat_transcript,
+        }),
     ]
 }
 

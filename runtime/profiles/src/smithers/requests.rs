@@ -24,48 +24,33 @@ use crate::{execute, read_record, sleep};
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        tool(
-            &[("approvals", "array")],
-            &ProfileTool {
-                name: "list_pending_approvals",
-                title: "List pending approvals",
-                description: "Approvals that wait for a person, of all runs or of one, of a workflow, of a node.",
-                annotations: READ_ONLY,
-                equivalent: Some("list_requests"),
-                run: list_pending_approvals,
-            },
-        ),
-        tool(
-            &[("action", "string"), ("approval", "object"), ("run", "")],
-            &ProfileTool {
-                name: "resolve_approval",
-                title: "Resolve an approval",
-                description: "Approves or denies the one approval that the filters match: a person's call, with a person's token.",
-                annotations: ENDING,
-                equivalent: Some("resolve_request"),
-                run: resolve_approval,
-            },
-        ),
-        tool(
-            &[
-                ("requestId", "string"),
-                ("runId", "string"),
-                ("nodeId", "string"),
-                ("iteration", "integer"),
-                ("status", "string"),
-                ("decision", "string"),
-                ("response", ""),
-                ("answeredBy", ""),
-            ],
-            &ProfileTool {
-                name: "ask_human",
-                title: "Ask a person",
-                description: "Blocks the run and asks a person. `pending` says that nobody has answered yet: call again with `next.arguments`.",
-                annotations: REACHING,
-                equivalent: Some("request_human"),
-                run: ask_human,
-            },
-        ),
+        tool(&ProfileTool {
+            name: "list_pending_approvals",
+            title: "List pending approvals",
+            description: "Approvals that wait for a person, of all runs or of one, of a workflow, of a node.",
+            annotations: READ_ONLY,
+            output: "approvals: array",
+            equivalent: Some("list_requests"),
+            run: list_pending_approvals,
+        }),
+        tool(&ProfileTool {
+            name: "resolve_approval",
+            title: "Resolve an approval",
+            description: "Approves or denies the one approval that the filters match: a person's call, with a person's token.",
+            annotations: ENDING,
+            output: "action: string, approval: object, run",
+            equivalent: Some("resolve_request"),
+            run: resolve_approval,
+        }),
+        tool(&ProfileTool {
+            name: "ask_human",
+            title: "Ask a person",
+            description: "Blocks the run and asks a person. `pending` says that nobody has answered yet: call again with `next.arguments`.",
+            annotations: REACHING,
+            output: "requestId: string, runId: string, nodeId: string, iteration: integer, status: string, decision: string, response, answeredBy",
+            equivalent: Some("request_human"),
+            run: ask_human,
+        }),
     ]
 }
 

@@ -17,126 +17,76 @@ use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool};
 
 use super::nodes::{Nodes, check_node};
 use super::summary::{self, Summarizer};
-use super::{ENDING, Output, READ_ONLY, RunInput, invalid, tool};
+use super::{ENDING, READ_ONLY, RunInput, invalid, tool};
 use crate::{execute, read_record};
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        tool(
-            &[("result", "object"), ("run", "object")],
-            &ProfileTool {
-                name: "rewind_run",
-                title: "Rewind a run",
-                description: "Takes back what came after a frame. Nothing is deleted: the journal says what was taken back.",
-                annotations: ENDING,
-                equivalent: Some("rewind_run"),
-                run: rewind_run,
-            },
-        ),
-        tool(
-            &[("result", "object"), ("run", "object")],
-            &ProfileTool {
-                name: "time_travel",
-                title: "Travel to an attempt",
-                description: "Takes a run back to the beginning of an attempt of a node, with its files if they were saved.",
-                annotations: ENDING,
-                equivalent: Some("rewind_run"),
-                run: time_travel,
-            },
-        ),
-        tool(
-            &[
-                ("runId", "string"),
-                ("nodeId", "string"),
-                ("iteration", "integer"),
-                ("attempt", "integer"),
-                ("success", "boolean"),
-                ("error", "string"),
-                ("jjPointer", "string"),
-                ("run", ""),
-            ],
-            &ProfileTool {
-                name: "revert_attempt",
-                title: "Revert to an attempt",
-                description: "Takes a run and its files, if they were saved, back to the beginning of an attempt of a node.",
-                annotations: ENDING,
-                equivalent: Some("rewind_run"),
-                run: revert_attempt,
-            },
-        ),
-        tool(
-            FORK_OUTPUT,
-            &ProfileTool {
-                name: "fork_run",
-                title: "Fork a run",
-                description: "Starts a run as a copy of another up to a frame. The other is untouched, and the new one waits for its agent.",
-                annotations: Annotations::ADDITIVE,
-                equivalent: Some("fork_run"),
-                run: fork_run,
-            },
-        ),
-        tool(
-            &[
-                FORK_OUTPUT,
-                &[
-                    ("vcsRestored", "boolean"),
-                    ("vcsPointer", ""),
-                    ("vcsError", "string"),
-                ],
-            ]
-            .concat(),
-            &ProfileTool {
-                name: "replay_run",
-                title: "Replay a run",
-                description: "Forks a run to repeat it from a frame, with its files on request. Continue with `run_workflow` and `resume`.",
-                annotations: Annotations::ADDITIVE,
-                equivalent: Some("fork_run"),
-                run: replay_run,
-            },
-        ),
-        tool(
-            &[("snapshots", "array")],
-            &ProfileTool {
-                name: "list_snapshots",
-                title: "List snapshots",
-                description: "The saved working copies of a run.",
-                annotations: READ_ONLY,
-                equivalent: Some("get_timeline"),
-                run: list_snapshots,
-            },
-        ),
-        tool(
-            &[
-                ("runId", "string"),
-                ("nodeId", "string"),
-                ("iteration", "integer"),
-                ("seq", "integer"),
-                ("commitId", "string"),
-                ("cwd", "string"),
-                ("success", "boolean"),
-                ("error", "string"),
-            ],
-            &ProfileTool {
-                name: "restore_checkpoint",
-                title: "Restore a checkpoint",
-                description: "Restores the files of a checkpoint of a node. Overwritten files become a checkpoint, too.",
-                annotations: ENDING,
-                equivalent: Some("rewind_run"),
-                run: restore_checkpoint,
-            },
-        ),
+        tool(&ProfileTool {
+            name: "rewind_run",
+            title: "Rewind a run",
+            description: "Takes back what came after a frame. Nothing is deleted: the journal says what was taken back.",
+            annotations: ENDING,
+            output: "result: object, run: object",
+            equivalent: Some("rewind_run"),
+            run: rewind_run,
+        }),
+        tool(&ProfileTool {
+            name: "time_travel",
+            title: "Travel to an attempt",
+            description: "Takes a run back to the beginning of an attempt of a node, with its files if they were saved.",
+            annotations: ENDING,
+            output: "result: object, run: object",
+            equivalent: Some("rewind_run"),
+            run: time_travel,
+        }),
+        tool(&ProfileTool {
+            name: "revert_attempt",
+            title: "Revert to an attempt",
+            description: "Takes a run and its files, if they were saved, back to the beginning of an attempt of a node.",
+            annotations: ENDING,
+            output: "runId: string, nodeId: string, iteration: integer, attempt: integer, success: boolean, error: string, jjPointer: string, run",
+            equivalent: Some("rewind_run"),
+            run: revert_attempt,
+        }),
+        tool(&ProfileTool {
+            name: "fork_run",
+            title: "Fork a run",
+            description: "Starts a run as a copy of another up to a frame. The other is untouched, and the new one waits for its agent.",
+            annotations: Annotations::ADDITIVE,
+            output: "runId: string, parentRunId: string, parentFrameNo: integer, branch: object, snapshot: object, run: object",
+            equivalent: Some("fork_run"),
+            run: fork_run,
+        }),
+        tool(&ProfileTool {
+            name: "replay_run",
+            title: "Replay a run",
+            description: "Forks a run to repeat it from a frame, with its files on request. Continue with `run_workflow` and `resume`.",
+            annotations: Annotations::ADDITIVE,
+            output: "runId: string, parentRunId: string, parentFrameNo: integer, branch: object, snapshot: object, run: object, vcsRestored: boolean, vcsPointer, vcsError: string",
+            equivalent: Some("fork_run"),
+            run: replay_run,
+        }),
+        tool(&ProfileTool {
+            name: "list_snapshots",
+            title: "List snapshots",
+            description: "The saved working copies of a run.",
+            annotations: READ_ONLY,
+            output: "snapshots: array",
+            equivalent: Some("get_timeline"),
+            run: list_snapshots,
+        }),
+        tool(&ProfileTool {
+            name: "restore_checkpoint",
+            title: "Restore a checkpoint",
+            description: "Restores the files of a checkpoint of a node. Overwritten files become a checkpoint, too.",
+            annotations: ENDING,
+            output: "runId: string, nodeId: string, iteration: integer, seq: integer, commitId: string, cwd: string, success: boolean, error: string",
+            equivalent: Some("rewind_run"),
+            run: restore_checkpoint,
+        }),
     ]
 }
-
-/// The fields that `fork_run` and `replay_run` have in common.
-const FORK_OUTPUT: Output<'static> = &[
-    ("runId", "string"),
-    ("parentRunId", "string"),
-    ("parentFrameNo", "integer"),
-    ("branch", "object"),
-    ("snapshot", "object"),
-    ("run", "object"),
-];
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -75,7 +75,7 @@ pub(super) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
         ("POST", "/mcp", "the Model Context Protocol, beside the API"),
     ];
     let routes = routes().map(|(_, route)| {
-        let path = format!("/api{}", route.path);
+        let path = format!("/api{}", route.shown_path());
         (route.method.name(), path, route.summary)
     });
     let fixed = fixed.map(|(method, path, what)| (method, path.to_owned(), what));
@@ -108,7 +108,7 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                     Some(known) => typed(pairs, &known.input),
                     None => Map::new(),
                 };
-                let arguments = add_path_argument(route, &params, arguments);
+                let arguments = add_path_argument(&params, arguments);
                 call(api, caller, tool, arguments, StatusCode::OK).await
             },
         ),
@@ -118,7 +118,7 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                   params: RawPathParams,
                   given: Given| async move {
                 let arguments = match given {
-                    Ok(Json(arguments)) => add_path_argument(route, &params, arguments),
+                    Ok(Json(arguments)) => add_path_argument(&params, arguments),
                     Err(rejection) => return malformed(&rejection),
                 };
                 let done = match route.method {
@@ -133,13 +133,10 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
 
 /// Adds the argument that the path names.
 fn add_path_argument(
-    route: Route,
     params: &RawPathParams,
     mut arguments: Map<String, Value>,
 ) -> Map<String, Value> {
-    if let Some(name) = route.argument
-        && let Some((_, value)) = params.iter().next()
-    {
+    for (name, value) in params {
         arguments.insert(name.to_owned(), Value::from(value));
     }
     arguments

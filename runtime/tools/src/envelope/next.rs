@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{Artifact, Stage};
 use statemark_runs::{Blocker, Hash, Legal, Loaded, RunId, RunView, Status};
@@ -66,8 +66,9 @@ pub(crate) struct Next {
     cursors: Vec<String>,
 }
 
-/// A part of a run that may be large.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A part of a run that may be large. Its name stands in answers and cursors.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum RunPart {
     Configuration,
     WaitingFor,
@@ -107,27 +108,6 @@ impl RunPart {
         Self::Visit,
     ];
 
-    /// Returns the name in answers and cursors.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Configuration => "configuration",
-            Self::WaitingFor => "waiting_for",
-            Self::Legal => "legal",
-            Self::Tools => "tools",
-            Self::Instructions => "instructions",
-            Self::Iterations => "iterations",
-            Self::Hints => "hints",
-            Self::Steps => "steps",
-            Self::Visits => "visits",
-            Self::Context => "context",
-            Self::Artifacts => "artifacts",
-            Self::Requests => "requests",
-            Self::Children => "children",
-            Self::Config => "config",
-            Self::Visit => "visit",
-        }
-    }
-
     /// Returns the type of its JSON.
     const fn kind(self) -> &'static str {
         match self {
@@ -142,20 +122,26 @@ impl RunPart {
         }
     }
 
+    /// Creates the cursor of a position in the part, which has these items now.
+    pub(crate) fn cursor(self, items: &Value, position: Position) -> String {
+        let name = json!(self);
+        PartCursor::new(name.as_str().unwrap_or_default(), items, position).to_string()
+    }
+
     /// Finds a part by its name.
     pub(crate) fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|part| part.name() == name)
+        serde_json::from_value(json!(name)).ok()
     }
 }
 
 /// Parts of a run, a page of each.
 #[derive(Default, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Parts(BTreeMap<&'static str, Value>);
+pub(crate) struct Parts(BTreeMap<RunPart, Value>);
 
 impl Parts {
     pub(crate) fn insert(&mut self, part: RunPart, page: Value) {
-        self.0.insert(part.name(), page);
+        self.0.insert(part, page);
     }
 }
 
@@ -165,8 +151,8 @@ impl JsonSchema for Parts {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let parts = RunPart::ALL.map(|part| (part.name().to_owned(), json!({"type": part.kind()})));
-        json_schema!({"type": "object", "properties": Map::from_iter(parts)})
+        let kinds = RunPart::ALL.map(|part| (part, json!({"type": part.kind()})));
+        json_schema!({"type": "object", "properties": BTreeMap::from(kinds)})
     }
 }
 
@@ -203,8 +189,7 @@ pub(crate) fn describe_next_of_view(loaded: &Loaded, view: &RunView) -> Next {
         let (page, rest) = paginate(part.clone(), Position::default(), max.min(room));
         room = room.saturating_sub(bounds::size(&page));
         if let Some(position) = rest {
-            let cursor = PartCursor::new(name.name(), &part, position);
-            next.cursors.push(cursor.to_string());
+            next.cursors.push(name.cursor(&part, position));
         }
         next.parts.insert(name, page);
     }

@@ -18,7 +18,7 @@ use crate::envelope::{
     into_fields, list_artifacts, page_start, part_cursor, remaining_room,
 };
 use crate::lookup::unknown_revision;
-use crate::{Address, Annotations, Ctx, Method, Problem, Route, Set, ToolCall};
+use crate::{Address, Annotations, Ctx, Problem, Route, Set, ToolCall};
 
 /// The capability that handing in needs in a state with `capabilities`.
 const SUBMIT: &str = "artifact.submit";
@@ -408,12 +408,8 @@ impl ToolCall for GetArtifactCall {
     const SET: Set = Set::Artifacts;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::new(
-        Method::Get,
-        "/runs/{id}/artifacts",
-        Some("run_id"),
-        "what was handed in",
-    )];
+    const ROUTES: &'static [Route] =
+        &[Route::get("/runs/{run_id}/artifacts", "what was handed in")];
     type Response = About<Artifacts>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Artifacts>, Problem> {

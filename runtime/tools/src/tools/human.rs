@@ -1,6 +1,6 @@
 //! Requests to people: opening one, listing the open ones, and resolving one.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{RequestKind, Resolution};
@@ -13,7 +13,7 @@ use crate::envelope::{
     opened_request, remaining_room,
 };
 use crate::requests::{Filter, PendingRequest, list_open, parse_position};
-use crate::{Annotations, Ctx, Fix, Method, Problem, Route, Set, ToolCall};
+use crate::{Annotations, Ctx, Fix, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,7 +21,8 @@ pub(super) struct RequestHumanCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
     /// The kind of answer that is wanted.
-    kind: Kind,
+    #[schemars(schema_with = "kinds")]
+    kind: RequestKind,
     /// The question.
     prompt: String,
     /// Anything else that the person should look at.
@@ -73,7 +74,7 @@ impl ToolCall for RequestHumanCall {
             state: self.state.clone(),
             blocking: self.blocking,
             expires_in: self.expires_in.map(|it| it.saturating_mul(1000)),
-            ..OpenRequest::new(self.kind.into(), self.prompt.clone())
+            ..OpenRequest::new(self.kind, self.prompt.clone())
         };
         let written = ctx.runs().execute(&order, &ask)?;
         // An answer that comes before anybody waits is found, too.
@@ -95,7 +96,9 @@ pub(super) struct ListRequestsCall {
     /// Only of runs of this workflow.
     workflow: Option<String>,
     /// Only of this kind.
-    kind: Option<Kind>,
+    #[serde(default)]
+    #[schemars(schema_with = "kinds")]
+    kind: Option<RequestKind>,
     /// Only about this state.
     state: Option<String>,
     /// The `cursor` of the page before.
@@ -111,29 +114,10 @@ pub(super) struct Requests {
     cursor: Option<String>,
 }
 
-/// The kind of answer that is wanted.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    Approval,
-    Confirm,
-    Select,
-    Text,
-    Json,
-    Review,
-}
-
-impl From<Kind> for RequestKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Approval => Self::Approval,
-            Kind::Confirm => Self::Confirm,
-            Kind::Select => Self::Select,
-            Kind::Text => Self::Text,
-            Kind::Json => Self::Json,
-            Kind::Review => Self::Review,
-        }
-    }
+/// Describes the kinds of answers, as arguments name them.
+fn kinds(_: &mut SchemaGenerator) -> Schema {
+    let kinds = ["approval", "confirm", "select", "text", "json", "review"];
+    json_schema!({"type": "string", "enum": kinds})
 }
 
 /// Most requests that are looked at for one page. Why: no more of them fit.
@@ -147,10 +131,8 @@ impl ToolCall for ListRequestsCall {
     const SET: Set = Set::Human;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::new(
-        Method::Get,
-        "/runs/{id}/requests",
-        Some("run_id"),
+    const ROUTES: &'static [Route] = &[Route::get(
+        "/runs/{run_id}/requests",
         "what people are asked",
     )];
     type Response = Requests;
@@ -160,7 +142,7 @@ impl ToolCall for ListRequestsCall {
         let filter = Filter {
             run: self.run_id.as_deref(),
             workflow: self.workflow.as_deref(),
-            kind: self.kind.map(RequestKind::from),
+            kind: self.kind,
             state: self.state.as_deref(),
             from: cursor.as_ref().map(|it| &it.next),
         };
@@ -240,7 +222,9 @@ pub(super) struct ResolveRequestCall {
     /// Of a run of this workflow.
     workflow: Option<String>,
     /// Of this kind.
-    kind: Option<Kind>,
+    #[serde(default)]
+    #[schemars(schema_with = "kinds")]
+    kind: Option<RequestKind>,
     /// About this state.
     state: Option<String>,
     /// The decision.
@@ -298,12 +282,7 @@ impl ToolCall for ResolveRequestCall {
     const SET: Set = Set::Human;
     const ANNOTATIONS: Annotations = Annotations::IDEMPOTENT;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::new(
-        Method::Post,
-        "/requests/{id}",
-        Some("request_id"),
-        "a person decides",
-    )];
+    const ROUTES: &'static [Route] = &[Route::post("/requests/{request_id}", "a person decides")];
     type Response = About<Resolved>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Resolved>, Problem> {
@@ -381,7 +360,7 @@ impl ResolveRequestCall {
         let filter = Filter {
             run: self.run_id.as_deref(),
             workflow: self.workflow.as_deref(),
-            kind: self.kind.map(RequestKind::from),
+            kind: self.kind,
             state: self.state.as_deref(),
             ..Filter::default()
         };
@@ -427,7 +406,7 @@ impl ResolveRequestCall {
             return Err(Problem::argument("workflow", what));
         }
         let kind = known.opened.kind;
-        if self.kind.is_some_and(|it| RequestKind::from(it) != kind) {
+        if self.kind.is_some_and(|it| it != kind) {
             let what = format!("request `{request}` is of another kind: {}", json!(kind));
             return Err(Problem::argument("kind", what));
         }

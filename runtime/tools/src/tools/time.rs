@@ -22,7 +22,7 @@ use crate::envelope::{
     About, Page, PartCursor, Position, answer_about, answer_order, bounds, describe_next,
     find_refusal, into_fields, invalid_cursor, part_cursor, remaining_room,
 };
-use crate::{Annotations, Ctx, Method, Problem, Route, Set, ToolCall};
+use crate::{Annotations, Ctx, Problem, Route, Set, ToolCall};
 
 /// Most items of each list of a plan.
 const MAX_ITEMS: usize = 20;
@@ -100,10 +100,8 @@ impl ToolCall for GetTimelineCall {
     const SET: Set = Set::Time;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Uncounted;
-    const ROUTES: &'static [Route] = &[Route::new(
-        Method::Get,
-        "/runs/{id}/timeline",
-        Some("run_id"),
+    const ROUTES: &'static [Route] = &[Route::get(
+        "/runs/{run_id}/timeline",
         "its branches, visits and checkpoints",
     )];
     type Response = About<History>;

@@ -14,7 +14,7 @@ use crate::envelope::{
     part_cursor, remaining_room,
 };
 use crate::lookup::unknown_workflow;
-use crate::{Annotations, Ctx, Method, Problem, Route, Set, Spec, ToolCall};
+use crate::{Annotations, Ctx, Problem, Route, Set, Spec, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -43,8 +43,7 @@ impl ToolCall for ListWorkflowsCall {
     const SET: Set = Set::Runs;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] =
-        &[Route::new(Method::Get, "/workflows", None, "the workflows")];
+    const ROUTES: &'static [Route] = &[Route::get("/workflows", "the workflows")];
     type Response = Workflows;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<Workflows, Problem> {
@@ -147,10 +146,8 @@ impl ToolCall for DescribeWorkflowCall {
     const SET: Set = Set::Runs;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::new(
-        Method::Get,
-        "/workflows/{id}",
-        Some("workflow"),
+    const ROUTES: &'static [Route] = &[Route::get(
+        "/workflows/{workflow}",
         "one of them; `format` may be json, mermaid or markdown",
     )];
     type Response = Described;

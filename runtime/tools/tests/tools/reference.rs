@@ -158,8 +158,8 @@ fn facts(tool: &Tool) -> Vec<String> {
     };
     facts.push(effect.to_owned());
     let routes = tool.routes.iter().map(|route| {
-        let path = format!("`{} /api{}`", route.method.name(), route.path);
-        match route.argument {
+        let path = format!("`{} /api{}`", route.method.name(), route.shown_path());
+        match route.argument() {
             Some(argument) => format!("{path}, where `{{id}}` is `{argument}`"),
             None => path,
         }

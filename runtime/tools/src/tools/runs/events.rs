@@ -10,7 +10,7 @@ use statemark_runs::{Actor, Body, Loaded, Record, RunId, load_timeline};
 
 use crate::envelope::{About, answer_about, bounds, describe_next, remaining_room};
 use crate::lookup::check_state_of_run;
-use crate::{Address, Annotations, Ctx, Method, Part, Problem, Route, Set, ToolCall};
+use crate::{Address, Annotations, Ctx, Part, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -67,12 +67,7 @@ impl ToolCall for GetEventsCall {
     const SET: Set = Set::Runs;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::new(
-        Method::Get,
-        "/runs/{id}/events",
-        Some("run_id"),
-        "its records",
-    )];
+    const ROUTES: &'static [Route] = &[Route::get("/runs/{run_id}/events", "its records")];
     type Response = About<Events>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Events>, Problem> {

@@ -15,7 +15,7 @@ use crate::envelope::{
 };
 use crate::lookup::check_state_of_run;
 use crate::remedy::as_tool_call;
-use crate::{Annotations, Ctx, Method, Problem, Route, Set, ToolCall};
+use crate::{Annotations, Ctx, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -60,7 +60,7 @@ impl ToolCall for ListRunsCall {
     const SET: Set = Set::Runs;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::new(Method::Get, "/runs", None, "the runs")];
+    const ROUTES: &'static [Route] = &[Route::get("/runs", "the runs")];
     type Response = RunList;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<RunList, Problem> {
@@ -208,12 +208,7 @@ impl ToolCall for GetRunCall {
     const SET: Set = Set::Runs;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::new(
-        Method::Get,
-        "/runs/{id}",
-        Some("run_id"),
-        "a run, and what is next",
-    )];
+    const ROUTES: &'static [Route] = &[Route::get("/runs/{run_id}", "a run, and what is next")];
     type Response = About<RunParts>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<RunParts>, Problem> {
@@ -279,7 +274,7 @@ fn add_part(
 ) -> Option<String> {
     let (page, rest) = paginate(items.clone(), start, remaining_room(answer));
     answer.fields.parts.insert(part, page);
-    rest.map(|position| PartCursor::new(part.name(), items, position).to_string())
+    rest.map(|position| part.cursor(items, position))
 }
 
 /// Returns the visits of a state, in the order of entering it.

@@ -11,7 +11,7 @@ use statemark_runs::{Advance, Advanced, Loaded, Remedy, Report, RunId, SendEvent
 use crate::envelope::{
     About, Page, Position, answer_about, answer_order, paginate, remaining_room,
 };
-use crate::{Annotations, Ctx, Fix, Method, Problem, Route, Set, ToolCall};
+use crate::{Annotations, Ctx, Fix, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -73,12 +73,7 @@ impl ToolCall for SendEventCall {
     const SET: Set = Set::Runs;
     const ANNOTATIONS: Annotations = Annotations::IDEMPOTENT;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::new(
-        Method::Post,
-        "/runs/{id}/events",
-        Some("run_id"),
-        "sends it an event",
-    )];
+    const ROUTES: &'static [Route] = &[Route::post("/runs/{run_id}/events", "sends it an event")];
     type Response = About<Moved>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Moved>, Problem> {

@@ -12,7 +12,7 @@ use statemark_runs::{
 
 use crate::envelope::{About, answer_about, answer_order};
 use crate::lookup::unknown_workflow;
-use crate::{Annotations, Ctx, Method, Problem, Route, Set, ToolCall};
+use crate::{Annotations, Ctx, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -58,7 +58,7 @@ impl ToolCall for StartRunCall {
     const SET: Set = Set::Runs;
     const ANNOTATIONS: Annotations = Annotations::IDEMPOTENT;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::new(Method::Create, "/runs", None, "begins one")];
+    const ROUTES: &'static [Route] = &[Route::create("/runs", "begins one")];
     type Response = About<Started>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Started>, Problem> {
