@@ -47,10 +47,6 @@ fn text_errors(outcome: Outcome) -> (Value, bool) {
 }
 
 /// Executes an operation on a run.
-///
-/// # Errors
-///
-/// Those of the operation; a refusal is one, too.
 fn execute<O, T>(ctx: &Ctx<'_>, run: &RunId, operation: &O) -> Result<Written<T>, Problem>
 where
     O: Operation<Response = Written<T>>,

@@ -21,8 +21,8 @@
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{RequestKind, StepStatus};
 use statemark_runs::{Advance, Loaded, OpenRequest, Reason, Report, Status, explain};
@@ -284,7 +284,7 @@ struct ReadSpec {
     artifact: Artifact,
 }
 
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Artifact {
     Spec,
@@ -295,13 +295,8 @@ enum Artifact {
 }
 
 fn read_spec(ctx: &Ctx<'_>, input: &ReadSpec) -> Outcome {
-    let word = match input.artifact {
-        Artifact::Spec => "spec",
-        Artifact::Plan => "plan",
-        Artifact::Tasks => "tasks",
-        Artifact::Checklist => "checklist",
-        Artifact::Analysis => "analysis",
-    };
+    let word = json!(input.artifact);
+    let word = word.as_str().unwrap_or_default();
     let files = Files::open(&current_project(ctx)?)?;
     let feature = Feature::read_from(&files);
     let path = feature.document(word).filter(|path| files.is_file(path));

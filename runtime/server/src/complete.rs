@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use statemark_runs::{Query, RunId};
+use statemark_runs::{Query, RunId, Workflow};
 use statemark_tools::Ctx;
 
 use crate::{prompt, resource};
@@ -43,9 +43,9 @@ pub(crate) fn complete(
             ctx.catalog().ids()
         }
         (Owner::Template(_), "run") => runs(ctx, None, begin),
-        (Owner::Template(_), "state") => states(ctx, other("workflow")),
+        (Owner::Template(_), "state") => names(ctx, other("workflow"), states),
         (Owner::Template(template), "artifact") if template.contains("{workflow}") => {
-            contracts(ctx, other("workflow"))
+            names(ctx, other("workflow"), contracts)
         }
         (Owner::Template(_), "artifact") => artifacts(ctx, other("run")),
         (Owner::Template(_), "revision") => revisions(ctx, other("run"), other("artifact")),
@@ -89,28 +89,28 @@ fn runs(ctx: &Ctx<'_>, workflow: Option<&str>, begin: &str) -> Vec<String> {
         .collect()
 }
 
-fn states(ctx: &Ctx<'_>, workflow: Option<&str>) -> Vec<String> {
+/// Lists names of a workflow, or of all of them.
+fn names(
+    ctx: &Ctx<'_>,
+    workflow: Option<&str>,
+    names_of: impl Fn(&Workflow) -> Vec<String>,
+) -> Vec<String> {
     let catalog = ctx.catalog();
     let ids = workflow.map_or_else(|| catalog.ids(), |it| vec![it.to_owned()]);
     let workflows = ids.iter().filter_map(|id| catalog.find(id));
-    let names = workflows.flat_map(|workflow| {
-        let names = workflow.visible_states().map(|(_, name)| name.to_owned());
-        names.collect::<Vec<_>>()
-    });
+    workflows.flat_map(|workflow| names_of(&workflow)).collect()
+}
+
+fn states(workflow: &Workflow) -> Vec<String> {
+    let names = workflow.visible_states().map(|(_, name)| name.to_owned());
     names.collect()
 }
 
-fn contracts(ctx: &Ctx<'_>, workflow: Option<&str>) -> Vec<String> {
-    let catalog = ctx.catalog();
-    let ids = workflow.map_or_else(|| catalog.ids(), |it| vec![it.to_owned()]);
-    let workflows = ids.iter().filter_map(|id| catalog.find(id));
-    let names = workflows.flat_map(|workflow| {
-        let all = workflow.meta().get("artifacts").and_then(Value::as_object);
-        all.into_iter()
-            .flat_map(|all| all.keys().cloned())
-            .collect::<Vec<_>>()
-    });
-    names.collect()
+fn contracts(workflow: &Workflow) -> Vec<String> {
+    let all = workflow.meta().get("artifacts").and_then(Value::as_object);
+    all.into_iter()
+        .flat_map(|all| all.keys().cloned())
+        .collect()
 }
 
 fn loaded(ctx: &Ctx<'_>, run: Option<&str>) -> Option<statemark_runs::Loaded> {

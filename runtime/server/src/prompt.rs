@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, Workflow};
 use statemark_runtime::EventKind;
 use statemark_tools::envelope::bounds;
+use statemark_tools::lookup::{find_workflow, missing_workflow};
 use statemark_tools::{Address, Ctx, Problem, Spec};
 
 /// The name of the prompt for writing workflows.
@@ -123,10 +124,7 @@ fn write_authoring(
     if let Some(id) = workflow {
         check_offered(ctx, "describe_workflow", "workflow")?;
         let source = ctx.catalog().source(id);
-        let source = source.ok_or_else(|| {
-            Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
-                .with(json!({"known": ctx.catalog().ids()}))
-        })?;
+        let source = source.ok_or_else(|| missing_workflow(ctx.catalog(), id))?;
         let (shown, is_cut) = bounds::truncate(&source, bounds::MAX_REPLY / 2);
         text += &format!(
             "\n## Start from `{id}`\n\n````markdown\n{}\n````\n",
@@ -148,11 +146,7 @@ fn write_driving(
     task: Option<&str>,
     run: Option<&str>,
 ) -> Result<String, Problem> {
-    let catalog = ctx.catalog();
-    let workflow = catalog.find(id).ok_or_else(|| {
-        Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
-            .with(json!({"known": catalog.ids()}))
-    })?;
+    let workflow = find_workflow(ctx.catalog(), id)?;
     if run.is_some() {
         check_offered(ctx, "get_run", "run_id")?;
     }

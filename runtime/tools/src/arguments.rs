@@ -12,10 +12,6 @@ const MAX_SIZE: usize = 32 << 20;
 ///
 /// A caller may write names in camelCase and in snake_case. Policy reads normalized arguments, so that it sees what the tool
 /// sees.
-///
-/// # Errors
-///
-/// An argument is given twice, in two spellings.
 pub(crate) fn normalize(
     schema: &Map<String, Value>,
     arguments: Map<String, Value>,
@@ -55,10 +51,6 @@ pub(crate) fn find_mut<'a>(
 }
 
 /// Parses the normalized arguments of a tool.
-///
-/// # Errors
-///
-/// One has the wrong type, is unknown, or is missing.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Problem> {
     parse_value(Value::Object(arguments))
 }
@@ -108,10 +100,6 @@ fn to_snake_case(name: &str) -> String {
 }
 
 /// Checks the size of a call's arguments.
-///
-/// # Errors
-///
-/// They are too large.
 pub(crate) fn check_size(size: usize) -> Result<(), Problem> {
     if size <= MAX_SIZE {
         return Ok(());

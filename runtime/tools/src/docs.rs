@@ -3,9 +3,6 @@
 //! Pages are split at their headings. Each section is a document of the index, in which words of headings count several
 //! times. Identifiers and codes are found as they are written.
 //!
-//! Pages are split at their headings; each section is a document of its own to the index, where words of headings count
-//! several times. Identifiers and codes are found as they are written.
-//!
 //! Deliberately not here: meaning. A question in other words than those of the pages may find nothing.
 
 mod ranking;

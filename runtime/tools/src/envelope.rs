@@ -193,10 +193,6 @@ pub(crate) fn part_cursor(part: &str, rest: Option<Position>) -> Option<String> 
 }
 
 /// Reads the position in a list from a cursor; the beginning if there is none.
-///
-/// # Errors
-///
-/// The cursor belongs to another list.
 pub(crate) fn page_start(name: &str, cursor: Option<&str>) -> Result<Position, Problem> {
     let Some(cursor) = cursor else {
         return Ok(Position::default());

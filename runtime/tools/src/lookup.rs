@@ -1,5 +1,7 @@
 //! Lookups of names that callers give, with problems that name what exists.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use statemark_runs::{Loaded, RunError, RunId, Workflow};
 use statemark_text::suggest::nearest;
@@ -22,11 +24,24 @@ pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
     RunError::UnknownWorkflow { id, known }.into()
 }
 
-/// Checks that a run's workflow has a state, or had it: nothing ever comes of a misspelled one.
+/// Finds a workflow. The problem of an unknown one names the known ones.
 ///
 /// # Errors
 ///
-/// It has no such state.
+/// There is no such workflow.
+pub fn find_workflow(catalog: &dyn Catalog, id: &str) -> Result<Arc<Workflow>, Problem> {
+    catalog
+        .find(id)
+        .ok_or_else(|| missing_workflow(catalog, id))
+}
+
+/// Creates the problem of an unknown workflow, which names the known ones.
+pub fn missing_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
+    Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
+        .with(json!({"known": catalog.ids()}))
+}
+
+/// Checks that a run's workflow has a state, or had it: nothing ever comes of a misspelled one.
 pub(crate) fn check_state_of_run(
     loaded: &Loaded,
     argument: &str,

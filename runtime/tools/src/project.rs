@@ -3,9 +3,6 @@
 //! What to rely on: no path leaves the root, by `..`, by a link or by a race (cap-std opens every part of a path by
 //! itself). The repository and the store are out of reach. Reads are bounded. A file is written whole or not at all.
 //!
-//! What to rely on: no path leaves the root, by `..`, by a link or by a race (cap-std opens every part of a path by itself);
-//! the repository and the store are out of reach; what is read is bounded; a file is written whole or not at all.
-//!
 //! Deliberately not here: tools that read and write any file; packs have those.
 
 pub mod checks;

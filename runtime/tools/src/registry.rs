@@ -1,16 +1,16 @@
 //! The registry: the tools that there are, and those that a server offers by its options.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use crate::tools;
 use crate::{Options, Set, Tool};
 
 /// The reason that a server can't be started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
     /// The options allow a tool that doesn't exist.
+    #[error("there is no tool `{name}`; there are {}", known.join(", "))]
     UnknownTool {
         /// The name.
         name: String,
@@ -18,39 +18,24 @@ pub enum StartError {
         known: Vec<&'static str>,
     },
     /// Sets to be offered together have tools of the same name.
+    #[error(
+        "these can't be offered together, since they have tools of the same names: {}",
+        name_tools(tools)
+    )]
     Clash {
         /// Each name, with the sets that have it.
         tools: Vec<(&'static str, Vec<Set>)>,
     },
 }
 
-impl fmt::Display for StartError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownTool { name, known } => {
-                write!(
-                    out,
-                    "there is no tool `{name}`; there are {}",
-                    known.join(", ")
-                )
-            }
-            Self::Clash { tools } => {
-                let tools = tools.iter().map(|(tool, sets)| {
-                    let sets: Vec<&str> = sets.iter().map(|set| set.name()).collect();
-                    format!("`{tool}` ({})", sets.join(", "))
-                });
-                let tools: Vec<String> = tools.collect();
-                write!(
-                    out,
-                    "these can't be offered together, since they have tools of the same names: {}",
-                    tools.join(", ")
-                )
-            }
-        }
-    }
+/// Names tools, each with its sets.
+fn name_tools(tools: &[(&'static str, Vec<Set>)]) -> String {
+    let tools = tools.iter().map(|(tool, sets)| {
+        let sets: Vec<&str> = sets.iter().map(|set| set.name()).collect();
+        format!("`{tool}` ({})", sets.join(", "))
+    });
+    tools.collect::<Vec<String>>().join(", ")
 }
-
-impl std::error::Error for StartError {}
 
 /// The tools of a server.
 pub(crate) struct Registry {
@@ -64,10 +49,6 @@ impl Registry {
     /// Chooses the tools of a server.
     ///
     /// The API has all of our own tools that the options leave, unless they name sets of our own.
-    ///
-    /// # Errors
-    ///
-    /// The options allow a tool that doesn't exist, or name sets that clash.
     pub(crate) fn new(options: &Options, profiles: Vec<Tool>) -> Result<Self, StartError> {
         let mut all = add_profiles(tools::own_tools(), profiles);
         all.sort_by_key(|tool| tool.name);

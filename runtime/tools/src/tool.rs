@@ -142,7 +142,8 @@ impl Route {
     /// Returns the path as people read it: with `{id}` for the argument.
     #[must_use]
     pub fn shown_path(&self) -> String {
-        self.path.replace(self.argument().unwrap_or("{"), "id")
+        let argument = self.argument().unwrap_or_default();
+        self.path.replace(&format!("{{{argument}}}"), "{id}")
     }
 }
 
@@ -267,10 +268,6 @@ impl Tool {
     }
 
     /// Renames the arguments of a call to the names of its schema, as [`Tool::run`] expects them.
-    ///
-    /// # Errors
-    ///
-    /// An argument is given twice.
     pub(crate) fn normalize(
         &self,
         arguments: Map<String, Value>,

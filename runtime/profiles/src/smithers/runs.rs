@@ -12,6 +12,7 @@ use statemark_runs::{
     explain, fire_all_due,
 };
 use statemark_tools::envelope::set_field;
+use statemark_tools::lookup::missing_workflow;
 use statemark_tools::{Ctx, Outcome, Problem, ProfileTool, Spec, Tool};
 
 use super::nodes::{self, Nodes};
@@ -207,9 +208,7 @@ fn find_spec(ctx: &Ctx<'_>, id: &str) -> Result<Spec, Problem> {
         let message = format!("the document `{id}` has no machine to run");
         return Err(Problem::new("WORKFLOW_MISSING_DEFAULT", message));
     }
-    let known = catalog.ids();
-    let message = format!("there is no workflow `{id}`");
-    Err(Problem::new("unknown_workflow", message).with(json!({"known": known})))
+    Err(missing_workflow(catalog, id))
 }
 
 /// Finds the run that the call names, if it exists.

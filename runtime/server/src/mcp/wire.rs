@@ -2,9 +2,6 @@
 //!
 //! A client waits for the answer to each request. So a message that rmcp can't read is parsed once more, leniently: if
 //! a request's id can be seen, the error is for that request. Notifications and answers get none: nobody waits.
-//!
-//! A client waits for the answer to whatever it has asked. So what rmcp can't read is looked at once more, leniently: if a
-//! request's id can be seen, its error goes to that request. What nobody waits for gets no answer: notifications, answers.
 
 use rmcp::ErrorData;
 use rmcp::model::RequestId;

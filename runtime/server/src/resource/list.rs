@@ -123,10 +123,6 @@ pub(crate) fn rank(address: &str) -> u8 {
 ///
 /// They are workflows with their artifacts, the live runs that the caller may touch, and the pages of the documentation
 /// that lead to the others.
-///
-/// # Errors
-///
-/// The store can't be read.
 pub(crate) fn list(ctx: &Ctx<'_>) -> Result<Vec<Entry>, Problem> {
     let catalog = ctx.catalog();
     let mut all = Vec::new();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use statemark_runs::{RunId, Workflow, builtin, read_artifact};
 use statemark_tools::envelope::bounds;
-use statemark_tools::lookup::unknown_revision;
+use statemark_tools::lookup::{missing_workflow, unknown_revision};
 use statemark_tools::{Address, Ctx, Part, Problem};
 
 /// Most bytes of a part of a journal. Unit: bytes.
@@ -103,9 +103,7 @@ pub(crate) fn read(ctx: &Ctx<'_>, address: &Address) -> Result<Content, Problem>
 }
 
 fn unknown(ctx: &Ctx<'_>, id: &str) -> Problem {
-    Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
-        .with(json!({"known": ctx.catalog().ids()}))
-        .mended_by("list_workflows", json!({}))
+    missing_workflow(ctx.catalog(), id).mended_by("list_workflows", json!({}))
 }
 
 /// Returns the media type of a spec, by its file's name.

@@ -17,6 +17,7 @@ use statemark_runs::{
 
 use super::Ctx;
 use crate::Problem;
+use crate::envelope::set_field;
 use crate::problem::OTHER_RUN;
 
 /// Most runs that are looked at to find the one that is meant. Unit: runs.
@@ -39,13 +40,11 @@ impl Ctx<'_> {
     fn check_may_touch(&self, run: &RunId) -> Result<(), Problem> {
         let server = self.options().run.as_ref();
         let token = self.caller.run.as_ref();
-        match server.into_iter().chain(token).find(|bound| *bound != run) {
-            None => Ok(()),
-            Some(bound) => Err(Problem::new(
-                OTHER_RUN,
-                format!("this caller may touch the run `{bound}` only, not `{run}`"),
-            )),
-        }
+        let other = server.into_iter().chain(token).find(|bound| *bound != run);
+        other.map_or(Ok(()), |bound| {
+            let message = format!("this caller may touch the run `{bound}` only, not `{run}`");
+            Err(Problem::new(OTHER_RUN, message))
+        })
     }
 
     /// Checks that the caller may start runs: one that is bound to a run starts no other.
@@ -54,13 +53,11 @@ impl Ctx<'_> {
     ///
     /// The caller is bound to a run.
     pub fn check_may_start(&self) -> Result<(), Problem> {
-        match self.bound_run() {
-            None => Ok(()),
-            Some(bound) => Err(Problem::new(
-                OTHER_RUN,
-                format!("this caller may touch the run `{bound}` only, and starts no other"),
-            )),
-        }
+        self.bound_run().map_or(Ok(()), |bound| {
+            let message =
+                format!("this caller may touch the run `{bound}` only, and starts no other");
+            Err(Problem::new(OTHER_RUN, message))
+        })
     }
 
     /// Returns the id of a run to start: the named one, the caller's own, or a new random one.
@@ -108,10 +105,6 @@ impl Ctx<'_> {
     /// Checks that no other run than the one that is meant is live, not even one that it has invoked.
     ///
     /// A tool that counts isn't called where its use could belong to several runs.
-    ///
-    /// # Errors
-    ///
-    /// A child run is live.
     pub(crate) fn check_no_live_child(&self) -> Result<(), Problem> {
         let live = list_runs(self, &LIVE)?;
         if live.iter().any(|head| head.summary.parent.is_some()) {
@@ -123,12 +116,22 @@ impl Ctx<'_> {
 
 /// Creates the problem that several runs could be meant.
 fn several_runs(live: &[Head]) -> Problem {
-    let runs = live.iter().take(MAX_NAMED).map(|head| {
-        json!({"run_id": head.run, "workflow": head.summary.workflow, "status": head.summary.status})
-    });
-    let runs: Vec<Value> = runs.collect();
     let message = "several runs are active: name one with `run_id`";
-    Problem::new("several_runs", message).with(json!({"runs": runs}))
+    Problem::new("several_runs", message).with(json!({"runs": describe_runs(live, false)}))
+}
+
+/// Describes some of the runs that could be meant, with their sessions if a session names them.
+fn describe_runs(live: &[Head], with_sessions: bool) -> Vec<Value> {
+    let runs = live.iter().take(MAX_NAMED).map(|head| {
+        let summary = &head.summary;
+        let mut run =
+            json!({"run_id": head.run, "workflow": summary.workflow, "status": summary.status});
+        if let Some(session) = summary.session.as_ref().filter(|_| with_sessions) {
+            set_field(&mut run, "session_id", json!(session));
+        }
+        run
+    });
+    runs.collect()
 }
 
 /// Loads the run that a session means: a live one, else the last one if it has ended.
@@ -199,26 +202,12 @@ pub fn runs_of_session(live: Vec<Head>, session: Session<'_>) -> Vec<Head> {
 }
 
 /// Returns the run of the caller's project that changed last.
-///
-/// # Errors
-///
-/// The store can't be read.
 pub(crate) fn last_run(ctx: &Ctx<'_>) -> Result<Option<Head>, Problem> {
     Ok(outer_runs(ctx, &Status::ALL)?.into_iter().next())
 }
 
 /// Creates the problem that several live runs could be meant.
 pub fn several_live(live: &[Head]) -> Problem {
-    let runs = live.iter().take(MAX_NAMED).map(|head| {
-        let summary = &head.summary;
-        let mut run =
-            json!({"run_id": head.run, "workflow": summary.workflow, "status": summary.status});
-        if let (Some(session), Value::Object(run)) = (&summary.session, &mut run) {
-            run.insert("session_id".to_owned(), json!(session));
-        }
-        run
-    });
-    let runs: Vec<Value> = runs.collect();
     let message = format!(
         "several runs are live, among them {}: {}start the server with `--run`, or give the client a token of one run",
         name_runs(live),
@@ -228,7 +217,7 @@ pub fn several_live(live: &[Head]) -> Problem {
             ""
         },
     );
-    Problem::new("several_runs", message).with(json!({"runs": runs}))
+    Problem::new("several_runs", message).with(json!({"runs": describe_runs(live, true)}))
 }
 
 /// Returns whether each run has a session of its own.

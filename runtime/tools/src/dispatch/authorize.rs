@@ -25,10 +25,6 @@ pub(super) struct Reservation {
 }
 
 /// Checks that the caller's role may call the tool. Records a denial if the run is known.
-///
-/// # Errors
-///
-/// The tool writes, and the caller only reads.
 pub(super) fn check_role(
     ctx: &Ctx<'_>,
     tool: &Tool,

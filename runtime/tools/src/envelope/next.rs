@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{Artifact, Stage};
 use statemark_runs::{Blocker, Hash, Legal, Loaded, RunId, RunView, Status};
+use statemark_runtime::StateId;
 
 use super::bounds;
 use super::pages::{PartCursor, Position, paginate};
@@ -298,24 +299,29 @@ fn instructions(view: &RunView) -> Value {
     Value::Object(instructions.collect())
 }
 
+/// Returns the active states, from each leaf outwards.
+fn active_states(loaded: &Loaded) -> impl Iterator<Item = StateId> {
+    let table = loaded.workflow.table();
+    let leaves = loaded.state.leaves.iter();
+    let leaves = leaves.filter_map(|leaf| table.state_named(leaf));
+    leaves.flat_map(|leaf| table.chain(leaf))
+}
+
 /// Returns the counted tool calls of each active state that limits them.
 pub fn iterations(loaded: &Loaded) -> Value {
     let table = loaded.workflow.table();
     let mut counts: Vec<Value> = Vec::new();
-    for leaf in &loaded.state.leaves {
-        let chain = table.state_named(leaf).map(|id| table.chain(id));
-        for ancestor in chain.into_iter().flatten() {
-            let name = table.state_name(ancestor);
-            let Some(max) = loaded.limit(name, "max_iterations") else {
-                continue;
-            };
-            let visit = loaded.state.visits.get(name);
-            let count = visit.map_or(0, |visit| visit.iterations);
-            let item = json!({"state": name, "iteration": count, "max_iterations": max});
-            // Leaves of several regions share ancestors.
-            if !counts.contains(&item) {
-                counts.push(item);
-            }
+    for state in active_states(loaded) {
+        let name = table.state_name(state);
+        let Some(max) = loaded.limit(name, "max_iterations") else {
+            continue;
+        };
+        let visit = loaded.state.visits.get(name);
+        let count = visit.map_or(0, |visit| visit.iterations);
+        let item = json!({"state": name, "iteration": count, "max_iterations": max});
+        // Leaves of several regions share ancestors.
+        if !counts.contains(&item) {
+            counts.push(item);
         }
     }
     Value::Array(counts)
@@ -323,16 +329,12 @@ pub fn iterations(loaded: &Loaded) -> Value {
 
 /// Returns the guidance of the active states to their executor; the innermost state wins.
 pub fn hints(loaded: &Loaded) -> Value {
-    let table = loaded.workflow.table();
     let mut hints = Map::new();
-    for leaf in &loaded.state.leaves {
-        let chain = table.state_named(leaf).map(|id| table.chain(id));
-        for ancestor in chain.into_iter().flatten() {
-            let meta = loaded.workflow.state_meta(ancestor);
-            for key in HINTS {
-                if let Some(value) = meta.get(*key) {
-                    hints.entry(*key).or_insert_with(|| value.clone());
-                }
+    for state in active_states(loaded) {
+        let meta = loaded.workflow.state_meta(state);
+        for key in HINTS {
+            if let Some(value) = meta.get(*key) {
+                hints.entry(*key).or_insert_with(|| value.clone());
             }
         }
     }

@@ -2,8 +2,6 @@
 //!
 //! The convention is that of spec-kit and of rstn: a branch `060-some-name` has its documents in
 //! `specs/060-some-name/`.
-//!
-//! The habit is that of spec-kit and of rstn: a branch `060-some-name` has its documents in `specs/060-some-name/`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

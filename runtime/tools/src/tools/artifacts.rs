@@ -141,8 +141,7 @@ impl ToolCall for SubmitArtifactCall {
             return Err(Problem::argument("edits", "give either them, or `content`"));
         }
         let run = ctx.resolve_run(self.run_id.as_deref())?;
-        let key = self.idempotency_key.as_deref();
-        let order = ctx.order(run, key, self.expected_seq)?;
+        let order = ctx.order(run, self.idempotency_key.as_deref(), self.expected_seq)?;
         let content = self.content.as_ref().map(stored_form);
         let written = match (self.mode, content) {
             (Mode::Check, content) => return self.check(ctx, &order, content),
@@ -566,8 +565,7 @@ impl ToolCall for ReportProgressCall {
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Reported>, Problem> {
         let run = ctx.resolve_run(self.run_id.as_deref())?;
-        let key = self.idempotency_key.as_deref();
-        let order = ctx.order(run, key, self.expected_seq)?;
+        let order = ctx.order(run, self.idempotency_key.as_deref(), self.expected_seq)?;
         let report = runs::ReportProgress {
             message: self.message.clone(),
             fraction: self.fraction,

@@ -97,7 +97,7 @@ pub(super) struct ListRequestsCall {
     workflow: Option<String>,
     /// Only of this kind.
     #[serde(default)]
-    #[schemars(schema_with = "kinds")]
+    #[schemars(schema_with = "kinds_or_null")]
     kind: Option<RequestKind>,
     /// Only about this state.
     state: Option<String>,
@@ -114,10 +114,16 @@ pub(super) struct Requests {
     cursor: Option<String>,
 }
 
-/// Describes the kinds of answers, as arguments name them.
+/// The kinds of answers, as arguments name them.
+const KINDS: [&str; 6] = ["approval", "confirm", "select", "text", "json", "review"];
+
 fn kinds(_: &mut SchemaGenerator) -> Schema {
-    let kinds = ["approval", "confirm", "select", "text", "json", "review"];
-    json_schema!({"type": "string", "enum": kinds})
+    json_schema!({"type": "string", "enum": KINDS})
+}
+
+fn kinds_or_null(_: &mut SchemaGenerator) -> Schema {
+    let kinds = KINDS.into_iter().map(Some).chain([None]);
+    json_schema!({"type": "string", "enum": kinds.collect::<Vec<_>>()})
 }
 
 /// Most requests that are looked at for one page. Why: no more of them fit.
@@ -223,7 +229,7 @@ pub(super) struct ResolveRequestCall {
     workflow: Option<String>,
     /// Of this kind.
     #[serde(default)]
-    #[schemars(schema_with = "kinds")]
+    #[schemars(schema_with = "kinds_or_null")]
     kind: Option<RequestKind>,
     /// About this state.
     state: Option<String>,

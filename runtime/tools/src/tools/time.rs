@@ -379,8 +379,7 @@ impl ToolCall for RewindRunCall {
             };
             return answer_about(&loaded, rewound);
         }
-        let key = self.idempotency_key.as_deref();
-        let order = ctx.order(run, key, self.expected_seq)?;
+        let order = ctx.order(run, self.idempotency_key.as_deref(), self.expected_seq)?;
         let written = runs.execute(&order, &rewind)?;
         let rewound = Rewound {
             to: Some(self.to),
@@ -683,8 +682,7 @@ impl ToolCall for SaveFilesCall {
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Checkpoints>, Problem> {
         let runs = ctx.runs();
         let run = ctx.resolve_run(self.run_id.as_deref())?;
-        let key = self.idempotency_key.as_deref();
-        let order = ctx.order(run, key, self.expected_seq)?;
+        let order = ctx.order(run, self.idempotency_key.as_deref(), self.expected_seq)?;
         let written = match self.action {
             Action::List => return list_checkpoints(&runs.catch_up(&order.run)?),
             Action::Take => {

@@ -260,8 +260,7 @@ impl ToolCall for ControlRunCall {
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Controlled>, Problem> {
         let run = ctx.resolve_run(self.run_id.as_deref())?;
-        let key = self.idempotency_key.as_deref();
-        let order = ctx.order(run, key, self.expected_seq)?;
+        let order = ctx.order(run, self.idempotency_key.as_deref(), self.expected_seq)?;
         let runs = ctx.runs();
         let reason = self.reason.clone();
         let written = match self.action {
