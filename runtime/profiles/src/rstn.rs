@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{RequestKind, StepStatus};
 use statemark_runs::{Advance, Loaded, OpenRequest, Reason, Report, Status, explain};
-use statemark_tools::envelope::find_refusal;
 use statemark_tools::project::{self, Feature, Files, checks, current_project};
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Set, Tool, target};
 
@@ -369,9 +368,9 @@ fn run_hook(ctx: &Ctx<'_>, input: &RunHook) -> Outcome {
     let outcome = checks::run_check(ctx, &request);
     let outcome = outcome.map_err(|problem| map_unknown_hook(name, problem))?;
     let Some(ran) = outcome.ran else {
-        let refused = outcome.written.as_ref().and_then(find_refusal);
+        let refused = outcome.written.as_ref().and_then(|it| it.refusal());
         return Err(match refused {
-            Some(refused) => Problem::refused(&refused),
+            Some(refused) => Problem::refused(refused),
             None => Problem::new("not_run", format!("'{name}' wasn't run")),
         });
     };

@@ -69,13 +69,13 @@ impl<'c> Ctx<'c> {
     /// Returns the runs.
     #[must_use]
     pub const fn runs(&self) -> &'c Runs {
-        self.services.runs()
+        &self.services.runs
     }
 
     /// Returns the workflows.
     #[must_use]
     pub fn catalog(&self) -> &'c dyn Catalog {
-        self.services.catalog()
+        &*self.services.catalog
     }
 
     /// Returns the documentation.
@@ -91,7 +91,7 @@ impl<'c> Ctx<'c> {
 
     /// Returns the options that the server was started with.
     pub(crate) const fn options(&self) -> &'c Options {
-        self.services.options()
+        &self.services.options
     }
 
     /// Returns a variable of the environment that the server was started in, if it was told of it.
@@ -102,7 +102,7 @@ impl<'c> Ctx<'c> {
 
     /// Returns whether the server has one of our own tools.
     pub fn offers(&self, tool: &str) -> bool {
-        self.services.offers(tool)
+        self.services.own_tools.contains(tool)
     }
 
     /// Returns the function that says whether the caller has given up, for an operation of `Runs`.

@@ -76,7 +76,7 @@ impl Dispatcher {
     /// Returns the runs.
     #[must_use]
     pub fn runs(&self) -> &Runs {
-        self.services.runs()
+        &self.services.runs
     }
 
     /// Returns the tools that clients are offered, by name.
@@ -88,7 +88,7 @@ impl Dispatcher {
     /// Returns the workflows.
     #[must_use]
     pub fn catalog(&self) -> &dyn Catalog {
-        self.services.catalog()
+        &*self.services.catalog
     }
 
     /// Returns one of our own tools, offered to clients or not.

@@ -13,7 +13,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
-use statemark_runs::body::Refused;
 use statemark_runs::{Loaded, RunView, Written};
 
 use crate::schema;
@@ -160,8 +159,8 @@ pub(crate) fn answer_about_view<T>(loaded: &Loaded, view: &RunView, fields: T) -
 
 /// Creates the answer to an order, or the problem of its refusal. Both carry what is next.
 pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<About<T>, Problem> {
-    if let Some(refused) = find_refusal(written) {
-        let mut problem = Problem::refused(&refused);
+    if let Some(refused) = written.refusal() {
+        let mut problem = Problem::refused(refused);
         let next = describe_next(&written.loaded)?;
         let legal = written.loaded.legality().enabled_events();
         problem.details = json!({"legal": legal, "next": next});
@@ -175,10 +174,7 @@ pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<Abou
 
 /// Returns the bytes that an answer has room for beside its fields.
 pub(crate) fn remaining_room(answer: &impl Serialize) -> usize {
-    bounds::MAX_REPLY
-        .saturating_sub(bounds::size(answer))
-        .saturating_sub(OVERHEAD)
-        .max(LEAST_ROOM)
+    bounds::room_after(answer, OVERHEAD).max(LEAST_ROOM)
 }
 
 /// Creates the cursor at which a part of an answer continues.
@@ -203,14 +199,4 @@ pub(crate) fn page_start(name: &str, cursor: Option<&str>) -> Result<Position, P
     } else {
         Err(invalid_cursor())
     }
-}
-
-/// Returns the refusal of an order, if it was refused.
-pub fn find_refusal<T>(written: &Written<T>) -> Option<Refused> {
-    written.refusal().cloned()
-}
-
-/// Returns the id of the request that an order has opened, if it has opened one.
-pub(crate) fn opened_request<T>(written: &Written<T>) -> Option<String> {
-    written.opened().map(|opened| opened.request.clone())
 }

@@ -10,11 +10,11 @@ use crate::{Catalog, Docs, Options};
 
 /// The runs, the workflows and the documentation of a server.
 pub(crate) struct Services {
-    runs: Runs,
-    catalog: Arc<dyn Catalog>,
-    options: Options,
-    /// The names of our own tools that the options leave.
-    own_tools: BTreeSet<&'static str>,
+    pub(crate) runs: Runs,
+    pub(crate) catalog: Arc<dyn Catalog>,
+    pub(crate) options: Options,
+    /// The names of our own tools that the options leave: listed to clients, or for the API alone.
+    pub(crate) own_tools: BTreeSet<&'static str>,
     /// The index of the documentation, and the hashes of the workflows in it.
     docs: Mutex<Option<(Vec<Hash>, Arc<Docs>)>>,
     /// The ids and titles of the listed pages.
@@ -36,26 +36,6 @@ impl Services {
             docs: Mutex::default(),
             listed_pages: OnceLock::new(),
         }
-    }
-
-    /// Returns the runs.
-    pub(crate) const fn runs(&self) -> &Runs {
-        &self.runs
-    }
-
-    /// Returns the workflows.
-    pub(crate) fn catalog(&self) -> &dyn Catalog {
-        &*self.catalog
-    }
-
-    /// Returns the options that the server was started with.
-    pub(crate) const fn options(&self) -> &Options {
-        &self.options
-    }
-
-    /// Returns whether the server has one of our own tools, listed to clients or for the API alone.
-    pub(crate) fn offers(&self, tool: &str) -> bool {
-        self.own_tools.contains(tool)
     }
 
     /// Returns the documentation: the catalog's pages, and the workflows as they are now.

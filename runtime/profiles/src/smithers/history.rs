@@ -268,12 +268,12 @@ fn step_events(step: &StepRecord, record: &Record, nodes: &Nodes) -> Vec<Event> 
     };
     for microstep in &step.steps {
         for state in &microstep.exited {
-            if let Some(left) = nodes.left_at(state, record.seq) {
+            if let Some(left) = nodes.last_of(state, record.seq, |it| it.left == Some(record.seq)) {
                 push("NodeFinished", left, left.last_attempt());
             }
         }
         for state in &microstep.entered {
-            if let Some(entered) = nodes.entered_at(state, record.seq) {
+            if let Some(entered) = nodes.last_of(state, record.seq, |it| it.entered == record.seq) {
                 push("NodeStarted", entered, 1);
             }
         }

@@ -126,20 +126,18 @@ impl Nodes {
 
     /// Returns the visit of a node that lasts at a record.
     pub(super) fn of_node_at(&self, node: &str, seq: u64) -> Option<&Visit> {
-        let mut visits = self.until(seq).iter().rev();
-        visits.find(|it| it.node == node && it.contains(seq))
+        self.last_of(node, seq, |it| it.contains(seq))
     }
 
-    /// Returns the visit of a node that a record has entered.
-    pub(super) fn entered_at(&self, node: &str, seq: u64) -> Option<&Visit> {
+    /// Returns the last visit of a node up to a record that is so.
+    pub(super) fn last_of(
+        &self,
+        node: &str,
+        seq: u64,
+        is_so: impl Fn(&Visit) -> bool,
+    ) -> Option<&Visit> {
         let mut visits = self.until(seq).iter().rev();
-        visits.find(|it| it.node == node && it.entered == seq)
-    }
-
-    /// Returns the visit of a node that a record has left.
-    pub(super) fn left_at(&self, node: &str, seq: u64) -> Option<&Visit> {
-        let mut visits = self.until(seq).iter().rev();
-        visits.find(|it| it.node == node && it.left == Some(seq))
+        visits.find(|it| it.node == node && is_so(it))
     }
 
     /// Finds a visit of a node; the last one if none is named.

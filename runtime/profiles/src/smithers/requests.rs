@@ -10,7 +10,7 @@ use statemark_runs::body::{RequestKind, Resolution};
 use statemark_runs::runs::run_of_request;
 use statemark_runs::state::Request;
 use statemark_runs::{AnswerRequest, Loaded, OpenRequest, Reply};
-use statemark_tools::envelope::{find_refusal, set_field};
+use statemark_tools::envelope::set_field;
 use statemark_tools::requests::{Filter, PendingRequest, list_open};
 use statemark_tools::{Ctx, Outcome, Problem, ProfileTool, Tool};
 
@@ -194,7 +194,7 @@ fn resolve_approval(ctx: &Ctx<'_>, input: &ResolveApproval) -> Outcome {
     let decided = written.loaded.state.requests.get(&request.opened.request);
     let Some(decided) = decided.filter(|it| it.resolved.is_some()) else {
         let lost = || Problem::new("failed", "the decision wasn't recorded");
-        return Err(find_refusal(&written).map_or_else(lost, |it| Problem::refused(&it)));
+        return Err(written.refusal().map_or_else(lost, Problem::refused));
     };
     Ok(json!({
         "action": input.action,

@@ -509,7 +509,7 @@ fn watch_run(ctx: &Ctx<'_>, input: &WatchRun) -> Outcome {
         let now = summarizer.summarize(ctx, &loaded)?;
         polls = polls.saturating_add(1);
         if snapshots.last().and_then(|it| it.get("run")) != Some(&now) {
-            snapshots.push(json!({"observedAtMs": summarizer.now(), "run": now}));
+            snapshots.push(json!({"observedAtMs": summarizer.now, "run": now}));
         }
         let is_terminal = summary::is_terminal(&loaded);
         let is_over = is_terminal || Instant::now() >= deadline;

@@ -14,7 +14,8 @@ use super::nodes::{active_node, iteration, label, node_state};
 pub(super) struct Summarizer {
     /// The paths of specs, by workflow.
     paths: BTreeMap<String, String>,
-    now: u64,
+    /// The time of the summaries. Unit: milliseconds since 1970.
+    pub(super) now: u64,
 }
 
 impl Summarizer {
@@ -24,11 +25,6 @@ impl Summarizer {
             paths: specs.map(|spec| (spec.id, spec.source)).collect(),
             now: ctx.runs().now(),
         }
-    }
-
-    /// Returns the time of the summaries. Unit: milliseconds since 1970.
-    pub(super) const fn now(&self) -> u64 {
-        self.now
     }
 
     /// Returns a run in short.

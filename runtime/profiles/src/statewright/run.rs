@@ -10,7 +10,7 @@ use statemark_runs::{
 };
 use statemark_text::suggest::nearest;
 use statemark_tools::envelope::next::{hints, iterations, rename_request_ids};
-use statemark_tools::envelope::{find_refusal, into_fields, set_field};
+use statemark_tools::envelope::{into_fields, set_field};
 use statemark_tools::lookup::check_state;
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool};
 
@@ -353,7 +353,7 @@ fn force_state(ctx: &Ctx<'_>, input: &ForceArguments) -> Outcome {
         reason: None,
     };
     let written = ctx.runs().execute(&order, &force)?;
-    if let Some(refused) = find_refusal(&written) {
+    if let Some(refused) = written.refusal() {
         let is_debug = before.policy("debug") == Some(&json!(true));
         let message = match refused.code.as_str() {
             _ if !is_debug => {
@@ -371,7 +371,7 @@ fn force_state(ctx: &Ctx<'_>, input: &ForceArguments) -> Outcome {
             }
             _ => refused.reason.clone(),
         };
-        return Err(Problem::new(refused.code, message));
+        return Err(Problem::new(refused.code.clone(), message));
     }
     let mut answer = describe_state(ctx, &written.loaded)?;
     answer.insert("forced".to_owned(), json!(true));

@@ -335,6 +335,6 @@ fn search_docs(ctx: &Ctx<'_>, input: &SearchDocs) -> Outcome {
         .hits
         .iter()
         .map(|hit| json!({"title": hit.title, "uri": hit.uri, "snippet": hit.snippet}));
-    let results: Vec<Value> = bounds::take_fitting(results.collect(), 0);
+    let results: Vec<Value> = bounds::take_fitting(results.collect(), bounds::MAX_REPLY);
     Ok(json!({"query": input.query, "results": results}))
 }

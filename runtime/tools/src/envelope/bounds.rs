@@ -14,9 +14,13 @@ pub(crate) fn size(value: &impl Serialize) -> usize {
     serde_json::to_string(value).map_or(usize::MAX, |text| text.len())
 }
 
-/// Takes as many items as fit beside the bytes that a reply has already; at least one.
-pub fn take_fitting<T: Serialize>(items: Vec<T>, used: usize) -> Vec<T> {
-    let mut room = MAX_REPLY.saturating_sub(used);
+/// Returns the room that a reply has after a value and some bytes more.
+pub(crate) fn room_after(value: &impl Serialize, more: usize) -> usize {
+    MAX_REPLY.saturating_sub(size(value)).saturating_sub(more)
+}
+
+/// Takes as many items as there is room for; at least one.
+pub fn take_fitting<T: Serialize>(items: Vec<T>, mut room: usize) -> Vec<T> {
     let mut fitting = Vec::new();
     for item in items {
         let size = size(&item).saturating_add(1);
@@ -97,9 +101,12 @@ mod tests {
     #[test]
     fn items_that_do_not_fit_are_left_for_the_next_page() {
         let long = json!("x".repeat(MAX_REPLY));
-        assert_eq!(take_fitting(vec![long.clone(), json!(1)], 0).len(), 1);
-        assert_eq!(take_fitting(vec![json!(1), long], 0).len(), 1);
-        assert_eq!(take_fitting(vec![json!(1), json!(2)], MAX_REPLY).len(), 1);
+        assert_eq!(
+            take_fitting(vec![long.clone(), json!(1)], MAX_REPLY).len(),
+            1
+        );
+        assert_eq!(take_fitting(vec![json!(1), long], MAX_REPLY).len(), 1);
+        assert_eq!(take_fitting(vec![json!(1), json!(2)], 0).len(), 1);
         let large = json!({"a": "ä".repeat(MAX_REPLY), "b": vec![1; MAX_REPLY], "c": {"d": vec!["x".repeat(999); 999]}});
         let cut = enforce(large);
         assert!(cut.to_string().len() <= MAX_REPLY);

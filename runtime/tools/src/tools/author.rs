@@ -45,8 +45,8 @@ impl Findings {
         let all = findings.diagnostics.take().unwrap_or_default();
         let count = all.len();
         let rest = all.into_iter().skip(skipped).collect();
-        let used = bounds::size(&findings).saturating_add(bounds::ENVELOPE);
-        let fitting = bounds::take_fitting(rest, used);
+        let room = bounds::room_after(&findings, bounds::ENVELOPE);
+        let fitting = bounds::take_fitting(rest, room);
         let end = skipped.saturating_add(fitting.len());
         findings.cursor = (end < count).then_some(end);
         findings.diagnostics = Some(fitting);
@@ -235,8 +235,8 @@ impl ToolCall for SimulateWorkflowCall {
         };
         let count = simulated.records.len();
         let rest = simulated.records.into_iter().skip(self.cursor).collect();
-        let used = bounds::size(&page).saturating_add(bounds::ENVELOPE);
-        let records = bounds::take_fitting(rest, used);
+        let room = bounds::room_after(&page, bounds::ENVELOPE);
+        let records = bounds::take_fitting(rest, room);
         let end = self.cursor.saturating_add(records.len());
         page.cursor = (end < count).then_some(end);
         page.records = Some(records);
@@ -294,7 +294,7 @@ impl ToolCall for SearchDocsCall {
             meant: found.meant,
             cursor: None,
         };
-        let hits = bounds::take_fitting(found.hits, bounds::size(&answer));
+        let hits = bounds::take_fitting(found.hits, bounds::room_after(&answer, 0));
         let end = self.cursor.saturating_add(hits.len());
         answer.cursor = (end < found.total && !hits.is_empty()).then_some(end);
         answer.hits = Some(hits);

@@ -10,7 +10,7 @@ use statemark_runs::{AnswerRequest, OpenRequest, Reply, RunId, WithdrawRequest, 
 
 use crate::envelope::{
     About, NoFields, Page, Position, answer_order, bounds, into_fields, invalid_cursor,
-    opened_request, remaining_room,
+    remaining_room,
 };
 use crate::requests::{Filter, PendingRequest, list_open, parse_position};
 use crate::{Annotations, Ctx, Fix, Problem, Route, Set, ToolCall};
@@ -83,7 +83,7 @@ impl ToolCall for RequestHumanCall {
             tool: "wait_run",
             arguments: json!({"run_id": order.run, "until": "request", "after_seq": after}),
         };
-        let request_id = opened_request(&written);
+        let request_id = written.opened().map(|it| it.request.clone());
         answer_order(&written, Requested { request_id, wait })
     }
 }
@@ -351,8 +351,7 @@ impl ResolveRequestCall {
     /// Returns the request by its id, or the only open one that the other arguments mean.
     fn resolve_id(&self, ctx: &Ctx<'_>) -> Result<(RunId, String), Problem> {
         let unknown = |message: String| {
-            let none = Value::Object(Map::new());
-            Problem::new("unknown_request", message).mended_by(ListRequestsCall::NAME, none)
+            Problem::new("unknown_request", message).mended_by(ListRequestsCall::NAME, json!({}))
         };
         if let Some(request) = &self.request_id {
             let Some(run) = run_of_request(request) else {

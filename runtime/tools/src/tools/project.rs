@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use statemark_runs::Hash;
 use statemark_runs::check::CheckResult;
 use statemark_runs::policy::Gating;
@@ -158,8 +158,7 @@ impl ReadDocumentCall {
             return problem;
         }
         let message = format!("the feature has no `{name}` yet: {}", problem.message);
-        let none = Value::Object(Map::new());
-        Problem::new("not_found", message).mended_by(GetProjectContextCall::NAME, none)
+        Problem::new("not_found", message).mended_by(GetProjectContextCall::NAME, json!({}))
     }
 }
 
@@ -174,8 +173,7 @@ fn resolve_document(files: &Files, name: &str) -> Result<String, Problem> {
             Some(number) => format!("there is no folder `specs/{number}-…` that `{name}` could be in"),
             None => format!("`{name}` is a feature's, and the branch is none's; a feature's is called like `060-some-name`"),
         };
-        let none = Value::Object(Map::new());
-        Problem::new("no_feature", message).mended_by(GetProjectContextCall::NAME, none)
+        Problem::new("no_feature", message).mended_by(GetProjectContextCall::NAME, json!({}))
     })
 }
 

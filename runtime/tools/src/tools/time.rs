@@ -20,7 +20,7 @@ use statemark_runs::{
 
 use crate::envelope::{
     About, Page, PartCursor, Position, answer_about, answer_order, bounds, describe_next,
-    find_refusal, into_fields, invalid_cursor, part_cursor, remaining_room,
+    into_fields, invalid_cursor, part_cursor, remaining_room,
 };
 use crate::{Annotations, Ctx, Problem, Route, Set, ToolCall};
 
@@ -461,7 +461,7 @@ impl ToolCall for MigrateRunCall {
         let key = self.idempotency_key.as_deref();
         let order = ctx.order(loaded.run.clone(), key, self.expected_seq)?;
         let written = runs.execute(&order, &migrate)?;
-        let is_refused = find_refusal(&written).is_some();
+        let is_refused = written.refusal().is_some();
         let migrated = written
             .records
             .iter()

@@ -61,7 +61,7 @@ impl ToolCall for ListWorkflowsCall {
             spec.id > cursor && texts.any(|text| text.to_lowercase().contains(&query))
         });
         let count = specs.len();
-        let workflows = bounds::take_fitting(specs, bounds::size(&NoFields {}));
+        let workflows = bounds::take_fitting(specs, bounds::room_after(&NoFields {}, 0));
         let last = workflows.last().map(|spec| spec.id.clone());
         Ok(Workflows {
             cursor: last.filter(|_| workflows.len() < count),

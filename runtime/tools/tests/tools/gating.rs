@@ -4,11 +4,13 @@
 //! whether the call was let through and whether a list that is bound to the run has the tool: `yes`, `no`, or `no, listed`.
 //! `counts` says whether a call takes a place in the visit's count. `UPDATE=1` rewrites the file.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use statemark_harness::compare;
+use statemark_runs::policy::{Gating, capability_tools};
 use statemark_runs::{Actor, CancelRun, MAX_PAGE, Order, Role, SendEvent, StartRun};
 use statemark_tools::{Caller, Options, Set, Tool};
 
@@ -61,6 +63,35 @@ fn every_tool_is_gated_as_the_table_says() {
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gating.txt");
     compare(&path, &table).unwrap();
+}
+
+/// `runs` lists the tools of a capability by name, since it knows no tool: here both lists meet.
+#[test]
+fn capabilities_list_the_tools_that_need_them() {
+    let sets = Set::OWN.into_iter().chain(statemark_profiles::SETS);
+    let mut needing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for set in sets {
+        let options = Options {
+            sets: vec![set],
+            ..Options::default()
+        };
+        let mut bench = Bench::new(&[]);
+        bench.serve(options).unwrap();
+        for tool in bench.dispatcher.tools() {
+            if let Gating::Needs(word) = tool.gating {
+                needing.entry(word).or_default().insert(tool.name);
+            }
+        }
+    }
+    assert!(!needing.is_empty());
+    for (word, tools) in needing {
+        let listed = capability_tools(word).unwrap_or_default();
+        assert_eq!(
+            listed.iter().copied().collect::<BTreeSet<_>>(),
+            tools,
+            "{word}"
+        );
+    }
 }
 
 /// A machine with all states.

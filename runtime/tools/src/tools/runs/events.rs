@@ -90,8 +90,7 @@ impl ToolCall for GetEventsCall {
             // A further page continues an answer that has it.
             answer.next = Some(describe_next(&ctx.runs().load(&run)?)?);
         }
-        let used = bounds::MAX_REPLY.saturating_sub(remaining_room(&answer));
-        let entries = bounds::take_fitting(entries, used);
+        let entries = bounds::take_fitting(entries, remaining_room(&answer));
         let is_cut = entries.len() < seqs.len() || seqs.len() == limit;
         let last = seqs.get(entries.len().saturating_sub(1)).copied();
         answer.fields.cursor = last.filter(|last| is_cut && *last < end);
@@ -304,8 +303,7 @@ impl ToolCall for WaitRunCall {
             cursor: after,
         };
         let mut answer = answer_about(&loaded, waited)?;
-        let used = bounds::MAX_REPLY.saturating_sub(remaining_room(&answer));
-        let entries = bounds::take_fitting(entries.collect(), used);
+        let entries = bounds::take_fitting(entries.collect(), remaining_room(&answer));
         let count = u64::try_from(entries.len()).unwrap_or(u64::MAX);
         answer.fields.cursor = after.saturating_add(count);
         answer.fields.records = Some(entries);

@@ -97,8 +97,7 @@ impl ToolCall for ListRunsCall {
         }
         let heads = ctx.runs().store().list(&query)?.heads;
         let runs = heads.iter().take(limit).map(RunSummary::from).collect();
-        let used = bounds::MAX_REPLY.saturating_sub(remaining_room(&NoFields {}));
-        let runs = bounds::take_fitting(runs, used);
+        let runs = bounds::take_fitting(runs, remaining_room(&NoFields {}));
         let last = runs.len().checked_sub(1).and_then(|at| heads.get(at));
         let last = last.filter(|_| runs.len() < heads.len());
         Ok(RunList {
