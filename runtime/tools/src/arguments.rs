@@ -100,7 +100,8 @@ fn to_snake_case(name: &str) -> String {
 }
 
 /// Checks the size of a call's arguments.
-pub(crate) fn check_size(size: usize) -> Result<(), Problem> {
+pub(crate) fn check_size(arguments: &Map<String, Value>) -> Result<(), Problem> {
+    let size = serde_json::to_string(arguments).map_or(usize::MAX, |text| text.len());
     if size <= MAX_SIZE {
         return Ok(());
     }

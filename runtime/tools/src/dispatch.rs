@@ -137,7 +137,8 @@ impl Dispatcher {
     fn dispatch(&self, ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Reply {
         let changes = Changes::default();
         let ctx = &ctx.with_changes(&changes);
-        let arguments = check_size(&arguments).and_then(|()| tool.normalize(arguments));
+        let arguments = arguments::check_size(&arguments)
+            .and_then(|()| arguments::normalize(&tool.input, arguments));
         let subject = Subject::find(arguments.as_ref().ok());
         let admitted = arguments.and_then(|mut arguments| {
             check_role(ctx, tool, &arguments)?;
@@ -145,7 +146,7 @@ impl Dispatcher {
             Ok((reservation, arguments))
         });
         let (reservation, outcome) = match admitted {
-            Ok((reservation, arguments)) => (reservation, tool.run(ctx, arguments)),
+            Ok((reservation, arguments)) => (reservation, (tool.run)(ctx, arguments)),
             Err(problem) => (None, Err(problem)),
         };
         if let Err(problem) = &outcome
@@ -197,18 +198,13 @@ impl Subject {
     }
 }
 
-fn check_size(arguments: &Map<String, Value>) -> Result<(), Problem> {
-    let size = serde_json::to_string(arguments).map_or(usize::MAX, |text| text.len());
-    arguments::check_size(size)
-}
-
 /// Gives an outcome the tool's shape; one of our own is bounded, and says what is next.
 fn shape(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, outcome: Outcome) -> (Value, bool) {
     if !tool.set.is_own() {
-        return tool.shape(outcome);
+        return (tool.shape)(outcome);
     }
     let outcome = outcome.map_err(|problem| add_next(ctx, tool, subject, problem));
-    let (answer, is_error) = tool.shape(outcome);
+    let (answer, is_error) = (tool.shape)(outcome);
     (bounds::enforce(answer), is_error)
 }
 

@@ -150,7 +150,7 @@ impl Route {
 /// A function that gives an outcome the shape that a client receives, and says whether it is an error.
 pub type Shape = fn(Outcome) -> (Value, bool);
 
-type Run = Box<dyn Fn(&Ctx<'_>, Map<String, Value>) -> Outcome + Send + Sync>;
+pub(crate) type Run = Box<dyn Fn(&Ctx<'_>, Map<String, Value>) -> Outcome + Send + Sync>;
 
 /// A tool of another system: its texts, its equivalent of ours, and the function that it calls.
 pub struct ProfileTool<I> {
@@ -198,8 +198,9 @@ pub struct Tool {
     pub equivalent: Option<&'static str>,
     /// The paths of the HTTP API that lead to it.
     pub routes: &'static [Route],
-    shape: Shape,
-    run: Run,
+    pub(crate) shape: Shape,
+    /// The function that a call of it comes to. Policy isn't asked there.
+    pub(crate) run: Run,
 }
 
 impl Tool {
@@ -265,28 +266,5 @@ impl Tool {
         let properties = self.input.get("properties");
         let takes = |name: &str| properties.is_some_and(|it| it.get(name).is_some());
         takes("run_id") || takes("request_id")
-    }
-
-    /// Renames the arguments of a call to the names of its schema, as [`Tool::run`] expects them.
-    pub(crate) fn normalize(
-        &self,
-        arguments: Map<String, Value>,
-    ) -> Result<Map<String, Value>, Problem> {
-        arguments::normalize(&self.input, arguments)
-    }
-
-    /// Runs it. Policy isn't asked here.
-    ///
-    /// # Errors
-    ///
-    /// The arguments are invalid, or the operation failed.
-    pub(crate) fn run(&self, ctx: &Ctx<'_>, arguments: Map<String, Value>) -> Outcome {
-        (self.run)(ctx, arguments)
-    }
-
-    /// Gives an outcome the tool's shape. Returns whether it is an error as well.
-    #[must_use]
-    pub fn shape(&self, outcome: Outcome) -> (Value, bool) {
-        (self.shape)(outcome)
     }
 }

@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use statemark_runs::policy::Gating;
-use statemark_runs::{Role, RunError};
 
 use crate::envelope::{NoFields, describe_next};
 use crate::lookup::{check_state, unknown_workflow};
@@ -44,10 +43,6 @@ impl ToolCall for RunAgentCall {
     type Response = NoFields;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<NoFields, Problem> {
-        let actor = ctx.actor();
-        if actor.role < Role::Agent {
-            return Err(RunError::ReadOnly { actor }.into());
-        }
         self.check()?;
         let unavailable = |message: String| Problem::new("executor_unavailable", message);
         if let Some(id) = &self.workflow {

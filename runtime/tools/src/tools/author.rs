@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::policy::Gating;
-use statemark_runs::{Role, RunError};
 
 use crate::envelope::bounds;
 use crate::lookup::unknown_workflow;
@@ -121,10 +120,6 @@ impl ToolCall for CreateWorkflowCall {
     type Response = Created;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<Created, Problem> {
-        let actor = ctx.actor();
-        if actor.role < Role::Agent {
-            return Err(RunError::ReadOnly { actor }.into());
-        }
         let definition = self.definition.as_ref().map(definition_text);
         let (text, is_definition) = match (&definition, &self.markdown) {
             (Some(text), None) => (text, true),
