@@ -73,6 +73,11 @@ fn arrows_point_left() {
                 faults.push(format!("{} uses {}", package.name, dependency.name));
             }
         }
+        if ["statemark-tools", "statemark-profiles"].contains(&package.name.as_str()) {
+            let all = package.dependencies.iter();
+            let protocols = all.filter(|d| ["axum", "rmcp", "tokio"].contains(&d.name.as_str()));
+            faults.extend(protocols.map(|d| format!("{} uses {}", package.name, d.name)));
+        }
         if package.name.as_str() == "statemark-runtime" {
             let all = package
                 .dependencies

@@ -5,57 +5,21 @@
 
 use serde_json::Value;
 
-/// The phrases that mean yes, word by word.
-const YES: &[&[&str]] = &[
-    &["yes"],
-    &["y"],
-    &["yep"],
-    &["yeah"],
-    &["yup"],
-    &["ok"],
-    &["okay"],
-    &["sure"],
-    &["absolutely"],
-    &["certainly"],
-    &["definitely"],
-    &["of", "course"],
-    &["true"],
-    &["approve"],
-    &["approved"],
-    &["i", "approve"],
-    &["accept"],
-    &["accepted"],
-    &["i", "accept"],
-    &["agree"],
-    &["agreed"],
-    &["i", "agree"],
-    &["confirm"],
-    &["confirmed"],
-    &["i", "confirm"],
-    &["allow"],
-    &["allowed"],
-    &["proceed"],
-    &["continue"],
-    &["go", "ahead"],
-    &["go", "for"],
-    &["do"],
-    &["do", "so"],
-    &["ship"],
-    &["lgtm"],
-    &["looks", "good"],
-    &["looks", "good", "to", "me"],
-    &["sounds", "good"],
-    &["sounds", "good", "to", "me"],
-];
+/// The phrases that mean yes.
+const YES: &str = "\
+    yes, y, yep, yeah, yup, ok, okay, sure, absolutely, certainly, definitely, of course, true, \
+    approve, approved, i approve, accept, accepted, i accept, agree, agreed, i agree, confirm, \
+    confirmed, i confirm, allow, allowed, proceed, continue, go ahead, go for, do, do so, ship, \
+    lgtm, looks good, looks good to me, sounds good, sounds good to me";
 
 /// The phrases of [`YES`] that need an object.
-const NEEDS_OBJECT: &[&[&str]] = &[&["go", "for"], &["do"], &["ship"]];
+const NEEDS_OBJECT: &[&str] = &["go for", "do", "ship"];
 
 /// The objects of a yes.
 const OBJECTS: &[&str] = &["it", "that", "this"];
 
 /// The phrases before or after a yes that add nothing.
-const POLITE: &[&[&str]] = &[&["please"], &["thanks"], &["thank", "you"]];
+const POLITE: &str = "please, thanks, thank you";
 
 /// The marks between words that mean nothing. Any other, above all a question mark, may mean something.
 const MARKS: &[char] = &[
@@ -104,11 +68,13 @@ fn is_yes(text: &str) -> bool {
 /// Strips the longest phrase that the words begin with. Returns it with the rest.
 fn strip_phrase<'w>(
     words: &'w [&'w str],
-    phrases: &[&'static [&'static str]],
-) -> Option<(&'static [&'static str], &'w [&'w str])> {
-    let all = phrases.iter();
-    let found = all.filter_map(|phrase| Some((*phrase, words.strip_prefix(*phrase)?)));
-    found.max_by_key(|(phrase, _)| phrase.len())
+    phrases: &'static str,
+) -> Option<(&'static str, &'w [&'w str])> {
+    let found = phrases.split(", ").filter_map(|phrase| {
+        let phrase_words: Vec<&str> = phrase.split(' ').collect();
+        Some((phrase, words.strip_prefix(phrase_words.as_slice())?))
+    });
+    found.min_by_key(|(_, rest)| rest.len())
 }
 
 #[cfg(test)]

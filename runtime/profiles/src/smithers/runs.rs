@@ -373,16 +373,9 @@ fn list_runs(ctx: &Ctx<'_>, input: &ListRuns) -> Outcome {
 }
 
 /// The document's statuses.
-const STATUSES: [&str; 8] = [
-    "running",
-    "waiting-approval",
-    "waiting-event",
-    "waiting-timer",
-    "finished",
-    "failed",
-    "cancelled",
-    "continued",
-];
+const STATUSES: &str = "\
+    running, waiting-approval, waiting-event, waiting-timer, finished, failed, cancelled, \
+    continued";
 
 /// Returns our statuses for one of the document's; `None` for one that no run can have.
 fn map_status(wanted: Option<&str>) -> Result<Option<Vec<String>>, Problem> {
@@ -396,8 +389,7 @@ fn map_status(wanted: Option<&str>) -> Result<Option<Vec<String>>, Problem> {
         None => &[],
         Some("continued") => return Ok(None),
         Some(other) => {
-            let known = STATUSES.join(", ");
-            let message = format!("`status`: there is no status `{other}`; there are {known}");
+            let message = format!("`status`: there is no status `{other}`; there are {STATUSES}");
             return Err(invalid(message));
         }
     };

@@ -17,18 +17,9 @@ use super::pages::{PartCursor, Position, paginate};
 use crate::Problem;
 
 /// The keys by which a state guides its executor.
-const HINTS: &[&str] = &[
-    "model",
-    "thinking_level",
-    "model_ladder",
-    "direct_execution",
-    "blocked_env",
-    "env_overrides",
-    "allowed_commands",
-    "max_edit_lines",
-    "max_files_per_state",
-    "context_budget_bytes",
-];
+const HINTS: &str = "\
+    model thinking_level model_ladder direct_execution blocked_env env_overrides \
+    allowed_commands max_edit_lines max_files_per_state context_budget_bytes";
 
 /// Most bytes of `next`. Why: a reply has 16 KiB, and other fields.
 const MAX_NEXT: usize = 9 << 10;
@@ -332,9 +323,9 @@ pub fn hints(loaded: &Loaded) -> Value {
     let mut hints = Map::new();
     for state in active_states(loaded) {
         let meta = loaded.workflow.state_meta(state);
-        for key in HINTS {
-            if let Some(value) = meta.get(*key) {
-                hints.entry(*key).or_insert_with(|| value.clone());
+        for key in HINTS.split(' ') {
+            if let Some(value) = meta.get(key) {
+                hints.entry(key).or_insert_with(|| value.clone());
             }
         }
     }
