@@ -162,7 +162,7 @@ pub struct ProfileTool<I> {
     pub description: &'static str,
     /// The hints for clients.
     pub annotations: Annotations,
-    /// The fields of `data`, where answers come in an envelope like ours: `run: object, seq: integer`; else empty.
+    /// The fields of `data`, such as `run: object, seq: integer`; empty without an envelope like ours.
     ///
     /// A field without a type may be anything.
     pub output: &'static str,
