@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options, back, compile};
+use statemark_runs::runs::{ForkRun, RewindRun};
 use statemark_runs::{
     Actor, Append, Expect, Hash, ManualClock, NewRecord, Order, Record, Role, RunId, Runs,
-    SendEvent, StartRun, Store, SystemClock, Workflow, state,
+    SendEvent, StartRun, Store, SystemClock, Workflow, plan_rewind, state,
 };
 use statemark_stores::{MemoryStore, SqliteStore};
 
@@ -100,6 +101,9 @@ pub(crate) fn measure(folder: &Path, records: u64) {
         };
         store.append(&append).unwrap();
         seq = upto;
+        // As one that grew step by step has them.
+        let runs = over(Arc::clone(&store));
+        statemark_runs::cache_state(&runs, &runs.load(&run).unwrap()).unwrap();
     }
     println!(
         "{records} records written in {:?}, {BATCH} at a time",
@@ -139,13 +143,13 @@ fn read(
     );
 
     let begun = Instant::now();
-    let loaded = over(Arc::clone(&store)).load(run).unwrap();
+    let replayed = state::replay(&*store, run, None).unwrap();
     println!(
         "state without a fold in {:?}; memory {} KiB more",
         begun.elapsed(),
         peak() - before
     );
-    statemark_runs::cache_state(&over(Arc::clone(&store)), &loaded).unwrap();
+    assert_eq!(over(Arc::clone(&store)).load(run).unwrap().state, replayed);
     for _ in 0..100 {
         over(Arc::clone(&store)).execute(order, send).unwrap();
     }
@@ -166,6 +170,18 @@ fn read(
     let begun = Instant::now();
     runs.execute(order, send).unwrap();
     println!("one event more in {:?}", begun.elapsed());
+
+    let begun = Instant::now();
+    let fork = ForkRun::new(run.clone(), records / 2);
+    let other = Order::new("fork".parse().unwrap(), Actor::new(Role::Agent));
+    runs.execute(&other, &fork).unwrap();
+    println!("a fork at the middle in {:?}", begun.elapsed());
+    let begun = Instant::now();
+    plan_rewind(&runs, run, &RewindRun::to(records - records / 100)).unwrap();
+    println!(
+        "the plan of a rewind of the last hundredth in {:?}",
+        begun.elapsed()
+    );
 }
 
 fn new(record: &Record) -> NewRecord {
