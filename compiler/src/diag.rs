@@ -126,6 +126,27 @@ impl Diagnostic {
         self
     }
 
+    /// Adds the name that was meant, with an unsafe fix that writes it between `quote`.
+    #[must_use]
+    pub(crate) fn did_you_mean(self, name: &str, span: Span, quote: &str) -> Self {
+        let title = format!("write `{name}`");
+        let text = format!("{quote}{name}{quote}");
+        let help = format!("did you mean `{name}`?");
+        self.help(help).unsafe_fix(title, span, text)
+    }
+
+    /// Adds a fix of one edit that leaves what the machine accepts as it is.
+    #[must_use]
+    pub fn safe_fix(self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
+        self.fix(Applicability::Safe, title, span, text)
+    }
+
+    /// Adds a fix of one edit that may change what the machine accepts.
+    #[must_use]
+    pub fn unsafe_fix(self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
+        self.fix(Applicability::Unsafe, title, span, text)
+    }
+
     /// Adds a fix of one edit.
     #[must_use]
     pub fn fix(
@@ -135,14 +156,8 @@ impl Diagnostic {
         span: Span,
         text: impl Into<String>,
     ) -> Self {
-        self.fix_all(
-            applicability,
-            title,
-            vec![Edit {
-                span,
-                text: text.into(),
-            }],
-        )
+        let text = text.into();
+        self.fix_all(applicability, title, vec![Edit { span, text }])
     }
 
     /// Adds a fix of several edits.

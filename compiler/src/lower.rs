@@ -31,7 +31,7 @@ pub use spec::Spec;
 use draft::Draft;
 use spec::Context;
 
-use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
+use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::front::markdown::document::Heading;
 use crate::ir::{Interrupt, Machine};
 use crate::source::{Sources, Span, Spanned};
@@ -121,8 +121,7 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
         let Some(state) = named else {
             let known = context.comparable(draft.state_ids(), draft.states.len());
             let known = nearest(&name.value, known);
-            let diagnostic = unknown_instructions(name, known);
-            context.diags.push(diagnostic);
+            context.diags.push(unknown_instructions(name, known));
             continue;
         };
         if let Some(earlier) = &draft.get(state).ir.instructions {
@@ -175,12 +174,7 @@ fn unknown_instructions(name: &Spanned<String>, similar: Option<&str>) -> Diagno
         .label("no such state")
         .note("nobody will see the text below this heading");
     match similar {
-        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{similar}`"),
-            name.span,
-            similar,
-        ),
+        Some(similar) => diagnostic.did_you_mean(similar, name.span, ""),
         None => diagnostic
             .help("name a state, or take the backticks away if this is an ordinary heading"),
     }
@@ -188,19 +182,15 @@ fn unknown_instructions(name: &Spanned<String>, similar: Option<&str>) -> Diagno
 
 fn unread_instructions(heading: &Heading) -> Diagnostic {
     let name = &heading.text.value;
-    Diagnostic::new(
-        Code::UnknownInstructions,
-        heading.text.span,
-        format!("the text below this heading isn't read as the instructions of `{name}`"),
-    )
-    .label("a state's name")
-    .note("a heading of level 3 that is a state's name in backticks begins its instructions")
-    .fix(
-        Applicability::Unsafe,
-        format!("write ``### `{name}` ``"),
-        heading.line,
-        format!("### `{name}`"),
-    )
+    let message = format!("the text below this heading isn't read as the instructions of `{name}`");
+    Diagnostic::new(Code::UnknownInstructions, heading.text.span, message)
+        .label("a state's name")
+        .note("a heading of level 3 that is a state's name in backticks begins its instructions")
+        .unsafe_fix(
+            format!("write ``### `{name}` ``"),
+            heading.line,
+            format!("### `{name}`"),
+        )
 }
 
 #[cfg(test)]

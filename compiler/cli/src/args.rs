@@ -33,6 +33,16 @@ impl StoreArgs {
     }
 }
 
+/// A run, and the store that keeps it.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The run, or the beginning of its id
+    #[arg(id = "run", value_name = "RUN")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
 /// Returns the form of output that a flag `--json` chooses.
 pub(crate) const fn json_or_text(json: bool) -> TextFormat {
     if json {

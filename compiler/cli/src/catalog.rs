@@ -24,13 +24,12 @@ use statemark_tools::{
 };
 
 use crate::failure::Failure;
-use crate::files;
-use crate::project;
 use crate::simulation::simulate;
 use crate::specs::{
     Checked, STDIN_NAME, bad_table, check, check_all, check_text, merge, no_machine,
     no_machine_message, not_a_table, read_table,
 };
+use crate::{files, project};
 
 /// Time for which the files aren't looked at again. Why: a client asks several things at once.
 const FRESH: Duration = Duration::from_millis(500);

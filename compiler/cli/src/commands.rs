@@ -19,7 +19,7 @@ mod welcome;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::CommandResult;
 use crate::printer::{ColorWhen, Printer};
 
 /// Compile state machines written in Markdown, and run them.
@@ -90,7 +90,7 @@ enum Command {
 }
 
 /// Runs the command of the arguments.
-pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+pub(crate) fn run(args: &Args, printer: &mut Printer) -> CommandResult {
     let Some(command) = &args.command else {
         return welcome::run(printer);
     };

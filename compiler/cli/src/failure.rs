@@ -1,11 +1,13 @@
 //! Failures of commands, and exit codes.
 
-use std::fmt;
-use std::io;
 use std::process::ExitCode;
+use std::{fmt, io};
 
 use statemark_runs::{RunError, StoreError};
 use statemark_text::suggest::nearest;
+
+/// The outcome of a command.
+pub(crate) type CommandResult = Result<ExitStatus, Failure>;
 
 /// The end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

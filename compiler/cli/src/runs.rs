@@ -10,7 +10,7 @@ use statemark_runs::{
 use statemark_stores::{SqliteStore, file_of};
 use statemark_text::suggest::nearest;
 
-use crate::args::{SpecsArgs, StoreArgs};
+use crate::args::{RunArgs, SpecsArgs, StoreArgs};
 use crate::catalog::{SpecCatalog, unknown_workflow};
 use crate::failure::Failure;
 use crate::{caller, clock, project};
@@ -33,6 +33,13 @@ pub(crate) fn open(store: &StoreArgs) -> Result<Runs, Failure> {
 pub(crate) fn try_open(store: &StoreArgs) -> Result<Result<Runs, StoreError>, Failure> {
     let address = project::existing_store_address(store.store.as_deref())?;
     open_address(&address, SpecCatalog::default())
+}
+
+/// Opens the store of a run, and loads the run with everything taken that is due.
+pub(crate) fn open_run(args: &RunArgs) -> Result<(Runs, Loaded), Failure> {
+    let runs = open(&args.store)?;
+    let loaded = load(&runs, &args.id)?;
+    Ok((runs, loaded))
 }
 
 /// Opens the runs of a store, which is made if it doesn't exist.

@@ -18,7 +18,7 @@ mod structure;
 
 use roxmltree::{Document as Xml, Error, ParsingOptions};
 
-use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::{FileId, Span, narrow};
 use reader::Reader;
 pub(crate) use reader::place_of;
@@ -113,7 +113,7 @@ fn xml_syntax(place: Span, error: &Error) -> Diagnostic {
         Error::InvalidChar2(_, b'<', _) => finding("`<` isn't allowed in an attribute".to_owned())
             .label("begins an element")
             .help("write `&lt;`")
-            .fix(Applicability::Safe, "write `&lt;`", place, "&lt;"),
+            .safe_fix("write `&lt;`", place, "&lt;"),
         Error::MalformedEntityReference(_) | Error::UnknownEntityReference(..) => {
             finding("`&` must be escaped".to_owned())
                 .label("begins an entity, which ends with `;`")

@@ -12,7 +12,7 @@ use super::draft::{
 use super::messages::{history_with_two_defaults, initial_outside_scope};
 use super::spec::Context;
 use super::trigger::end_event;
-use crate::diag::{Applicability, Code, Diagnostic};
+use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::front::words::word_key;
 use crate::ir::Initial;
@@ -405,8 +405,7 @@ fn dead_end(
             "the machine is made as if it said `{id} --> [*] : {event}`"
         ));
     match line {
-        Some((line_break, prefix)) => diagnostic.fix(
-            Applicability::Safe,
+        Some((line_break, prefix)) => diagnostic.safe_fix(
             format!("say that `{id}` is the end"),
             statement.after(),
             format!("{line_break}{prefix}{id} --> [*] : {event}"),
@@ -438,8 +437,7 @@ fn inferred_initial_state(
         .label("the only state in it that nothing leads to");
     let line = format!("[*] --> {}", first.ir.id);
     match *place {
-        Place::Diagram(Some((line_break, prefix))) => diagnostic.fix(
-            Applicability::Safe,
+        Place::Diagram(Some((line_break, prefix))) => diagnostic.safe_fix(
             format!("add `{line}`"),
             first.first_statement.before(),
             format!("{line}{line_break}{prefix}"),

@@ -151,20 +151,15 @@ fn context_not_among(path: &str, values: &[String], span: Span) -> Diagnostic {
 }
 
 fn context_without_required(path: &str, span: Span) -> Diagnostic {
-    context_mismatch(
-        span,
-        format!("the context has no `{path}`, which its schema requires"),
-    )
-    .help(format!(
+    let message = format!("the context has no `{path}`, which its schema requires");
+    context_mismatch(span, message).help(format!(
         "give `{path}` a first value, or leave it out of `required`"
     ))
 }
 
 fn context_undeclared(path: &str, span: Span) -> Diagnostic {
-    context_mismatch(
-        span,
-        format!("`{path}` isn't among the properties of the schema"),
-    )
-    .label("the schema allows no others")
-    .help("declare it under `properties`, or remove it")
+    let message = format!("`{path}` isn't among the properties of the schema");
+    context_mismatch(span, message)
+        .label("the schema allows no others")
+        .help("declare it under `properties`, or remove it")
 }

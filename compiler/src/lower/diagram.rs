@@ -294,11 +294,10 @@ impl<'d> Walk<'_, '_, 'd> {
         };
         if acts {
             let span = description.text.span;
-            let diagnostic = match drafted.pseudo {
+            self.context.diags.push(match drafted.pseudo {
                 Some(pseudo) => acting_pseudo_state(&drafted.ir.id, pseudo, span),
                 None => acting_history(&drafted.ir.id, span),
-            };
-            self.context.diags.push(diagnostic);
+            });
         }
         acts
     }
@@ -419,13 +418,10 @@ enum Remembers {
 }
 
 fn empty_composite(id: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::EmptyComposite,
-        span,
-        format!("the body of `{id}` has no state"),
-    )
-    .label("treated as a state without a body")
-    .help("put states into it, or take the braces away")
+    let message = format!("the body of `{id}` has no state");
+    Diagnostic::new(Code::EmptyComposite, span, message)
+        .label("treated as a state without a body")
+        .help("put states into it, or take the braces away")
 }
 
 fn plain_history(id: &str, composite: &str, span: Span) -> Diagnostic {

@@ -9,7 +9,7 @@ use super::fields::Known;
 use super::guard::Resolver;
 use super::target::find_state;
 use crate::arena::Handle;
-use crate::diag::{Applicability, Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::front::definition::ast::Named;
 use crate::front::expression::ast::{self, BinaryOperator, Kind, Literal};
 use crate::front::expression::{Written, parse};
@@ -465,12 +465,7 @@ pub(super) fn unknown_field(path: &str, span: Span, similar: Option<&str>) -> Di
     .label("neither in the context nor in its schema")
     .note("a field that isn't there has no value, and whatever asks for it is false");
     if let Some(similar) = similar {
-        return diagnostic.help(format!("did you mean `{similar}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{similar}`"),
-            span,
-            similar,
-        );
+        return diagnostic.did_you_mean(similar, span, "");
     }
     let name = path.split('.').next().unwrap_or(path);
     diagnostic
@@ -495,8 +490,7 @@ pub(super) fn unknown_event_field(
     match similar {
         Some(similar) => diagnostic
             .help(format!("did you mean `event.{similar}`?"))
-            .fix(
-                Applicability::Unsafe,
+            .unsafe_fix(
                 format!("write `event.{similar}`"),
                 span,
                 format!("event.{similar}"),

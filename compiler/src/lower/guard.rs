@@ -6,7 +6,7 @@ use super::draft::{Comparison, Draft};
 use super::messages::guard_differs_from_drawn;
 use super::spec::Context;
 use crate::arena::Arena;
-use crate::diag::{Applicability, Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::front::definition::ast::{self, GuardUse};
 use crate::front::expression::{GuardText, Reading, Written};
 use crate::front::label::empty_guard;
@@ -451,12 +451,7 @@ fn unknown_guard<'k>(name: &str, span: Span, known: impl Iterator<Item = &'k str
         Some(near) => {
             // A label holds the bare name, the definition has it in quotes.
             let quote = if span.range().len() > name.len() { "\"" } else { "" };
-            diagnostic.help(format!("did you mean `{near}`?")).fix(
-                Applicability::Unsafe,
-                format!("write `{near}`"),
-                span,
-                format!("{quote}{near}{quote}"),
-            )
+            diagnostic.did_you_mean(near, span, quote)
         }
         None => diagnostic.help(format!(
             "declare it: `\"guards\": {{ \"{name}\": {{ \"field\": …, \"op\": …, \"value\": … }} }}`"

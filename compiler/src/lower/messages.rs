@@ -2,7 +2,7 @@
 //!
 //! Every other message is at the end of the file that finds the defect.
 
-use crate::diag::{Applicability, Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};
 
 pub(super) fn history_of_the_root(sign: &str, span: Span) -> Diagnostic {
@@ -38,12 +38,7 @@ pub(super) fn unknown_event<'k>(
     let diagnostic = Diagnostic::new(Code::UnknownEvent, name.span, message)
         .label("no transition is triggered by it");
     match nearest(&name.value, known) {
-        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{similar}`"),
-            name.span,
-            format!("\"{similar}\""),
-        ),
+        Some(similar) => diagnostic.did_you_mean(similar, name.span, "\""),
         None => {
             diagnostic.help("name an event that some transition of the machine is triggered by")
         }
@@ -93,12 +88,7 @@ pub(super) fn unknown_state<'k>(
     let message = format!("state `{}` doesn't exist", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
     match nearest(&name.value, known) {
-        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{similar}`"),
-            name.span,
-            format!("\"{similar}\""),
-        ),
+        Some(similar) => diagnostic.did_you_mean(similar, name.span, "\""),
         None => diagnostic.help("declare the state, or name one that exists"),
     }
 }
@@ -126,25 +116,17 @@ pub(super) fn unknown_target(name: &Spanned<String>, similar: Option<&str>) -> D
     let message = format!("state `{}` doesn't exist", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
     match similar {
-        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{similar}`"),
-            name.span,
-            similar,
-        ),
+        Some(similar) => diagnostic.did_you_mean(similar, name.span, ""),
         None => diagnostic.help("give a state that id, or name one that exists"),
     }
 }
 
 pub(super) fn duplicate_state(id: &str, again: Span, first: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::DuplicateState,
-        again,
-        format!("state `{id}` is declared twice"),
-    )
-    .label("declared again here")
-    .related(first, "declared first here")
-    .help("ids are unique in a machine, across all its states: rename one of them")
+    let message = format!("state `{id}` is declared twice");
+    Diagnostic::new(Code::DuplicateState, again, message)
+        .label("declared again here")
+        .related(first, "declared first here")
+        .help("ids are unique in a machine, across all its states: rename one of them")
 }
 
 const WHY: &str =
@@ -161,12 +143,7 @@ pub(super) fn undrawn_state<'k>(
         .related(diagram, "the diagram below this heading doesn't have it")
         .note(WHY);
     match nearest(&name.value, known) {
-        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{similar}`"),
-            name.span,
-            format!("\"{similar}\""),
-        ),
+        Some(similar) => diagnostic.did_you_mean(similar, name.span, "\""),
         None => diagnostic.help("draw it, or remove it from the definition"),
     }
 }
@@ -250,17 +227,14 @@ pub(super) fn type_differs_from_drawn(id: &str, kind: &str, span: Span, drawn: S
 }
 
 pub(super) fn undrawn_fork(span: Span, source: &str, from: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::OnlyInDefinition,
-        span,
-        format!("a fork from `{source}` has to be drawn"),
-    )
-    .label("only in the definition")
-    .related(from, format!("`{source}` in the diagram"))
-    .note(WHY)
-    .help(format!(
-        "draw `state split <<fork>>`, lead from `{source}` to it and from it to each branch, and remove this `fork`"
-    ))
+    let message = format!("a fork from `{source}` has to be drawn");
+    Diagnostic::new(Code::OnlyInDefinition, span, message)
+        .label("only in the definition")
+        .related(from, format!("`{source}` in the diagram"))
+        .note(WHY)
+        .help(format!(
+            "draw `state split <<fork>>`, lead from `{source}` to it and from it to each branch, and remove this `fork`"
+        ))
 }
 
 pub(super) fn initial_differs_from_drawn(

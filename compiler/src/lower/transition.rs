@@ -5,7 +5,7 @@ use super::event::{collides, intern_named_event, intern_prose_event, is_reserved
 use super::spec::Context;
 use super::trigger::is_pattern;
 use crate::arena::Handle;
-use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::expression::mended;
 use crate::front::label::ast::{Guard, Label, Parts, Trigger};
 use crate::front::label::{Misfit, lost_part, milliseconds, report_brackets};
@@ -184,14 +184,11 @@ pub(super) fn event_trigger(
 }
 
 fn no_delay(key: &Spanned<String>) -> Diagnostic {
-    Diagnostic::new(
-        Code::BadDelay,
-        key.span,
-        format!("`{}` is no delay", key.value),
-    )
-    .label("not a duration")
-    .note("a delay is a number with a unit, `ms`, `s`, `m`, `h` or `d`; a number alone counts milliseconds")
-    .help("write it so, for example `\"30s\"`")
+    let message = format!("`{}` is no delay", key.value);
+    Diagnostic::new(Code::BadDelay, key.span, message)
+        .label("not a duration")
+        .note("a delay is a number with a unit, `ms`, `s`, `m`, `h` or `d`; a number alone counts milliseconds")
+        .help("write it so, for example `\"30s\"`")
 }
 
 fn bad_delay(delay: &Spanned<String>, misfit: Misfit) -> Diagnostic {
@@ -227,8 +224,7 @@ fn bare_condition(text: &Spanned<String>, event: &str) -> Diagnostic {
         .label(format!("sent as `{event}`"))
         .note("only brackets make a guard");
     match mended(text) {
-        Some(guard) => diagnostic.fix(
-            Applicability::Unsafe,
+        Some(guard) => diagnostic.unsafe_fix(
             format!("write `[{guard}]` to make it a guard"),
             text.span,
             format!("[{guard}]"),
@@ -244,8 +240,7 @@ fn prose_label(text: &Spanned<String>, event: &str) -> Diagnostic {
         let message = format!("this text is the event `{event}`, and no delay");
         return Diagnostic::new(Code::ProseLabel, text.span, message)
             .label(format!("sent as `{event}`"))
-            .fix(
-                Applicability::Unsafe,
+            .unsafe_fix(
                 format!("write `{delay}` to leave the state when that time is over"),
                 text.span,
                 delay,
@@ -254,12 +249,7 @@ fn prose_label(text: &Spanned<String>, event: &str) -> Diagnostic {
     let message = format!("this text is the event `{event}`");
     Diagnostic::new(Code::ProseLabel, text.span, message)
         .label(format!("sent as `{event}`"))
-        .fix(
-            Applicability::Safe,
-            format!("write `{event}`"),
-            text.span,
-            event,
-        )
+        .safe_fix(format!("write `{event}`"), text.span, event)
 }
 
 /// Returns `after 14 days` as a delay is written.

@@ -251,8 +251,7 @@ pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
                 .collect();
             if events.is_empty() && !context.broken {
                 let known = named.iter().map(|(_, id)| id.as_str());
-                let diagnostic = pattern_without_events(pattern, known);
-                context.diags.push(diagnostic);
+                context.diags.push(pattern_without_events(pattern, known));
             }
             transition.trigger = DraftTrigger::Events(events);
         }

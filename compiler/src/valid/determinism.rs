@@ -62,17 +62,14 @@ fn conflicting_transition(
     } else {
         "leads to two places"
     };
-    Diagnostic::new(
-        Code::ConflictingTransitions,
-        later.span,
-        format!("{subject} {what}, and nothing says which"),
-    )
-    .label(format!("{} {trigger}", describe_target(machine, later)))
-    .related(
-        earlier.span,
-        format!("{} {trigger} too", describe_target(machine, earlier)),
-    )
-    .help("give one of them a guard, such as `[condition]`, or another event")
+    let message = format!("{subject} {what}, and nothing says which");
+    Diagnostic::new(Code::ConflictingTransitions, later.span, message)
+        .label(format!("{} {trigger}", describe_target(machine, later)))
+        .related(
+            earlier.span,
+            format!("{} {trigger} too", describe_target(machine, earlier)),
+        )
+        .help("give one of them a guard, such as `[condition]`, or another event")
 }
 
 fn describe_target(machine: &Machine, transition: &Transition) -> String {
@@ -172,14 +169,11 @@ fn shadowed_transition(
     } else {
         "remove one of them, or give them guards that differ"
     };
-    Diagnostic::new(
-        Code::ShadowedTransition,
-        later.span,
-        format!("an earlier transition of `{source}` {takes} before this one can"),
-    )
-    .label(label)
-    .related(earlier.span, why)
-    .help(help)
+    let message = format!("an earlier transition of `{source}` {takes} before this one can");
+    Diagnostic::new(Code::ShadowedTransition, later.span, message)
+        .label(label)
+        .related(earlier.span, why)
+        .help(help)
 }
 
 /// Reports SM403: cycles of eventless transitions without a guard that are tried before any others.
@@ -293,17 +287,14 @@ fn overridden_transitions(subject: &Subject<'_>, diags: &mut Diags) {
 fn overridden_transition(machine: &Machine, outer: &Transition, inner: &Transition) -> Diagnostic {
     let source = &machine.states.at(outer.source).id;
     let inner_source = &machine.states.at(inner.source).id;
-    Diagnostic::new(
-        Code::OverriddenTransition,
-        outer.span,
-        format!("every state inside `{source}` overrides this transition"),
-    )
-    .label("never taken")
-    .related(
-        inner.span,
-        format!("`{inner_source}` takes the event first"),
-    )
-    .help("remove it, or the inner ones that do the same")
+    let message = format!("every state inside `{source}` overrides this transition");
+    Diagnostic::new(Code::OverriddenTransition, outer.span, message)
+        .label("never taken")
+        .related(
+            inner.span,
+            format!("`{inner_source}` takes the event first"),
+        )
+        .help("remove it, or the inner ones that do the same")
 }
 
 /// Reports SM405: events that are raised again by their own handling, which no guard can stop.
@@ -328,14 +319,11 @@ fn unbounded_raises(subject: &Subject<'_>, diags: &mut Diags) {
 
 fn unbounded_raise(machine: &Machine, event: Handle<Event>, transition: &Transition) -> Diagnostic {
     let id = &machine.events.at(event).id;
-    Diagnostic::new(
-        Code::UnboundedRaise,
-        transition.span,
-        format!("handling `{id}` may raise `{id}` again, without end"),
-    )
-    .label("no guard stops it")
-    .note("a step that doesn't come to rest within 1,000 microsteps is undone")
-    .help("give the transition a guard, or raise another event")
+    let message = format!("handling `{id}` may raise `{id}` again, without end");
+    Diagnostic::new(Code::UnboundedRaise, transition.span, message)
+        .label("no guard stops it")
+        .note("a step that doesn't come to rest within 1,000 microsteps is undone")
+        .help("give the transition a guard, or raise another event")
 }
 
 #[cfg(test)]

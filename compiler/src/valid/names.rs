@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, Subject};
 use crate::arena::Handle;
-use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::words::word_key;
 use crate::ir::{Machine, State, StateKind};
 use crate::pass::names::{Collision, Renamed, names};
@@ -214,19 +214,15 @@ fn similar_name(
 ) -> Diagnostic {
     let (first, second) = (&machine.states.at(earlier), &machine.states.at(later));
     let span: Span = second.span;
-    let diagnostic = Diagnostic::new(
-        Code::SimilarName,
-        span,
-        format!("state `{}` differs from `{}` {how}", second.id, first.id),
-    )
-    .label("a state of its own")
-    .related(first.span, format!("`{}` is here", first.id));
+    let message = format!("state `{}` differs from `{}` {how}", second.id, first.id);
+    let diagnostic = Diagnostic::new(Code::SimilarName, span, message)
+        .label("a state of its own")
+        .related(first.span, format!("`{}` is here", first.id));
     if !is_mentioned_once(machine, later) {
         let help = format!("if they are one state, write `{}` everywhere", first.id);
         return diagnostic.help(help);
     }
-    diagnostic.fix(
-        Applicability::Unsafe,
+    diagnostic.unsafe_fix(
         format!("if they are one state, write `{}`", first.id),
         span,
         first.id.clone(),

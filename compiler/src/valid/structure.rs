@@ -28,14 +28,11 @@ fn finals_with_transitions(subject: &Subject<'_>, diags: &mut Diags) {
 }
 
 fn final_with_transitions(state: &State, transition: &Transition) -> Diagnostic {
-    Diagnostic::new(
-        Code::FinalWithTransitions,
-        transition.span,
-        format!("final state `{}` can't be left", state.id),
-    )
-    .label("leaves a final state")
-    .related(state.span, format!("`{}` is final", state.id))
-    .help("remove the transition, or the state's type `final`")
+    let message = format!("final state `{}` can't be left", state.id);
+    Diagnostic::new(Code::FinalWithTransitions, transition.span, message)
+        .label("leaves a final state")
+        .related(state.span, format!("`{}` is final", state.id))
+        .help("remove the transition, or the state's type `final`")
 }
 
 /// Reports SM304: states that no configuration contains.
@@ -99,12 +96,11 @@ fn missing_final_state(subject: &Subject<'_>, diags: &mut Diags) {
         let diagram = machine.parts.diagram;
         let span = diagram.map_or(definition.before(), |_| machine.span);
         let message = format!("workflow `{}` has no end", machine.id.value);
-        let diagnostic = Diagnostic::new(Code::NoFinalState, span, message)
+        diags.push(Diagnostic::new(Code::NoFinalState, span, message)
             .label("nothing in it leads to an end")
             .help(
                 "lead to `[*]` in the diagram, or give a state `\"type\": \"final\"` in the definition",
-            );
-        diags.push(diagnostic);
+            ));
     }
 }
 
@@ -179,14 +175,11 @@ fn never_completes(state: &State, transition: &Transition) -> Diagnostic {
             format!("lead to `[*]` inside `{id}`"),
         )
     };
-    Diagnostic::new(
-        Code::NeverCompletes,
-        transition.span,
-        format!("`{id}` is never done, so this is never taken"),
-    )
-    .label(format!("waits for `{id}` to be done"))
-    .related(state.span, why)
-    .help(help)
+    let message = format!("`{id}` is never done, so this is never taken");
+    Diagnostic::new(Code::NeverCompletes, transition.span, message)
+        .label(format!("waits for `{id}` to be done"))
+        .related(state.span, why)
+        .help(help)
 }
 
 /// Reports SM333: histories that could have recorded one configuration only.

@@ -8,7 +8,7 @@ use statemark_compiler::back;
 use statemark_compiler::valid::Valid;
 
 use crate::args::TextFormat;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
 use crate::printer::Printer;
 use crate::specs::{load_spec, load_valid};
@@ -52,7 +52,7 @@ enum Emit {
 }
 
 /// Builds the machines of some specs.
-pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> CommandResult {
     let mut status = ExitStatus::Clean;
     let mut outputs = Outputs::default();
     let mut kinds = args.emit.clone();

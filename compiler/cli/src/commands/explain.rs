@@ -11,7 +11,7 @@ use statemark_compiler::diag::Code;
 use statemark_text::suggest::nearest;
 
 use crate::args::TextFormat;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::Printer;
 
 /// Explain a finding.
@@ -42,7 +42,7 @@ struct Page {
 }
 
 /// Prints pages.
-pub(super) fn run(args: &ExplainArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &ExplainArgs, printer: &mut Printer) -> CommandResult {
     let codes = match &args.code {
         Some(words) => vec![parse_code(words)?],
         None => Code::ALL.to_vec(),

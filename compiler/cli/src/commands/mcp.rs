@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 
 use crate::caller::no_home;
-use crate::failure::{ExitStatus, Failure, system_message};
+use crate::failure::{CommandResult, ExitStatus, Failure, system_message};
 use crate::files;
 use crate::printer::Printer;
 
@@ -83,7 +83,7 @@ enum Client {
 }
 
 /// Runs a subcommand.
-pub(super) fn run(args: &McpArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &McpArgs, printer: &mut Printer) -> CommandResult {
     let McpCommand::Add(args) = &args.command;
     let path = config_path(args)?;
     let entry = Entry::new(args)?;

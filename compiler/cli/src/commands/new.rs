@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use statemark_runs::shell_word;
 
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
 use crate::printer::{Palette, Printer, columns};
 
@@ -137,7 +137,7 @@ pub(crate) struct NewArgs {
 }
 
 /// Writes the files of a template.
-pub(super) fn run(args: &NewArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &NewArgs, printer: &mut Printer) -> CommandResult {
     check_name(args)?;
     let templates = match (args.skill, args.workflow, args.rust) {
         (true, ..) => SKILL,

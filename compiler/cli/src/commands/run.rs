@@ -25,7 +25,7 @@ use statemark_runs::{
 
 use crate::args::{StoreArgs, TextFormat};
 use crate::clock::format_length;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Palette, Printer, WIDTH, first_line, fit};
 
 /// The remark of an answer that was given before.
@@ -57,7 +57,7 @@ fn print_outcome<T>(
     runs: &Runs,
     store: &StoreArgs,
     printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+) -> CommandResult {
     let (mut taken, mut opened, mut refused) = (None, None, None);
     for record in &written.records {
         match record.read() {

@@ -15,7 +15,7 @@ use statemark_tools::{Dispatcher, Options, Set};
 use super::docs;
 use crate::caller::{self, ProjectKeys};
 use crate::catalog::SpecCatalog;
-use crate::failure::{ExitStatus, Failure, system_message};
+use crate::failure::{CommandResult, ExitStatus, Failure, system_message};
 use crate::printer::Printer;
 use crate::project::variable;
 use crate::signals::end_signal;
@@ -90,7 +90,7 @@ pub(super) fn run(
     args: &ServeArgs,
     program: clap::Command,
     printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+) -> CommandResult {
     let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
     let address = project::make_store_address(args.store.as_deref())?;
     let store = statemark_stores::open(&address, Arc::clone(&clock))?;

@@ -12,7 +12,7 @@ use statemark_runtime::{Candidate, GuardId, Table};
 use super::show::MAX_TRIGGER;
 use crate::args::TextFormat;
 use crate::describe::{self, StateLabel, UNKNOWN_EVENT};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
 use crate::printer::{Palette, Printer, WIDTH, count, first_line, fit, wrap};
 use crate::simulation::line::{self, Line};
@@ -68,7 +68,7 @@ pub(crate) struct SimulateArgs {
 }
 
 /// Simulates a machine.
-pub(super) fn run(args: &SimulateArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &SimulateArgs, printer: &mut Printer) -> CommandResult {
     let stdin = Path::new("-");
     let events = args.events.as_deref();
     if args.spec == stdin && events.is_none_or(|events| events == stdin) {

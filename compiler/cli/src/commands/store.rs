@@ -11,11 +11,10 @@ use statemark_runs::maintenance::{self, Exported, Progress, Prune, Verified};
 use statemark_runs::{RunId, Runs, StoreError};
 
 use crate::args::{self, StoreArgs, TextFormat, json_or_text};
-use crate::caller;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files::{self, PendingFile};
 use crate::printer::{Printer, ProgressBar, Unit, json_line};
-use crate::runs;
+use crate::{caller, runs};
 
 /// Verify, copy, export, import and prune the store of runs.
 #[derive(Debug, clap::Args)]
@@ -43,7 +42,7 @@ enum StoreCommand {
 }
 
 /// Runs a subcommand.
-pub(super) fn run(args: &StoreCommandArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &StoreCommandArgs, printer: &mut Printer) -> CommandResult {
     match &args.command {
         StoreCommand::Verify(args) => verify(args, printer),
         StoreCommand::Backup(args) => backup(args, printer),
@@ -85,7 +84,7 @@ struct Unreadable {
     unreadable: String,
 }
 
-fn verify(args: &VerifyArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn verify(args: &VerifyArgs, printer: &mut Printer) -> CommandResult {
     let format = args.store.format();
     match try_verify(args, printer)? {
         Ok(verified) => {
@@ -148,7 +147,7 @@ struct BackupArgs {
     store: StoreArgs,
 }
 
-fn backup(args: &BackupArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn backup(args: &BackupArgs, printer: &mut Printer) -> CommandResult {
     let unwritable = |error| files::unwritable(&args.file, &error);
     let store = runs::open_file(&args.store, "copied")?;
     let pending = PendingFile::new(&args.file, args.overwrite).map_err(unwritable)?;
@@ -207,7 +206,7 @@ impl Display for Woken {
     }
 }
 
-fn wake(args: &WakeArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn wake(args: &WakeArgs, printer: &mut Printer) -> CommandResult {
     let store = runs::open_file(&args.store, "woken")?;
     let timers = store.wake()?;
     printer.result(&format_report(&Woken { timers }, args.store.format()));
@@ -237,7 +236,7 @@ struct ExportArgs {
     store: StoreArgs,
 }
 
-fn export(args: &ExportArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn export(args: &ExportArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let only = args.run.as_deref();
     let only = only.map(|run| runs::find(runs.store(), run)).transpose()?;
@@ -324,7 +323,7 @@ struct ImportArgs {
     store: StoreArgs,
 }
 
-fn import(args: &ImportArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn import(args: &ImportArgs, printer: &mut Printer) -> CommandResult {
     let (input, total): (Box<dyn Read>, u64) = if args.file == Path::new("-") {
         (Box::new(io::stdin().lock()), 0)
     } else {
@@ -387,7 +386,7 @@ struct PruneArgs {
     store: StoreArgs,
 }
 
-fn prune(args: &PruneArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn prune(args: &PruneArgs, printer: &mut Printer) -> CommandResult {
     if args.yes {
         caller::check_may_write()?;
     }
@@ -429,7 +428,7 @@ struct MigrateArgs {
     json: bool,
 }
 
-fn migrate(args: &MigrateArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn migrate(args: &MigrateArgs, printer: &mut Printer) -> CommandResult {
     let from = runs::open_store(&args.from, true)?;
     let to = runs::open_store(&args.to, false)?;
     let migrated = {

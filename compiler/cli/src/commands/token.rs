@@ -4,12 +4,10 @@ use clap::Subcommand;
 use serde::Serialize;
 use statemark_runs::{Role, RunId, Token};
 
-use crate::args;
-use crate::caller;
 use crate::clock::{format_time, now};
-use crate::failure::{ExitStatus, Failure};
-use crate::files;
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::Printer;
+use crate::{args, caller, files};
 
 /// Create, list and revoke the tokens by which callers are known.
 #[derive(Debug, clap::Args)]
@@ -75,7 +73,7 @@ struct TokenLine<'a> {
 }
 
 /// Runs a subcommand.
-pub(super) fn run(args: &TokenArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &TokenArgs, printer: &mut Printer) -> CommandResult {
     match &args.command {
         TokenCommand::Create(args) => create(args, printer),
         TokenCommand::List { json } => list(*json, printer),
@@ -83,7 +81,7 @@ pub(super) fn run(args: &TokenArgs, printer: &mut Printer) -> Result<ExitStatus,
     }
 }
 
-fn create(args: &CreateArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn create(args: &CreateArgs, printer: &mut Printer) -> CommandResult {
     let now = now()?;
     if args.save {
         caller::check_unsaved()?;
@@ -109,7 +107,7 @@ fn create(args: &CreateArgs, printer: &mut Printer) -> Result<ExitStatus, Failur
     Ok(ExitStatus::Clean)
 }
 
-fn list(json: bool, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn list(json: bool, printer: &mut Printer) -> CommandResult {
     let tokens = caller::read_tokens()?;
     let width = |token: &Token| token.name.chars().count();
     let width = tokens.iter().map(width).max().unwrap_or(0);
@@ -138,7 +136,7 @@ fn list(json: bool, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Clean)
 }
 
-fn revoke(name: &str, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn revoke(name: &str, printer: &mut Printer) -> CommandResult {
     let is_last = caller::change_tokens(|tokens| {
         let known: Vec<String> = tokens.iter().map(|token| token.name.clone()).collect();
         if tokens.revoke(name) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use statemark_runs::shell_word;
 
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus};
 use crate::printer::{Printer, columns, count};
 use crate::specs::{Checked, STDIN_NAME, check_all};
 
@@ -12,7 +12,7 @@ use crate::specs::{Checked, STDIN_NAME, check_all};
 const MAX_LISTED: usize = 12;
 
 /// Prints the specs in this folder, and what to do next.
-pub(super) fn run(printer: &mut Printer) -> Result<ExitStatus, Failure> {
+pub(super) fn run(printer: &mut Printer) -> CommandResult {
     let checked = check_all(&[PathBuf::from(".")], STDIN_NAME)?;
     let specs: Vec<&Checked> = checked
         .iter()

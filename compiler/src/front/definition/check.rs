@@ -9,10 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use jsonc_parser::ast::{NumberLit, Object, ObjectProp, Value};
 
 use super::json::{self, Place};
-use super::keys;
-use super::messages;
 use super::shape::{Rule, Shape, Want};
-use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
+use super::{keys, messages};
+use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::source::Span;
 
 /// Checks an object against its shape, and everything in it.
@@ -239,27 +238,21 @@ fn range_of(value: &Value<'_>) -> std::ops::Range<usize> {
 
 /// Reports that the key `name` at `second` was at `first` already, or an old spelling of it was.
 fn duplicate_key(second: Span, name: &str, first: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::DuplicateKey,
-        second,
-        format!("the key `{name}` occurs twice in this object"),
-    )
-    .label("the second one")
-    .related(first, "the first one")
-    .note("readers of JSON differ in which of the two they take")
-    .help("drop one of them, or rename it")
+    let message = format!("the key `{name}` occurs twice in this object");
+    Diagnostic::new(Code::DuplicateKey, second, message)
+        .label("the second one")
+        .related(first, "the first one")
+        .note("readers of JSON differ in which of the two they take")
+        .help("drop one of them, or rename it")
 }
 
 /// Reports that the key `old` is read as `now`.
 fn old_spelling(key: Span, old: &str, now: &str) -> Diagnostic {
     let order = format!("write `{now}`");
-    Diagnostic::new(
-        Code::OldSpelling,
-        key,
-        format!("`{old}` is another spelling of `{now}`"),
-    )
-    .help(order.clone())
-    .fix(Applicability::Safe, order, key, format!("\"{now}\""))
+    let message = format!("`{old}` is another spelling of `{now}`");
+    Diagnostic::new(Code::OldSpelling, key, message)
+        .help(order.clone())
+        .safe_fix(order, key, format!("\"{now}\""))
 }
 
 /// Most keys that a message lists. Unit: keys. Why: more than two lines of them are read by nobody.
@@ -366,7 +359,7 @@ fn unknown_key(
         let order = format!("write `{right}`");
         let found = found.help(order.clone());
         return match flag {
-            Some(property) => found.fix(Applicability::Unsafe, order, property, right),
+            Some(property) => found.unsafe_fix(order, property, right),
             None => found,
         };
     }
@@ -394,12 +387,7 @@ fn did_you_mean(found: Diagnostic, key: Span, meant: &str, present: &BTreeSet<&s
             "did you mean `{meant}`? this object has one already"
         ));
     }
-    found.help(format!("did you mean `{meant}`?")).fix(
-        Applicability::Unsafe,
-        format!("write `{meant}`"),
-        key,
-        format!("\"{meant}\""),
-    )
+    found.did_you_mean(meant, key, "\"")
 }
 
 /// Lists the keys that there are, the likeliest first.

@@ -11,7 +11,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{ParseOptions, ParseStringErrorKind, Scanner, ScannerOptions, parse_to_ast};
 use serde_json::Number;
 
-use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::source::Span;
 
@@ -396,11 +396,8 @@ fn unclosed_string(line: Span) -> Diagnostic {
 
 /// Objects and lists are nested deeper than anybody reads.
 fn nested_too_deep(opening: Span, most: usize) -> Diagnostic {
-    broken_json(
-        opening,
-        format!("objects and lists are nested deeper than {most} levels here"),
-    )
-    .help("nest less deeply")
+    let message = format!("objects and lists are nested deeper than {most} levels here");
+    broken_json(opening, message).help("nest less deeply")
 }
 
 fn broken_json(place: Span, message: impl Into<String>) -> Diagnostic {
@@ -411,12 +408,9 @@ fn broken_json(place: Span, message: impl Into<String>) -> Diagnostic {
 fn lenient_json(leniency: Leniency) -> Diagnostic {
     let rewrite = |place, message, written: String| {
         let order = format!("write `{written}`");
-        leniency_at(place, message).help(order.clone()).fix(
-            Applicability::Safe,
-            order,
-            place,
-            written,
-        )
+        leniency_at(place, message)
+            .help(order.clone())
+            .safe_fix(order, place, written)
     };
     match leniency {
         Leniency::Comments(first, others) => {
@@ -429,11 +423,11 @@ fn lenient_json(leniency: Leniency) -> Diagnostic {
         Leniency::TrailingComma(comma) => {
             leniency_at(comma, "JSON has no comma after the last item")
                 .help("drop the comma, or mark the fence as `jsonc definition`")
-                .fix(Applicability::Safe, "drop the comma", comma, "")
+                .safe_fix("drop the comma", comma, "")
         }
         Leniency::MissingComma(place) => leniency_at(place, "a comma is missing here")
             .help("write a comma between two items")
-            .fix(Applicability::Safe, "write the comma", place, ","),
+            .safe_fix("write the comma", place, ","),
         Leniency::SingleQuotes(text, plain) => {
             rewrite(text, "JSON has no texts in single quotes", plain)
         }

@@ -1,7 +1,7 @@
 //! Messages that several files send.
 
 use super::shape::quoted;
-use crate::diag::{Applicability, Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::Span;
 
 /// Other spellings of a guard's operators.
@@ -27,8 +27,7 @@ pub(super) fn not_a_choice(value: Span, key: &str, text: &str, choices: &[&str])
         .filter(|name| choices.contains(name))
         .or_else(|| nearest(text, choices.iter().copied()));
     match meant {
-        Some(meant) => found.help(format!("did you mean `{meant}`?")).fix(
-            Applicability::Unsafe,
+        Some(meant) => found.help(format!("did you mean `{meant}`?")).unsafe_fix(
             format!("write `\"{meant}\"`"),
             value,
             format!("\"{meant}\""),
@@ -95,17 +94,14 @@ pub(super) fn wrong_type(
     found: &str,
     mended: Option<String>,
 ) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::WrongType,
-        value,
-        format!("{what}: expected {expected}, found {found}"),
-    );
+    let message = format!("{what}: expected {expected}, found {found}");
+    let diagnostic = Diagnostic::new(Code::WrongType, value, message);
     match mended {
         Some(mended) => {
             let order = format!("write `{mended}`");
             diagnostic
                 .help(order.clone())
-                .fix(Applicability::Unsafe, order, value, mended)
+                .unsafe_fix(order, value, mended)
         }
         None => diagnostic.help(format!("write {expected}")),
     }
@@ -127,14 +123,11 @@ pub(super) fn ignored_key(key: Span, name: &str, other: &str) -> Diagnostic {
 
 /// Reports that `name` means something only in a state of that type.
 pub(super) fn only_in_type(key: Span, name: &str, kind: &str) -> Diagnostic {
-    misplaced_key(
-        key,
-        format!(
-            "`{name}` means nothing in a state that isn't {}",
-            article(kind)
-        ),
-    )
-    .help(format!("drop it, or write `\"type\": \"{kind}\"`"))
+    let message = format!(
+        "`{name}` means nothing in a state that isn't {}",
+        article(kind)
+    );
+    misplaced_key(key, message).help(format!("drop it, or write `\"type\": \"{kind}\"`"))
 }
 
 /// Reports a value for an operator that only tests that the field is there.
@@ -180,23 +173,19 @@ fn misplaced_key(key: Span, message: String) -> Diagnostic {
 
 /// Reports that the key of a machine is outside of `definition` instead of in it.
 pub(super) fn key_outside_wrapper(key: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(
-        Code::BadWrapper,
-        key,
-        format!("`{name}` is next to `definition`, where it isn't read"),
-    )
-    .note("an object with the key `definition` is a wrapper: the machine is what that key holds")
-    .help(format!(
-        "move `{name}` into `definition`, or drop the wrapper"
-    ))
+    let message = format!("`{name}` is next to `definition`, where it isn't read");
+    Diagnostic::new(Code::BadWrapper, key, message)
+        .note(
+            "an object with the key `definition` is a wrapper: the machine is what that key holds",
+        )
+        .help(format!(
+            "move `{name}` into `definition`, or drop the wrapper"
+        ))
 }
 
 /// Reports that `definition` holds no machine.
 pub(super) fn empty_wrapper(value: Span, found: &str) -> Diagnostic {
-    Diagnostic::new(
-        Code::BadWrapper,
-        value,
-        format!("`definition` must hold a machine: expected an object, found {found}"),
-    )
-    .help("write the machine there as an object, with `states` and what else it has")
+    let message = format!("`definition` must hold a machine: expected an object, found {found}");
+    Diagnostic::new(Code::BadWrapper, value, message)
+        .help("write the machine there as an object, with `states` and what else it has")
 }

@@ -6,7 +6,7 @@ use jsonc_parser::ast::{Object, Value};
 
 use super::json::{self, Place};
 use super::messages;
-use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
+use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::source::Span;
 
 /// Checks the names in all `requires`.
@@ -98,8 +98,7 @@ fn unknown_requirement(at: Span, name: &str, known: &[String]) -> Diagnostic {
             "declare it: `\"artifacts\": {{\"{name}\": {{}}}}`, or a check of that name in `checks`"
         ));
     };
-    found.help(format!("did you mean `{meant}`?")).fix(
-        Applicability::Unsafe,
+    found.help(format!("did you mean `{meant}`?")).unsafe_fix(
         format!("write `\"{meant}\"`"),
         at,
         format!("\"{meant}\""),

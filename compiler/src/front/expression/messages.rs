@@ -30,7 +30,7 @@ fn with_fix(
     text: String,
 ) -> Diagnostic {
     match written.exact_span(range) {
-        Some(place) => diagnostic.fix(Applicability::Unsafe, title, place, text),
+        Some(place) => diagnostic.unsafe_fix(title, place, text),
         None => diagnostic.help(title),
     }
 }
@@ -372,7 +372,7 @@ pub(super) fn function(
         .note(known);
         let title = format!("write `{name}`");
         return match written.exact_span(whole) {
-            Some(place) => diagnostic.fix(Applicability::Unsafe, title, place, name),
+            Some(place) => diagnostic.unsafe_fix(title, place, name),
             None => diagnostic.help(title),
         };
     }
@@ -418,7 +418,7 @@ pub(super) fn method(written: &Written, range: Range<usize>, name: &str) -> Diag
     };
     let title = format!("write `{meant}`");
     match written.exact_span(place) {
-        Some(place) => diagnostic.fix(Applicability::Unsafe, title, place, meant),
+        Some(place) => diagnostic.unsafe_fix(title, place, meant),
         None => diagnostic.help(title),
     }
 }

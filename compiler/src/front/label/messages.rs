@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::ast::{Flaw, Label, Parts};
-use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::words::slug;
 use crate::source::{Span, Spanned};
 
@@ -62,32 +62,23 @@ fn unclosed_guard(label: &Label, bracket: &Range<usize>) -> Diagnostic {
     }
     let end = bracket.end + guard.len();
     let end = label.span(end..end);
-    diagnostic.fix(Applicability::Unsafe, "close it", end, "]")
+    diagnostic.unsafe_fix("close it", end, "]")
 }
 
 pub(crate) fn unnamed_action(item: &Spanned<String>) -> Diagnostic {
-    Diagnostic::new(
-        Code::UnreadPart,
-        item.span,
-        format!("`{}` isn't the name of an action", item.value),
-    )
-    .label("expected a name")
-    .help("separate actions with commas, and write `entry /` and `exit /` on lines of their own")
+    let message = format!("`{}` isn't the name of an action", item.value);
+    Diagnostic::new(Code::UnreadPart, item.span, message)
+        .label("expected a name")
+        .help(
+            "separate actions with commas, and write `entry /` and `exit /` on lines of their own",
+        )
 }
 
 pub(crate) fn missing_slash(keyword: &str, span: Span, slash: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::UnreadPart,
-        span,
-        format!("`{keyword}` needs a slash before its actions"),
-    )
-    .label("would be a title")
-    .fix(
-        Applicability::Unsafe,
-        format!("write `{keyword} /`"),
-        slash,
-        " /",
-    )
+    let message = format!("`{keyword}` needs a slash before its actions");
+    Diagnostic::new(Code::UnreadPart, span, message)
+        .label("would be a title")
+        .unsafe_fix(format!("write `{keyword} /`"), slash, " /")
 }
 
 fn late_guard(
@@ -118,12 +109,7 @@ fn late_guard(
     )
     .label("neither the guard nor the actions would be read")
     .note(GRAMMAR)
-    .fix(
-        Applicability::Unsafe,
-        format!("write `{mended}`"),
-        label.text.span,
-        mended,
-    )
+    .unsafe_fix(format!("write `{mended}`"), label.text.span, mended)
 }
 
 fn misplaced_guard(label: &Label, bracket: &Range<usize>, trigger: &Range<usize>) -> Diagnostic {
@@ -154,12 +140,7 @@ fn misplaced_guard(label: &Label, bracket: &Range<usize>, trigger: &Range<usize>
             .to_owned();
         return diagnostic
             .help("an action is `name()`, or a name that the definition declares under `actions`")
-            .fix(
-                Applicability::Unsafe,
-                format!("write `{mended}`"),
-                label.text.span,
-                mended,
-            );
+            .unsafe_fix(format!("write `{mended}`"), label.text.span, mended);
     }
     if event.is_empty() || event.contains(['[', ',', '/']) {
         return diagnostic
@@ -167,12 +148,7 @@ fn misplaced_guard(label: &Label, bracket: &Range<usize>, trigger: &Range<usize>
     }
     let rest = text(trigger.end..label.text.value.len());
     let mended = format!("{event} {guard} {rest}").trim_end().to_owned();
-    diagnostic.fix(
-        Applicability::Unsafe,
-        format!("write `{mended}`"),
-        label.text.span,
-        mended,
-    )
+    diagnostic.unsafe_fix(format!("write `{mended}`"), label.text.span, mended)
 }
 
 fn unlisted_actions(label: &Label, list: &Range<usize>) -> Diagnostic {
@@ -204,8 +180,7 @@ fn slash_as_text(label: &Spanned<String>, slash: Span) -> Diagnostic {
         return diagnostic;
     }
     let list = parts.join(", ");
-    diagnostic.fix(
-        Applicability::Unsafe,
+    diagnostic.unsafe_fix(
         format!("if it means *or*, write `{list}`"),
         label.span,
         list,

@@ -83,11 +83,10 @@ fn read_values(yaml: &str) -> Result<[Option<Text>; 2], YamlError> {
 
 /// Reports front matter that can't be read.
 fn unread_front_matter(place: Span, error: &YamlError) -> Diagnostic {
-    Diagnostic::new(
-        Code::UnreadFrontMatter,
-        place,
-        format!("the front matter can't be read: {}", error.reason),
-    )
-    .note("without it, the machine takes its name from the heading, the definition, or the file")
-    .help(error.help)
+    let message = format!("the front matter can't be read: {}", error.reason);
+    Diagnostic::new(Code::UnreadFrontMatter, place, message)
+        .note(
+            "without it, the machine takes its name from the heading, the definition, or the file",
+        )
+        .help(error.help)
 }

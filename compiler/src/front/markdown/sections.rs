@@ -458,13 +458,8 @@ fn unclosed_fence(
     match swallowed {
         Some(line) => found
             .related(line, "it continues past here, which is left out of it")
-            .fix(
-                Applicability::Unsafe,
-                "close it before that line",
-                end,
-                closing,
-            ),
-        None => found.fix(Applicability::Safe, "close it at its end", end, closing),
+            .unsafe_fix("close it before that line", end, closing),
+        None => found.safe_fix("close it at its end", end, closing),
     }
 }
 
@@ -478,12 +473,7 @@ fn plain_json_definition(opening: Span, language: Span) -> Diagnostic {
         "this looks like a definition, but a plain `json` fence is an example and isn't read",
     )
     .help("write `definition` after the language if it belongs to the machine")
-    .fix(
-        Applicability::Unsafe,
-        "mark it as the definition",
-        language.after(),
-        " definition",
-    )
+    .unsafe_fix("mark it as the definition", language.after(), " definition")
 }
 
 /// Reports that the fence at `second` holds a state diagram, although that at `first` is the section's.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::ast::{Body, Diagram, Endpoint, EndpointKind, StatementKind};
 use super::messages::quote;
-use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::Span;
 
 /// A declaration that Mermaid drops.
@@ -102,12 +102,7 @@ fn undrawn_declaration(span: Span, keyword: Span, id: &str) -> Diagnostic {
     let id = quote(id);
     bare_declaration(span, format!("Mermaid doesn't draw `{id}`"))
         .note("`state name` without braces declares nothing there; here it declares the state")
-        .fix(
-            Applicability::Safe,
-            format!("write `{id}` alone"),
-            keyword,
-            "",
-        )
+        .safe_fix(format!("write `{id}` alone"), keyword, "")
 }
 
 /// Reports `state x : Title`.
@@ -115,26 +110,14 @@ fn undrawn_title(span: Span, keyword: Span, id: &str) -> Diagnostic {
     let id = quote(id);
     bare_declaration(span, format!("Mermaid doesn't show this title of `{id}`"))
         .note("`state name : title` means nothing there; here it gives the title")
-        .fix(
-            Applicability::Unsafe,
-            format!("write `{id} : …`"),
-            keyword,
-            "",
-        )
+        .unsafe_fix(format!("write `{id} : …`"), keyword, "")
 }
 
 /// Reports `state x` above a line with a `{`.
 fn refused_declaration(span: Span, keyword: Span, id: &str) -> Diagnostic {
     let id = quote(id);
-    bare_declaration(
-        span,
-        format!("Mermaid doesn't draw a diagram with `state {id}` here"),
-    )
-    .note("since 11.16 it takes the word, the next line and its `{` for one name")
-    .fix(
-        Applicability::Safe,
-        format!("write `{id}` alone"),
-        keyword,
-        "",
-    )
+    let message = format!("Mermaid doesn't draw a diagram with `state {id}` here");
+    bare_declaration(span, message)
+        .note("since 11.16 it takes the word, the next line and its `{` for one name")
+        .safe_fix(format!("write `{id}` alone"), keyword, "")
 }

@@ -183,25 +183,19 @@ fn start_of(scope: &str) -> String {
 
 /// Reports a second text of a composite, for which Mermaid refuses the whole diagram.
 fn second_text(text: Span, first: Span, composite: Span, id: &str) -> Diagnostic {
-    Diagnostic::new(
-        Code::CompositeDescription,
-        text,
-        format!("the composite `{}` has a text already", quote(id)),
-    )
-    .label("a second text")
-    .related(first, "the first")
-    .related(composite, "the composite")
-    .help("keep the one that is its title; put a composite's entry and exit actions into the definition")
+    let message = format!("the composite `{}` has a text already", quote(id));
+    Diagnostic::new(Code::CompositeDescription, text, message)
+        .label("a second text")
+        .related(first, "the first")
+        .related(composite, "the composite")
+        .help("keep the one that is its title; put a composite's entry and exit actions into the definition")
 }
 
 /// Reports a composite that Mermaid takes for a `[*]`, and that has a text in both roles.
 fn text_as_star(composite: Span, id: &str) -> Diagnostic {
     let id = quote(id);
-    Diagnostic::new(
-        Code::CompositeDescription,
-        composite,
-        format!("the composite `{id}` has a text already, as a `[*]`"),
-    )
-    .label("Mermaid takes this and a `[*]` for one state")
-    .help("give it another name, or take the text from `[*]`")
+    let message = format!("the composite `{id}` has a text already, as a `[*]`");
+    Diagnostic::new(Code::CompositeDescription, composite, message)
+        .label("Mermaid takes this and a `[*]` for one state")
+        .help("give it another name, or take the text from `[*]`")
 }

@@ -239,10 +239,8 @@ pub(super) fn front_matter_not_first(fence: Span) -> Diagnostic {
 
 /// Reports invalid YAML.
 fn not_yaml(place: Span, error: &YamlError) -> Diagnostic {
-    broken_front_matter(
-        place,
-        format!("the diagram's front matter is not YAML: {}", error.reason),
-    )
-    .note("Mermaid draws nothing of a diagram whose front matter it can't read")
-    .help(error.help)
+    let message = format!("the diagram's front matter is not YAML: {}", error.reason);
+    broken_front_matter(place, message)
+        .note("Mermaid draws nothing of a diagram whose front matter it can't read")
+        .help(error.help)
 }

@@ -138,13 +138,12 @@ fn count_mentions<'d>(body: &'d Body, counts: &mut BTreeMap<&'d str, usize>) {
 /// `edits` move the statement out.
 fn inside_itself(span: Span, id: &str, composite: Span, edits: Option<Vec<Edit>>) -> Diagnostic {
     let id = quote(id);
-    let diagnostic = Diagnostic::new(
-        Code::InsideItself,
-        span,
-        format!("`{id}` is named between its own braces, and Mermaid never comes to an end with drawing it"),
-    )
-    .label("Mermaid takes it for a part of itself")
-    .related(composite, "the composite");
+    let message = format!(
+        "`{id}` is named between its own braces, and Mermaid never comes to an end with drawing it"
+    );
+    let diagnostic = Diagnostic::new(Code::InsideItself, span, message)
+        .label("Mermaid takes it for a part of itself")
+        .related(composite, "the composite");
     match edits {
         Some(edits) => diagnostic.fix_all(
             Applicability::Unsafe,

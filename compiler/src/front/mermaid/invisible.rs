@@ -4,7 +4,7 @@
 //! emoji or a script needs aren't reported.
 
 use super::messages::quote;
-use crate::diag::{Applicability, Code, Diagnostic};
+use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 
 /// The ranges of default-ignorable characters.
@@ -83,17 +83,9 @@ fn invisible_character(span: Span, name: &str, visible: &str) -> Diagnostic {
         .collect();
     let shown = shown.join(", ");
     let visible = quote(visible);
-    Diagnostic::new(
-        Code::InvisibleCharacter,
-        span,
-        format!("a name that looks like `{visible}` holds what can't be seen"),
-    )
-    .label(shown)
-    .note("names that differ in it are different states")
-    .fix(
-        Applicability::Unsafe,
-        format!("write `{visible}`"),
-        span,
-        visible,
-    )
+    let message = format!("a name that looks like `{visible}` holds what can't be seen");
+    Diagnostic::new(Code::InvisibleCharacter, span, message)
+        .label(shown)
+        .note("names that differ in it are different states")
+        .unsafe_fix(format!("write `{visible}`"), span, visible)
 }

@@ -286,13 +286,10 @@ fn early_note(note: &Note, first: Span, edits: Option<Vec<Edit>>) -> Diagnostic 
 /// `similar` is a state with a similar name.
 fn note_without_state(note: &Note, similar: Option<&str>) -> Diagnostic {
     let id = quote(&note.state.value);
-    let diagnostic = note_before_state(
-        note,
-        format!("this note is next to `{id}`, and no state has that name"),
-    );
+    let message = format!("this note is next to `{id}`, and no state has that name");
+    let diagnostic = note_before_state(note, message);
     match similar {
-        Some(similar) => diagnostic.fix(
-            Applicability::Safe,
+        Some(similar) => diagnostic.safe_fix(
             format!("write `{}`", quote(similar)),
             note.state.span,
             similar,
@@ -312,16 +309,13 @@ fn text_of_pseudo_state(
     edit: Option<Edit>,
 ) -> Diagnostic {
     let (id, kind) = (quote(id), kind.word());
-    let diagnostic = Diagnostic::new(
-        Code::TextOfPseudoState,
-        text.span,
-        format!(
-            "for the text `{}` Mermaid draws `{id}` as a plain state",
-            quote(&text.value)
-        ),
-    )
-    .label(format!("a {kind} has no text"))
-    .related(mark, format!("declared a {kind}"));
+    let message = format!(
+        "for the text `{}` Mermaid draws `{id}` as a plain state",
+        quote(&text.value)
+    );
+    let diagnostic = Diagnostic::new(Code::TextOfPseudoState, text.span, message)
+        .label(format!("a {kind} has no text"))
+        .related(mark, format!("declared a {kind}"));
     match edit {
         Some(edit) => diagnostic.fix_all(Applicability::Safe, "make it a note", vec![edit]),
         None => diagnostic.help(format!("put it into a note: `note right of {id} : …`")),

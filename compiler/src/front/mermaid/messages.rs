@@ -45,12 +45,10 @@ fn swallowed_line(keyword: Span, message: impl Into<String>) -> Diagnostic {
 
 /// Reports `classDef a` without styles, `accTitle:` without a text.
 pub(super) fn swallows_line(keyword: Span, word: &str, line: Span, text: &str) -> Diagnostic {
-    swallowed_line(
-        keyword,
-        format!("`{word}` takes the line `{}` for its own", quote(text)),
-    )
-    .related(line, "nothing else is made of it")
-    .help(format!("complete the line of `{word}`, or remove it"))
+    let message = format!("`{word}` takes the line `{}` for its own", quote(text));
+    swallowed_line(keyword, message)
+        .related(line, "nothing else is made of it")
+        .help(format!("complete the line of `{word}`, or remove it"))
 }
 
 /// Reports a note without `end note` before one that has it.

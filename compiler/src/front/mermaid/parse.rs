@@ -602,12 +602,9 @@ impl<'a> Parser<'a> {
 /// A `}` at the end of an earlier name or label is pointed at.
 fn unclosed_composite(brace: Span, id: &str, glued: Option<(Span, String)>) -> Diagnostic {
     let id = quote(id);
-    let diagnostic = Diagnostic::new(
-        Code::UnclosedComposite,
-        brace,
-        format!("the body of `{id}` isn't closed"),
-    )
-    .label("this `{` has no `}`");
+    let message = format!("the body of `{id}` isn't closed");
+    let diagnostic =
+        Diagnostic::new(Code::UnclosedComposite, brace, message).label("this `{` has no `}`");
     match glued {
         Some((span, text)) => diagnostic
             .related(

@@ -92,14 +92,11 @@ impl<'d> Names<'d> {
 /// Reports a state named like Mermaid's name for a `[*]`.
 fn same_as_star(span: Span, id: &str, star: Span) -> Diagnostic {
     let id = quote(id);
-    Diagnostic::new(
-        Code::TakenName,
-        span,
-        format!("Mermaid draws `{id}` and a `[*]` as one"),
-    )
-    .label("Mermaid's own name for that `[*]`")
-    .related(star, "this `[*]`")
-    .help("give the state another name")
+    let message = format!("Mermaid draws `{id}` and a `[*]` as one");
+    Diagnostic::new(Code::TakenName, span, message)
+        .label("Mermaid's own name for that `[*]`")
+        .related(star, "this `[*]`")
+        .help("give the state another name")
 }
 
 /// Reports a composite named `root`.

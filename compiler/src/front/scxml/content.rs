@@ -27,8 +27,7 @@ pub(super) fn is_expected(
     if child.is_text() {
         if !child.text().unwrap_or("").trim().is_empty() {
             let place = reader.text_span(child);
-            let found = messages::misplaced_text(place, outer);
-            reader.diags.push(found);
+            reader.report(messages::misplaced_text(place, outer));
         }
         return false;
     }
@@ -40,13 +39,11 @@ pub(super) fn is_expected(
     match space(child) {
         Space::Scxml if allowed.contains(&name) => true,
         Space::Scxml => {
-            let found = unexpected_element(tag, name, outer, allowed);
-            reader.diags.push(found);
+            reader.report(unexpected_element(tag, name, outer, allowed));
             false
         }
         Space::Own => {
-            let found = messages::misplaced_element(tag, name, outer, allowed);
-            reader.diags.push(found);
+            reader.report(messages::misplaced_element(tag, name, outer, allowed));
             false
         }
         Space::Foreign => false,
@@ -93,8 +90,11 @@ fn content(
         together(node, reader)
     } else if node.is_element() && space(node) == Space::Foreign {
         let tag = reader.tag(node);
-        let found = unsupported_element(tag, name, Some("no namespace that is known"));
-        reader.diags.push(found);
+        reader.report(unsupported_element(
+            tag,
+            name,
+            Some("no namespace that is known"),
+        ));
         return None;
     } else if is_expected(node, outer, CONTENT, reader) {
         match name {
@@ -136,8 +136,7 @@ fn raise(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
 /// Reads the name of an event that is sent, which has no wildcard.
 fn name_of_event(event: Spanned<String>, reader: &mut Reader<'_>) -> Option<Spanned<String>> {
     if event.value.contains(['*', ' ']) {
-        let found = messages::not_one_name(&event, "event");
-        reader.diags.push(found);
+        reader.report(messages::not_one_name(&event, "event"));
         return None;
     }
     Some(event)
@@ -161,13 +160,10 @@ fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
         // Another processor's place is one that somebody means; anything else isn't a place at all.
         let is_place = value.value.starts_with("#_") || value.value.contains(':');
         if is_place || reader.native {
-            let found = messages::not_a_choice(&value, name, choices);
-            reader.diags.push(found);
+            reader.report(messages::not_a_choice(&value, name, choices));
         } else {
             fails = true;
-            reader
-                .diags
-                .push(messages::unknown_target_of_send(&value, name));
+            reader.report(messages::unknown_target_of_send(&value, name));
         }
     }
     let id = reader.attribute(node, "id");
@@ -175,12 +171,12 @@ fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
     let milliseconds = delay.as_ref().map_or(Some(0), |delay| {
         let found = milliseconds(&delay.value);
         if found.is_none() {
-            reader.diags.push(messages::bad_delay(delay));
+            reader.report(messages::bad_delay(delay));
         }
         found
     });
     if let Some(delay) = delay.filter(|_| internal) {
-        reader.diags.push(messages::delayed_internal_event(&delay));
+        reader.report(messages::delayed_internal_event(&delay));
     }
     let event = reader.required(node, "event", Reader::attribute_or_expression)?;
     let event = name_of_event(event, reader)?;
@@ -258,8 +254,7 @@ fn conditional(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Opt
     reader.expect_attributes(node, &["cond"], &["name"]);
     if depth > MAX_NESTING {
         let tag = reader.tag(node);
-        let found = unsupported_element(tag, "if", Some("nested too deep"));
-        reader.diags.push(found);
+        reader.report(unsupported_element(tag, "if", Some("nested too deep")));
         return None;
     }
     let mut branches = vec![Branch {
@@ -280,8 +275,7 @@ fn conditional(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Opt
         }
         let tag = reader.tag(child);
         if ended {
-            let found = messages::after_else(tag, name);
-            reader.diags.push(found);
+            reader.report(messages::after_else(tag, name));
         }
         nothing_inside(child, reader);
         let condition = if name == "elseif" {
@@ -348,11 +342,8 @@ fn unexpected_element(tag: Span, name: &str, outer: &str, allowed: &[&str]) -> D
 
 /// Reports an element that isn't read, with the reason if it is known to SCXML.
 fn unsupported_element(tag: Span, name: &str, reason: Option<&str>) -> Diagnostic {
-    let finding = Diagnostic::new(
-        Code::UnsupportedElement,
-        tag,
-        format!("`<{name}>` isn't supported"),
-    );
+    let message = format!("`<{name}>` isn't supported");
+    let finding = Diagnostic::new(Code::UnsupportedElement, tag, message);
     if let Some(reason) = reason {
         let finding = finding.label(reason);
         return match name {

@@ -1,6 +1,6 @@
 //! Messages that several files send, those of [`crate::lower::scxml`] included.
 
-use crate::diag::{Applicability, Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};
 
 /// Choices for a message: `` `a`, `b` or `c` ``.
@@ -61,13 +61,11 @@ pub(super) fn after_else(tag: Span, name: &str) -> Diagnostic {
 
 /// Reports a block of actions that follows one that may fail.
 pub(crate) fn second_block(place: Span, element: &str) -> Diagnostic {
-    misplaced(
-        place,
-        format!("a second `<{element}>` after one that may fail"),
-    )
-    .label("would be skipped with it")
-    .note("SCXML continues with the next block where one fails; here they are one list")
-    .help("put what may fail last")
+    let message = format!("a second `<{element}>` after one that may fail");
+    misplaced(place, message)
+        .label("would be skipped with it")
+        .note("SCXML continues with the next block where one fails; here they are one list")
+        .help("put what may fail last")
 }
 
 fn missing_part(tag: Span, message: String) -> Diagnostic {
@@ -115,12 +113,7 @@ pub(super) fn not_a_choice(value: &Spanned<String>, name: &str, allowed: &[&str]
             .help("leave it out to send to this machine; what goes elsewhere is the host's");
     }
     match nearest(&value.value, allowed.iter().copied()) {
-        Some(suggestion) => found.help(format!("did you mean `{suggestion}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{suggestion}`"),
-            value.span,
-            suggestion,
-        ),
+        Some(suggestion) => found.did_you_mean(suggestion, value.span, ""),
         None => found.help("write one of those, or leave it out"),
     }
 }
@@ -162,13 +155,11 @@ pub(crate) fn never_done(event: &Spanned<String>) -> Diagnostic {
 
 /// Reports two elements of one name that do different things.
 pub(crate) fn action_name_reused(name: &Spanned<String>, first: Span) -> Diagnostic {
-    bad_attribute(
-        name.span,
-        format!("another action is called `{}`", name.value),
-    )
-    .label("does something else")
-    .related(first, "the other one")
-    .help("an action has one name wherever it is done: choose another")
+    let message = format!("another action is called `{}`", name.value);
+    bad_attribute(name.span, message)
+        .label("does something else")
+        .related(first, "the other one")
+        .help("an action has one name wherever it is done: choose another")
 }
 
 /// The help for copies that don't make a transition of the root.
@@ -207,12 +198,7 @@ pub(super) fn copy_number(mark: &Spanned<String>, expected: usize) -> Diagnostic
     bad_attribute(mark.span, message)
         .label("copies of the root's transitions are numbered from 1")
         .help(format!("write `{expected}`"))
-        .fix(
-            Applicability::Unsafe,
-            format!("write `{expected}`"),
-            mark.span,
-            &expected,
-        )
+        .unsafe_fix(format!("write `{expected}`"), mark.span, &expected)
 }
 
 /// Reports a copy before a state's own transitions, which would be taken before those.
@@ -231,11 +217,8 @@ fn always_fails(place: Span, message: String) -> Diagnostic {
 
 /// Reports an unknown target or processor of `<send>`.
 pub(super) fn unknown_target_of_send(value: &Spanned<String>, name: &str) -> Diagnostic {
-    always_fails(
-        value.span,
-        format!("`{name}` can't be `{}`, so nothing is sent", value.value),
-    )
-    .help(format!("leave `{name}` out to send to this machine"))
+    let message = format!("`{name}` can't be `{}`, so nothing is sent", value.value);
+    always_fails(value.span, message).help(format!("leave `{name}` out to send to this machine"))
 }
 
 /// Reports an assignment to something that isn't declared.
@@ -243,13 +226,11 @@ pub(crate) fn undeclared_location<'k>(
     location: &Spanned<String>,
     known: impl Iterator<Item = &'k str>,
 ) -> Diagnostic {
-    let found = always_fails(
-        location.span,
-        format!(
-            "`{}` is no place in the data, so nothing is assigned",
-            location.value
-        ),
+    let message = format!(
+        "`{}` is no place in the data, so nothing is assigned",
+        location.value
     );
+    let found = always_fails(location.span, message);
     match nearest(&location.value, known) {
         Some(suggestion) => found.help(format!("did you mean `{suggestion}`?")),
         None => found.help("declare it: `<data id=\"…\"/>` in a `<datamodel>`"),

@@ -3,7 +3,7 @@
 use roxmltree::Node;
 
 use super::messages::{self, choices};
-use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
+use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::excerpt::Excerpt;
 use crate::source::{FileId, Span, Spanned, narrow};
 
@@ -54,6 +54,25 @@ impl<'t> Reader<'t> {
             start: narrow(range.start),
             end: narrow(range.end),
         }
+    }
+
+    /// Adds a finding.
+    pub(super) fn report(&mut self, finding: Diagnostic) {
+        self.diags.push(finding);
+    }
+
+    /// Returns the index of a value among those that it may have, and reports any other value.
+    pub(super) fn choice(
+        &mut self,
+        value: &Spanned<String>,
+        name: &str,
+        choices: &[&str],
+    ) -> Option<usize> {
+        let chosen = choices.iter().position(|choice| *choice == value.value);
+        if chosen.is_none() {
+            self.report(messages::not_a_choice(value, name, choices));
+        }
+        chosen
     }
 
     /// Returns the span of the name in an element's opening tag.
@@ -298,12 +317,8 @@ fn plain_name(computed: &str) -> Option<&'static str> {
 /// Reports that an element has an attribute that isn't read.
 fn unread_attribute(place: Span, name: &str, element: &str, known: &[&str]) -> Diagnostic {
     let finding = |why: &str| {
-        Diagnostic::new(
-            Code::UnreadAttribute,
-            place,
-            format!("`{name}` of `<{element}>` isn't read"),
-        )
-        .label(why.to_owned())
+        let message = format!("`{name}` of `<{element}>` isn't read");
+        Diagnostic::new(Code::UnreadAttribute, place, message).label(why.to_owned())
     };
     if let Some(plain) = plain_name(name) {
         return finding("would be computed while the machine runs")
@@ -322,12 +337,7 @@ fn unread_attribute(place: Span, name: &str, element: &str, known: &[&str]) -> D
     }
     let finding = finding("no attribute that has a meaning here");
     match nearest(name, known.iter().copied()) {
-        Some(suggestion) => finding.help(format!("did you mean `{suggestion}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{suggestion}`"),
-            place,
-            suggestion,
-        ),
+        Some(suggestion) => finding.did_you_mean(suggestion, place, ""),
         None if known.is_empty() => finding.help("remove it"),
         None => finding.help(format!(
             "remove it; `<{element}>` may have {}",

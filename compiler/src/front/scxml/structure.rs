@@ -6,9 +6,8 @@ use super::ast::{
     Data, DeclaredEvent, Document, Guard, GuardKind, Initial, Kind, Operator, State, Transition,
     Verdict,
 };
-use super::content;
-use super::messages;
 use super::reader::{MAX_NESTING, Reader, Space, space};
+use super::{content, messages};
 use crate::source::{Span, Spanned};
 
 /// The elements that a state may hold, by what holds it.
@@ -40,8 +39,7 @@ const IN_HISTORY: &[&str] = &["transition"];
 pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Document> {
     let tag = reader.tag(root);
     if root.tag_name().name() != "scxml" || space(root) != Space::Scxml {
-        let found = messages::not_scxml(tag, root.tag_name().name());
-        reader.diags.push(found);
+        reader.report(messages::not_scxml(tag, root.tag_name().name()));
         return None;
     }
     let known = [
@@ -55,12 +53,7 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
     reader.expect_attributes(root, &known, &[]);
     let choose = |reader: &mut Reader<'_>, name: &str, choices: &[&str]| {
         let value = reader.attribute(root, name)?;
-        let chosen = choices.iter().position(|choice| *choice == value.value);
-        if chosen.is_none() {
-            let found = messages::not_a_choice(&value, name, choices);
-            reader.diags.push(found);
-        }
-        chosen
+        reader.choice(&value, name, choices)
     };
     choose(reader, "version", &["1.0", "1"]);
     choose(reader, "binding", &["early"]);
@@ -111,9 +104,8 @@ fn declaration(node: Node<'_, '_>, document: &mut Document, reader: &mut Reader<
     }
     reader.expect_attributes(node, &["name", "kind"], &[]);
     let kind = reader.attribute(node, "kind");
-    if let Some(kind) = kind.as_ref().filter(|kind| kind.value != "delayed") {
-        let found = messages::not_a_choice(kind, "kind", &["delayed"]);
-        reader.diags.push(found);
+    if let Some(kind) = &kind {
+        reader.choice(kind, "kind", &["delayed"]);
     }
     if let Some(name) = reader.required(node, "name", Reader::attribute) {
         let delayed = kind.is_some();
@@ -141,8 +133,7 @@ fn initial_attribute(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Init
     let whole = reader.attribute(node, "initial")?;
     let targets = reader.words(node, "initial").unwrap_or_default();
     if targets.is_empty() {
-        let found = messages::empty_attribute(whole.span, "initial");
-        reader.diags.push(found);
+        reader.report(messages::empty_attribute(whole.span, "initial"));
         return None;
     }
     Some(Initial {
@@ -200,15 +191,8 @@ fn kind(name: &str, node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Kind>
 
 /// Returns true if the attribute `type` has the second of two values; the first is the default.
 fn type_of(node: Node<'_, '_>, choices: [&str; 2], reader: &mut Reader<'_>) -> bool {
-    let Some(value) = reader.attribute(node, "type") else {
-        return false;
-    };
-    let chosen = choices.iter().position(|choice| *choice == value.value);
-    if chosen.is_none() {
-        let found = messages::not_a_choice(&value, "type", &choices);
-        reader.diags.push(found);
-    }
-    chosen == Some(1)
+    let value = reader.attribute(node, "type");
+    value.and_then(|value| reader.choice(&value, "type", &choices)) == Some(1)
 }
 
 fn inner_state(node: Node<'_, '_>, kind: Kind, depth: usize, reader: &mut Reader<'_>) -> State {
@@ -225,32 +209,20 @@ fn inner_state(node: Node<'_, '_>, kind: Kind, depth: usize, reader: &mut Reader
     };
     reader.expect_attributes(node, known, own);
     let tag = reader.tag(node);
-    let id = reader.attribute(node, "id").and_then(|id| {
-        let fault = if id.value.is_empty() {
-            Some(messages::empty_attribute(id.span, "id"))
+    let id = reader.attribute(node, "id").filter(|id| {
+        let is_empty = id.value.is_empty();
+        if is_empty {
+            reader.report(messages::empty_attribute(id.span, "id"));
         } else if id.value.contains(' ') {
-            Some(messages::not_one_name(&id, "id"))
-        } else {
-            None
-        };
-        match fault {
-            Some(fault) => {
-                reader.diags.push(fault);
-                None
-            }
-            None => Some(id),
+            reader.report(messages::not_one_name(id, "id"));
         }
+        !is_empty && !id.value.contains(' ')
     });
     let mut state = empty(kind, tag, id);
     if let Some(verdict) = reader.own_attribute(node, "verdict") {
         let choices = ["success", "failure"];
-        match choices.iter().position(|choice| *choice == verdict.value) {
-            Some(1) => state.verdict = Verdict::Failure,
-            Some(_) => {}
-            None => {
-                let found = messages::not_a_choice(&verdict, "verdict", &choices);
-                reader.diags.push(found);
-            }
+        if reader.choice(&verdict, "verdict", &choices) == Some(1) {
+            state.verdict = Verdict::Failure;
         }
     }
     if kind == Kind::State {
@@ -264,8 +236,7 @@ fn inner_state(node: Node<'_, '_>, kind: Kind, depth: usize, reader: &mut Reader
     if let Kind::History { .. } = kind {
         match state.transitions.len() {
             0 => {
-                let found = messages::missing_default_transition(tag);
-                reader.diags.push(found);
+                reader.report(messages::missing_default_transition(tag));
             }
             1 => {}
             _ => several_transitions(&state.transitions, "history", reader),
@@ -276,8 +247,7 @@ fn inner_state(node: Node<'_, '_>, kind: Kind, depth: usize, reader: &mut Reader
 
 fn several_transitions(transitions: &[Transition], element: &str, reader: &mut Reader<'_>) {
     for again in transitions.iter().skip(1) {
-        let found = messages::second_element(again.span, "transition", element);
-        reader.diags.push(found);
+        reader.report(messages::second_element(again.span, "transition", element));
     }
 }
 
@@ -311,27 +281,23 @@ fn transition(
     let events = reader.words(node, "event").inspect(|events| {
         if events.is_empty() {
             let span = reader.attribute(node, "event").map(|event| event.span);
-            let found = messages::empty_attribute(span.unwrap_or(tag), "event");
-            reader.diags.push(found);
+            reader.report(messages::empty_attribute(span.unwrap_or(tag), "event"));
         }
     });
     let targets = reader.words(node, "target").unwrap_or_default();
     if let Some(target) = reader.attribute(node, "target")
         && targets.is_empty()
     {
-        let found = messages::empty_attribute(target.span, "target");
-        reader.diags.push(found);
+        reader.report(messages::empty_attribute(target.span, "target"));
     } else if targets.is_empty() && matches!(of, Kind::History { .. }) {
-        let found = messages::missing_attribute(tag, "transition", "target");
-        reader.diags.push(found);
+        reader.report(messages::missing_attribute(tag, "transition", "target"));
     }
     let exact = reader.own_attribute(node, "exact");
     let condition = reader.excerpt(node, "cond").filter(|condition| {
         let is_empty = condition.text().trim().is_empty();
         if is_empty {
             let span = reader.attribute(node, "cond").map(|value| value.span);
-            let found = messages::empty_attribute(span.unwrap_or(tag), "cond");
-            reader.diags.push(found);
+            reader.report(messages::empty_attribute(span.unwrap_or(tag), "cond"));
         }
         !is_empty
     });
@@ -352,8 +318,7 @@ fn initial_element(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_
     reader.expect_attributes(node, &[], &[]);
     let tag = reader.tag(node);
     if state.initial.is_some() {
-        let found = messages::second_element(tag, "initial", "state");
-        reader.diags.push(found);
+        reader.report(messages::second_element(tag, "initial", "state"));
         return;
     }
     let mut found = Vec::new();
@@ -378,9 +343,7 @@ fn initial_element(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_
                 content: transition.content,
             });
         }
-        None => reader
-            .diags
-            .push(messages::missing_element(tag, "initial", "transition")),
+        None => reader.report(messages::missing_element(tag, "initial", "transition")),
     }
 }
 
@@ -429,15 +392,13 @@ fn guard(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Guard> {
     let field = reader.required(node, "field", Reader::attribute);
     let Some(operator) = Operator::from_name(&word.value) else {
         let names = Operator::ALL.map(Operator::name);
-        let found = messages::not_a_choice(&word, "operator", &names);
-        reader.diags.push(found);
+        reader.report(messages::not_a_choice(&word, "operator", &names));
         return None;
     };
     let constants = reader.excerpt(node, "value");
     if constants.is_none() && operator.needs_presence() {
         let tag = reader.tag(node);
-        let found = messages::missing_attribute(tag, "guard", "value");
-        reader.diags.push(found);
+        reader.report(messages::missing_attribute(tag, "guard", "value"));
         return None;
     }
     Some(Guard {
@@ -467,15 +428,11 @@ fn collect_root_copies(document: &mut State, reader: &mut Reader<'_>) {
             .into_iter()
             .find(|(one, other)| one.words() != other.words());
         if let Some((one, other)) = differs {
-            let found = messages::copies_differ(copy_span(other), one.span);
-            reader.diags.push(found);
+            reader.report(messages::copies_differ(copy_span(other), one.span));
         } else if let Some(lost) = wanted.get(copies.len()) {
-            reader
-                .diags
-                .push(messages::copy_missing(state.tag, lost.span));
+            reader.report(messages::copy_missing(state.tag, lost.span));
         } else if let Some(more) = copies.get(wanted.len()) {
-            let found = messages::surplus_copy(copy_span(more));
-            reader.diags.push(found);
+            reader.report(messages::surplus_copy(copy_span(more)));
         }
     }
     document.transitions = first.unwrap_or_default();
@@ -495,9 +452,9 @@ fn take_copies(state: &mut State, reader: &mut Reader<'_>) -> Vec<Transition> {
     for (index, copy) in copies.iter().enumerate() {
         let Some(mark) = &copy.of_root else { continue };
         if mark.value != (index + 1).to_string() {
-            reader.diags.push(messages::copy_number(mark, index + 1));
+            reader.report(messages::copy_number(mark, index + 1));
         } else if copy.span.start < last_own {
-            reader.diags.push(messages::copy_before_own(mark.span));
+            reader.report(messages::copy_before_own(mark.span));
         }
     }
     state.transitions = own;

@@ -152,8 +152,7 @@ pub(super) fn alone_kind(
         (Kind::History, None) if parent == ROOT => history_of_the_machine(id, said.span),
         (Kind::History, None) => {
             if let Some((key, span)) = key_of_active_states(state) {
-                let diagnostic = active_history(id, key, span);
-                context.diags.push(diagnostic);
+                context.diags.push(active_history(id, key, span));
             }
             return Some(Kind::History);
         }

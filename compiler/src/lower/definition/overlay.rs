@@ -92,13 +92,12 @@ fn overlay_initial(
     };
     if drawn.iter().all(|drawn| drawn.targets != states) {
         let target = first.targets.first().copied().unwrap_or(scope);
-        let diagnostic = initial_differs_from_drawn(
+        context.diags.push(initial_differs_from_drawn(
             initial.span,
             initial.targets.first().map_or("", |name| &name.value),
             &draft.get(target).ir.id,
             first.span,
-        );
-        context.diags.push(diagnostic);
+        ));
         return;
     }
     let actions = details::intern_actions(&initial.actions, draft);

@@ -148,8 +148,7 @@ impl Branches {
                     draft.get(join).ir.id.as_str(),
                     draft.get(reach.target).ir.id.as_str(),
                 );
-                let diagnostic = lost_branch(names, reach.start, joined);
-                context.diags.push(diagnostic);
+                context.diags.push(lost_branch(names, reach.start, joined));
                 return None;
             }
             let states = reach.from.keys().copied();
@@ -195,8 +194,7 @@ impl Branches {
             let Some(reach) = reach.filter(|_| !is_join) else {
                 let fork = &draft.get(self.fork).ir.id;
                 let name = &draft.get(target).ir.id;
-                let diagnostic = branch_out_of_scope(fork, name, start);
-                context.diags.push(diagnostic);
+                context.diags.push(branch_out_of_scope(fork, name, start));
                 return None;
             };
             all.push(reach);
@@ -270,8 +268,7 @@ impl Branches {
                     .filter(|&to| draft.get(to).pseudo == Some(Stereotype::Join));
                 if let Some(other) = other {
                     let names = (id, join_id, draft.get(other).ir.id.as_str());
-                    let diagnostic = two_joins(names, &path);
-                    context.diags.push(diagnostic);
+                    context.diags.push(two_joins(names, &path));
                 } else if !waits(step.transition, draft) {
                     let diagnostic = path_that_leaves_early((id, join_id), &path);
                     context.diags.push(diagnostic);

@@ -418,13 +418,12 @@ fn add_decision(
     // In a broken diagram, the second beginning may belong elsewhere.
     let other = all.iter().find(|other| other.target != first.target);
     if let Some(other) = other.filter(|_| !context.diags.has_errors()) {
-        let diagnostic = several_initial_states(
+        context.diags.push(several_initial_states(
             (name(first), name(other)),
             &draft.get(start).ir.id,
             first.span,
             other.span,
-        );
-        context.diags.push(diagnostic);
+        ));
     }
     let mut said: BTreeSet<(StateHandle, Option<&str>)> = BTreeSet::new();
     for beginning in all {

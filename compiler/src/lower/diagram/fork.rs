@@ -112,8 +112,7 @@ fn resolve_fork(
             context.diags.push(diagnostic);
         }
         [(target, span)] => {
-            let diagnostic = single_way("fork", &id, "out of", *span);
-            context.diags.push(diagnostic);
+            context.diags.push(single_way("fork", &id, "out of", *span));
             bypass(fork, &[*target], draft);
         }
         _ if parallel_of_targets(&targets, draft).is_some() => {
@@ -186,8 +185,7 @@ fn refuse_label(transition: &DraftTransition, draft: &Draft, context: &mut Conte
     let acts = !transition.ir.actions.is_empty();
     if acts || !transition.label_guards.is_empty() || transition.otherwise {
         let id = &draft.get(transition.ir.source).ir.id;
-        let diagnostic = guarded_fork(id, transition.ir.span);
-        context.diags.push(diagnostic);
+        context.diags.push(guarded_fork(id, transition.ir.span));
     }
 }
 
@@ -318,8 +316,7 @@ fn resolve_lone_join(join: StateHandle, draft: &mut Draft, context: &mut Context
             context.diags.push(diagnostic);
         }
         ([(_, only)], outgoing) => {
-            let diagnostic = single_way("join", &id, "to", *only);
-            context.diags.push(diagnostic);
+            context.diags.push(single_way("join", &id, "to", *only));
             let only = outgoing.first().filter(|_| outgoing.len() == 1);
             let target = only.and_then(|&out| draft.transitions.get(out)?.ir.target());
             match target {
@@ -329,8 +326,7 @@ fn resolve_lone_join(join: StateHandle, draft: &mut Draft, context: &mut Context
         }
         (sources, _) => {
             let places: Vec<Span> = sources.iter().map(|&(_, span)| span).collect();
-            let diagnostic = join_without_fork(&id, span, &places);
-            context.diags.push(diagnostic);
+            context.diags.push(join_without_fork(&id, span, &places));
         }
     }
 }

@@ -6,8 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::Diags;
-use crate::diag::{Applicability, Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::definition::ast::Kind;
 use crate::lower::draft::{Draft, StateHandle};
 use crate::source::Span;
@@ -105,10 +104,5 @@ fn twin_history(
         .label(format!("the history of `{second}`"))
         .related(first_span, format!("the history of `{first}`"))
         .note(format!("Mermaid draws one `{sign}` for the whole diagram"))
-        .fix(
-            Applicability::Safe,
-            "say whose history it is",
-            span,
-            format!("{second}{sign}"),
-        )
+        .safe_fix("say whose history it is", span, format!("{second}{sign}"))
 }

@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diag::Diags;
-use crate::diag::{Applicability, Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::{Body, Declaration, Statement, StatementKind};
 use crate::front::words::to_nfc;
@@ -189,5 +188,5 @@ fn empty_region(id: &str, divider: Span, first: bool) -> Diagnostic {
     Diagnostic::new(Code::EmptyRegion, divider, message)
         .label("divides nothing")
         .note("a region without a state is none: the divider is left out")
-        .fix(Applicability::Safe, "remove the divider", divider, "")
+        .safe_fix("remove the divider", divider, "")
 }

@@ -7,8 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::Diags;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::Stereotype;
 use crate::lower::draft::{Draft, ROOT, StateHandle};
@@ -225,16 +224,13 @@ fn break_cycles(draft: &mut Draft) {
 fn two_owners(draft: &Draft, state: StateHandle, first: &Claim, other: &Claim) -> Diagnostic {
     let id = &draft.get(state).ir.id;
     let (one, two) = (draft.scope_name(first.scope), draft.scope_name(other.scope));
-    Diagnostic::new(
-        Code::TwoOwners,
-        other.span,
-        format!("`{id}` can't be inside {one} and inside {two}"),
-    )
-    .label(format!("inside {two} here"))
-    .related(first.span, format!("inside {one} here"))
-    .help(format!(
-        "keep what `{id}` does in one body; other bodies may only lead to it"
-    ))
+    let message = format!("`{id}` can't be inside {one} and inside {two}");
+    Diagnostic::new(Code::TwoOwners, other.span, message)
+        .label(format!("inside {two} here"))
+        .related(first.span, format!("inside {one} here"))
+        .help(format!(
+            "keep what `{id}` does in one body; other bodies may only lead to it"
+        ))
 }
 
 fn drawn_elsewhere(

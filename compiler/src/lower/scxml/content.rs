@@ -4,7 +4,7 @@ use super::events::FAULT;
 use super::native::is_no_expression;
 use super::{Lowering, plain};
 use crate::arena::{Arena, Handle};
-use crate::diag::{Applicability, Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::front::scxml::ast::{Branch, Content, ContentKind};
 use crate::front::scxml::messages;
 use crate::front::words::{slug, to_nfc};
@@ -168,8 +168,7 @@ impl Lowering<'_, '_> {
                 actions.push(action);
             } else if let Some(name) = given {
                 let first = self.actions.at(action).span;
-                let found = messages::action_name_reused(name, first);
-                self.diags.push(found);
+                self.diags.push(messages::action_name_reused(name, first));
             }
             return;
         }
@@ -363,19 +362,10 @@ pub(super) fn name_of(
 
 /// Reports that no `<send>` has the id that is cancelled. SCXML allows it, and it does nothing.
 fn idle_cancel(id: &Spanned<String>, suggestion: Option<&str>) -> Diagnostic {
-    let found = Diagnostic::new(
-        Code::IdleCancel,
-        id.span,
-        format!("no `<send>` has the id `{}`", id.value),
-    )
-    .label("cancels nothing");
+    let message = format!("no `<send>` has the id `{}`", id.value);
+    let found = Diagnostic::new(Code::IdleCancel, id.span, message).label("cancels nothing");
     match suggestion {
-        Some(suggestion) => found.help(format!("did you mean `{suggestion}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{suggestion}`"),
-            id.span,
-            suggestion,
-        ),
+        Some(suggestion) => found.did_you_mean(suggestion, id.span, ""),
         None => found.help("give the `<send>` that is meant an `id`"),
     }
 }

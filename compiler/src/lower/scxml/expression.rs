@@ -6,7 +6,7 @@
 
 use super::native::{NEVER, NEVER_OF_FAILURES, native};
 use super::{Lowering, plain};
-use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
+use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::excerpt::Excerpt;
 use crate::front::expression::ast::{self, BinaryOperator, Kind};
 use crate::front::expression::{Written, parse};
@@ -163,8 +163,7 @@ impl Lowering<'_, '_> {
             Kind::InState(name) => {
                 let Some(&state) = self.by_id.get(&plain(name)) else {
                     let suggestion = nearest(&name.value, self.by_id.keys().map(String::as_str));
-                    let found = unknown_target(name, suggestion);
-                    self.diags.push(found);
+                    self.diags.push(unknown_target(name, suggestion));
                     return None;
                 };
                 ExpressionKind::InState(state)
@@ -239,8 +238,7 @@ impl Lowering<'_, '_> {
             return None;
         }
         let suggestion = nearest(first, self.data.ids.iter().map(String::as_str));
-        let found = undeclared_name(span, path, suggestion);
-        self.diags.push(found);
+        self.diags.push(undeclared_name(span, path, suggestion));
         None
     }
 }
@@ -290,12 +288,7 @@ fn undeclared_name(place: Span, name: &str, known: Option<&str>) -> Diagnostic {
             .help("keep what is needed in the data");
     }
     match known {
-        Some(suggestion) => found.help(format!("did you mean `{suggestion}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{suggestion}`"),
-            place,
-            suggestion,
-        ),
+        Some(suggestion) => found.did_you_mean(suggestion, place, ""),
         None => found.help("declare it: `<data id=\"…\"/>` in a `<datamodel>`"),
     }
 }

@@ -207,8 +207,7 @@ impl Lowering<'_, '_> {
         let mut may_fail = false;
         for block in blocks {
             if let Some(first) = block.first().filter(|_| may_fail) {
-                let found = messages::second_block(first.span, element);
-                self.diags.push(found);
+                self.diags.push(messages::second_block(first.span, element));
             }
             let start = self.actions.len();
             list.extend(self.contents(block));

@@ -46,8 +46,7 @@ impl Lowering<'_, '_> {
                 .find(|(other, _)| !self.are_orthogonal(*other, state));
             if let Some(&(other, earlier)) = apart {
                 let within = self.is_within(state, other) || self.is_within(other, state);
-                let finding = conflicting_targets(earlier, name, within);
-                self.diags.push(finding);
+                self.diags.push(conflicting_targets(earlier, name, within));
                 continue;
             }
             found.push((state, name));
@@ -82,15 +81,12 @@ impl Lowering<'_, '_> {
 
 /// Reports two states of one list that can't be active together, or of which one implies the other.
 fn conflicting_targets(one: &Spanned<String>, other: &Spanned<String>, within: bool) -> Diagnostic {
-    let found = Diagnostic::new(
-        Code::IllegalTargets,
-        other.span,
-        format!(
-            "`{}` and `{}` can't both be targets",
-            one.value, other.value
-        ),
-    )
-    .related(one.span, "the other one");
+    let message = format!(
+        "`{}` and `{}` can't both be targets",
+        one.value, other.value
+    );
+    let found = Diagnostic::new(Code::IllegalTargets, other.span, message)
+        .related(one.span, "the other one");
     if within {
         return found
             .label("one is inside the other")
@@ -103,12 +99,9 @@ fn conflicting_targets(one: &Spanned<String>, other: &Spanned<String>, within: b
 
 /// Reports that a state begins, or a history leads, outside of where it may.
 fn target_outside(target: &Spanned<String>, scope: &str, declared: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::IllegalTargets,
-        target.span,
-        format!("`{}` isn't inside `{scope}`", target.value),
-    )
-    .label(format!("must be a state inside `{scope}`"))
-    .related(declared, format!("`{}` is here", target.value))
-    .help(format!("name a state inside `{scope}`"))
+    let message = format!("`{}` isn't inside `{scope}`", target.value);
+    Diagnostic::new(Code::IllegalTargets, target.span, message)
+        .label(format!("must be a state inside `{scope}`"))
+        .related(declared, format!("`{}` is here", target.value))
+        .help(format!("name a state inside `{scope}`"))
 }

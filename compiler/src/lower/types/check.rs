@@ -259,12 +259,9 @@ fn arithmetic(operator: BinaryOperator, one: &Type, two: &Type) -> (bool, Type) 
 }
 
 fn division_by_zero(sign: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::DivisionByZero,
-        span,
-        format!("`{sign}` by zero has no value"),
-    )
-    .label("always zero")
-    .note("an expression without a value makes its guard false, and its assignment fail")
-    .help("write another divisor")
+    let message = format!("`{sign}` by zero has no value");
+    Diagnostic::new(Code::DivisionByZero, span, message)
+        .label("always zero")
+        .note("an expression without a value makes its guard false, and its assignment fail")
+        .help("write another divisor")
 }

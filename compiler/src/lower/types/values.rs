@@ -10,7 +10,7 @@ use super::check::Check;
 use super::kind::{comparable, of_constant};
 use crate::arena::Handle;
 use crate::datum::merge_rule;
-use crate::diag::{Applicability, Code, Diagnostic, nearest, quoted_list};
+use crate::diag::{Code, Diagnostic, nearest, quoted_list};
 use crate::ir::{
     Assign, BinaryOperator, Constant, Expression, ExpressionKind, Field, Machine, Operator,
 };
@@ -259,12 +259,7 @@ fn foreign_value(
     // What needs an escape would have to be written in another way here.
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
     match place.filter(|_| similar.chars().all(is_plain)) {
-        Some(place) => diagnostic.fix(
-            Applicability::Unsafe,
-            format!("write `{similar}`"),
-            place,
-            similar,
-        ),
+        Some(place) => diagnostic.unsafe_fix(format!("write `{similar}`"), place, similar),
         None => diagnostic,
     }
 }

@@ -12,12 +12,11 @@ use statemark_runs::runs::{
 use statemark_runs::state::Revision;
 use statemark_runs::{Key, Loaded, Written, check_artifact, read_artifact};
 
-use crate::args::{StoreArgs, TextFormat};
+use crate::args::{RunArgs, StoreArgs, TextFormat};
 use crate::clock::format_length;
-use crate::failure::{ExitStatus, Failure};
-use crate::files;
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Printer, count};
-use crate::runs;
+use crate::{files, runs};
 
 /// Submit the artifacts of a run, checked against their contracts.
 #[derive(Debug, clap::Args)]
@@ -48,14 +47,11 @@ enum ArtifactsCommand {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  statemark artifacts list build-7 --all")]
 struct ListArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// Every revision
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Print a revision: by default, the newest that isn't discarded
@@ -163,10 +159,7 @@ struct Answer<'a> {
 }
 
 /// Runs a subcommand.
-pub(in crate::commands) fn run(
-    args: &ArtifactsArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn run(args: &ArtifactsArgs, printer: &mut Printer) -> CommandResult {
     match &args.command {
         ArtifactsCommand::List(args) => list(args, printer),
         ArtifactsCommand::Show(args) => show(args, printer),
@@ -187,7 +180,7 @@ pub(in crate::commands) fn run(
     }
 }
 
-fn put(args: &PutArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn put(args: &PutArgs, printer: &mut Printer) -> CommandResult {
     let FileArgs {
         run,
         name,
@@ -210,10 +203,9 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     bytes.map_err(|size| files::too_large(file, size, MAX_ARTIFACT))
 }
 
-fn list(args: &ListArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let runs = runs::open(&args.store)?;
-    let loaded = runs::load(&runs, &args.run)?;
-    let is_json = args.store.format() == TextFormat::Json;
+fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
+    let (runs, loaded) = runs::open_run(&args.run)?;
+    let is_json = args.run.store.format() == TextFormat::Json;
     let mut is_empty = true;
     for (name, revisions) in &loaded.state.artifacts {
         // The current one, even if newer ones were discarded.
@@ -270,7 +262,7 @@ fn revision_line(name: &str, revision: &Revision, now: u64) -> String {
     )
 }
 
-fn show(args: &RevisionArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn show(args: &RevisionArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let loaded = runs::load(&runs, &args.run)?;
     let found = read_artifact(&runs, &loaded, &args.name, args.revision)?;
@@ -284,7 +276,7 @@ fn show(args: &RevisionArgs, printer: &mut Printer) -> Result<ExitStatus, Failur
     Ok(ExitStatus::Clean)
 }
 
-fn check(args: &FileArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn check(args: &FileArgs, printer: &mut Printer) -> CommandResult {
     let content = read(&args.file)?;
     let runs = runs::open(&args.store)?;
     let loaded = runs::load(&runs, &args.run)?;

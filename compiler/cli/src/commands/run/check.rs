@@ -8,7 +8,7 @@ use statemark_runs::{Checked, Key, RunCheck, RunCheckIn, RunId};
 use crate::args::{SpecsArgs, StoreArgs, TextFormat};
 use crate::checks::{self, CheckSource};
 use crate::clock::format_length;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus};
 use crate::printer::Printer;
 use crate::project::variable;
 use crate::runs;
@@ -89,10 +89,7 @@ struct Answer {
 }
 
 /// Runs a check.
-pub(in crate::commands) fn run(
-    args: &RunCheckArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn run(args: &RunCheckArgs, printer: &mut Printer) -> CommandResult {
     let from_environment = || variable(VARIABLE).filter(|_| args.workflow.is_none());
     let Some(run) = args.run.clone().or_else(from_environment) else {
         return run_alone(args, printer);
@@ -124,7 +121,7 @@ pub(in crate::commands) fn run(
 }
 
 /// Runs a check that is for no run.
-fn run_alone(args: &RunCheckArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn run_alone(args: &RunCheckArgs, printer: &mut Printer) -> CommandResult {
     let specs = &args.specs.specs;
     let source = match &args.workflow {
         Some(id) => CheckSource::Workflow(id, specs),

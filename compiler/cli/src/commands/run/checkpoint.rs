@@ -10,9 +10,9 @@ use statemark_runs::state::Checkpoint as SavedCheckpoint;
 use statemark_runs::{FinishRestore, GiveUpRestore, Key, Written};
 
 use super::REPLAYED;
-use crate::args::{StoreArgs, TextFormat};
+use crate::args::{RunArgs, StoreArgs, TextFormat};
 use crate::clock::format_time;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus};
 use crate::printer::{Palette, Printer};
 use crate::runs;
 
@@ -45,9 +45,6 @@ enum CheckpointCommand {
                         index and stash stay as they are.\n\
                         Exit code 1: there is a checkpoint of that name already.")]
 struct TakeArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// The checkpoint's name; by default, the number of its record
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -61,7 +58,7 @@ struct TakeArgs {
     #[arg(long, value_name = "KEY")]
     key: Option<Key>,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Restore files; the run stays where it is.
@@ -102,11 +99,8 @@ struct RestoreArgs {
                         statemark checkpoint list build-7\n  \
                         statemark checkpoint list build-7 --json     one checkpoint a line")]
 struct ListArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 impl From<&TakeArgs> for TakeCheckpoint {
@@ -120,23 +114,20 @@ impl From<&TakeArgs> for TakeCheckpoint {
 }
 
 /// Runs a subcommand.
-pub(in crate::commands) fn run(
-    args: &CheckpointArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn run(args: &CheckpointArgs, printer: &mut Printer) -> CommandResult {
     match &args.command {
         CheckpointCommand::Take(args) => {
-            let runs = runs::open(&args.store)?;
-            let checkpoint = TakeCheckpoint::from(args);
-            let written = runs::execute(&runs, &args.run, args.key.as_ref(), &checkpoint)?;
-            Ok(Answer::new(&written).print(args.store.format(), printer))
+            let (run, checkpoint) = (&args.run, TakeCheckpoint::from(args));
+            let runs = runs::open(&run.store)?;
+            let written = runs::execute(&runs, &run.id, args.key.as_ref(), &checkpoint)?;
+            Ok(Answer::new(&written).print(run.store.format(), printer))
         }
         CheckpointCommand::Restore(args) => restore(args, printer),
         CheckpointCommand::List(args) => list(args, printer),
     }
 }
 
-fn restore(args: &RestoreArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn restore(args: &RestoreArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let (run, key) = (args.run.as_str(), args.key.as_ref());
     let written = match (args.name.clone(), args.give_up.clone()) {
@@ -228,9 +219,8 @@ struct CheckpointLine<'a> {
     current: bool,
 }
 
-fn list(args: &ListArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let runs = runs::open(&args.store)?;
-    let loaded = runs::load(&runs, &args.run)?;
+fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
+    let (_, loaded) = runs::open_run(&args.run)?;
     let state = &loaded.state;
     let mut saved: Vec<&SavedCheckpoint> = state.checkpoints.values().collect();
     saved.sort_by_key(|checkpoint| checkpoint.seq);
@@ -239,7 +229,7 @@ fn list(args: &ListArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     let width = width.max().unwrap_or(0);
     for saved in &saved {
         let current = state.workspace.as_ref() == Some(&saved.taken.name);
-        if args.store.format() == TextFormat::Json {
+        if args.run.store.format() == TextFormat::Json {
             printer.json(&CheckpointLine {
                 checkpoint: &saved.taken,
                 seq: saved.seq,

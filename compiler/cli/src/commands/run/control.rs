@@ -1,10 +1,12 @@
 //! `pause`, `continue`, `cancel` and `force`: a run is stopped, resumed, or set by hand.
 
-use statemark_runs::{CancelRun, ContinueRun, ForceState, Key, PauseRun, RunId, Runs};
+use statemark_runs::{
+    CancelRun, ContinueRun, ForceState, Key, Operation, PauseRun, RunId, Runs, Written,
+};
 
 use super::print_outcome;
-use crate::args::StoreArgs;
-use crate::failure::{ExitStatus, Failure};
+use crate::args::{RunArgs, StoreArgs};
+use crate::failure::{CommandResult, Failure};
 use crate::printer::Printer;
 use crate::{project, runs};
 
@@ -31,9 +33,6 @@ pub(crate) struct CancelArgs {
 /// A run, and the reason to stop it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StopArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// The reason
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -41,33 +40,30 @@ pub(crate) struct StopArgs {
     #[arg(long, value_name = "KEY")]
     key: Option<Key>,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Pauses a run.
-pub(in crate::commands) fn pause(
-    args: &PauseArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let args = &args.stop;
-    let runs = runs::open(&args.store)?;
-    let reason = args.reason.clone();
-    let written =
-        runs::execute_as_person(&runs, &args.run, args.key.as_ref(), &PauseRun { reason })?;
-    print_outcome(&written, &runs, &args.store, printer)
+pub(in crate::commands) fn pause(args: &PauseArgs, printer: &mut Printer) -> CommandResult {
+    let reason = args.stop.reason.clone();
+    stop(&args.stop, &PauseRun { reason }, printer)
 }
 
 /// Cancels a run.
-pub(in crate::commands) fn cancel(
-    args: &CancelArgs,
+pub(in crate::commands) fn cancel(args: &CancelArgs, printer: &mut Printer) -> CommandResult {
+    let reason = args.stop.reason.clone();
+    stop(&args.stop, &CancelRun { reason }, printer)
+}
+
+fn stop<T>(
+    args: &StopArgs,
+    operation: &impl Operation<Response = Written<T>>,
     printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let args = &args.stop;
-    let runs = runs::open(&args.store)?;
-    let reason = args.reason.clone();
-    let written =
-        runs::execute_as_person(&runs, &args.run, args.key.as_ref(), &CancelRun { reason })?;
-    print_outcome(&written, &runs, &args.store, printer)
+) -> CommandResult {
+    let StopArgs { run, key, .. } = args;
+    let runs = runs::open(&run.store)?;
+    let written = runs::execute_as_person(&runs, &run.id, key.as_ref(), operation)?;
+    print_outcome(&written, &runs, &run.store, printer)
 }
 
 /// Continue a paused run.
@@ -98,10 +94,7 @@ pub(crate) struct ContinueArgs {
 }
 
 /// Continues a run.
-pub(in crate::commands) fn resume(
-    args: &ContinueArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn resume(args: &ContinueArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let run = match (&args.run, &args.latest) {
         (Some(run), _) => runs::load(&runs, run)?.run,
@@ -153,10 +146,7 @@ impl From<&ForceArgs> for ForceState {
 }
 
 /// Sets a run to a state.
-pub(in crate::commands) fn force(
-    args: &ForceArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn force(args: &ForceArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let written = runs::execute_as_person(&runs, &args.run, None, &ForceState::from(args))?;
     print_outcome(&written, &runs, &args.store, printer)

@@ -9,8 +9,8 @@ use statemark_runs::runs::ReportEffect;
 use statemark_runs::state::EffectState;
 
 use super::REPLAYED;
-use crate::args::{self, StoreArgs, TextFormat};
-use crate::failure::{ExitStatus, Failure};
+use crate::args::{self, RunArgs, StoreArgs, TextFormat};
+use crate::failure::{CommandResult, ExitStatus};
 use crate::printer::{Palette, Printer};
 use crate::runs;
 
@@ -40,14 +40,11 @@ enum EffectCommand {
                         statemark effect list build-7 --open     those whose outcome is open\n  \
                         statemark effect list build-7 --json     one effect a line")]
 struct ListArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// Only those that nobody has certainly carried out
     #[arg(long)]
     open: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Report the outcome of an effect.
@@ -94,10 +91,7 @@ impl From<&ReportArgs> for ReportEffect {
 }
 
 /// Runs a subcommand.
-pub(in crate::commands) fn run(
-    args: &EffectArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn run(args: &EffectArgs, printer: &mut Printer) -> CommandResult {
     match &args.command {
         EffectCommand::List(args) => list(args, printer),
         EffectCommand::Report(args) => report(args, printer),
@@ -116,9 +110,8 @@ struct EffectLine<'a> {
     open: bool,
 }
 
-fn list(args: &ListArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let runs = runs::open(&args.store)?;
-    let loaded = runs::load(&runs, &args.run)?;
+fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
+    let (_, loaded) = runs::open_run(&args.run)?;
     let open = loaded.open_effects();
     let effects = loaded.state.effects.iter();
     let mut lines: Vec<EffectLine<'_>> = effects
@@ -139,12 +132,12 @@ fn list(args: &ListArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
         width(|line| line.effect.name.chars().count()),
     );
     for line in &lines {
-        match args.store.format() {
+        match args.run.store.format() {
             TextFormat::Json => printer.json(line),
             TextFormat::Text => printer.result(&line.describe(widths, palette)),
         }
     }
-    if lines.is_empty() && args.store.format() == TextFormat::Text {
+    if lines.is_empty() && args.run.store.format() == TextFormat::Text {
         printer.remark(if args.open {
             "no open effects\n"
         } else {
@@ -197,7 +190,7 @@ struct Answer {
     replayed: bool,
 }
 
-fn report(args: &ReportArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+fn report(args: &ReportArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let report = ReportEffect::from(args);
     let written = runs::execute(&runs, &args.run, args.key.as_ref(), &report)?;

@@ -12,7 +12,7 @@ use statemark_runs::{
 use super::{REPLAYED, describe_next};
 use crate::args::{self, SpecsArgs, StoreArgs, TextFormat};
 use crate::catalog::unknown_workflow;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::Printer;
 use crate::{project, runs};
 
@@ -105,10 +105,7 @@ struct Answer<'a> {
 }
 
 /// Reports on a run.
-pub(in crate::commands) fn run(
-    args: &EmitArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn run(args: &EmitArgs, printer: &mut Printer) -> CommandResult {
     let (report, unread) = read_report(args)?;
     for field in unread {
         let kind = &args.kind;

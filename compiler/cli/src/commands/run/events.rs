@@ -5,7 +5,7 @@ use statemark_runs::{Key, Order, RunId, SendEvent, StartRun};
 
 use super::{print_outcome, print_run};
 use crate::args::{self, SpecsArgs, StoreArgs};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus};
 use crate::printer::Printer;
 use crate::{project, runs};
 
@@ -50,10 +50,7 @@ impl From<&StartArgs> for StartRun {
 }
 
 /// Starts a run.
-pub(in crate::commands) fn start(
-    args: &StartArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn start(args: &StartArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open_with(&args.store, &args.specs, &args.workflow)?;
     let start = StartRun {
         project: Some(project::id(".")?),
@@ -102,10 +99,7 @@ impl From<&SendArgs> for SendEvent {
 }
 
 /// Sends an event.
-pub(in crate::commands) fn send(
-    args: &SendArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn send(args: &SendArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let run = runs::load(&runs, &args.run)?.run;
     let order = Order {

@@ -6,9 +6,9 @@ use serde_json::Value;
 use statemark_runs::runs::{Marked, Timeline};
 use statemark_runs::{Body, Record, RunId, Runs, StoreError, load_timeline, state};
 
-use crate::args::{StoreArgs, TextFormat};
+use crate::args::{RunArgs, TextFormat};
 use crate::clock::{format_length, format_time};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Palette, Printer};
 use crate::runs;
 
@@ -19,9 +19,6 @@ use crate::runs;
                         statemark events build-7 --after 12 --watch     new records, as they come\n  \
                         statemark events build-7 --json                 one record a line")]
 pub(crate) struct EventsArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// Only records after this one
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: u64,
@@ -32,16 +29,12 @@ pub(crate) struct EventsArgs {
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Shows the journal of a run.
-pub(in crate::commands) fn events(
-    args: &EventsArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let runs = runs::open(&args.store)?;
-    let loaded = runs::load(&runs, &args.run)?;
+pub(in crate::commands) fn events(args: &EventsArgs, printer: &mut Printer) -> CommandResult {
+    let (runs, loaded) = runs::open_run(&args.run)?;
     // A newer version may have written kinds that this one doesn't know.
     if loaded.state.unknown == 0 {
         check_kinds(&args.kind)?;
@@ -80,7 +73,7 @@ fn print_records(
         if !args.kind.is_empty() && !args.kind.contains(&record.kind) {
             return Ok(());
         }
-        if args.store.format() == TextFormat::Json {
+        if args.run.store.format() == TextFormat::Json {
             printer.json(&record_json(record));
             return Ok(());
         }
@@ -138,22 +131,16 @@ fn print_record(record: Option<&(Record, u64)>, printer: &mut Printer) {
                         statemark timeline build-7\n  \
                         statemark timeline build-7 --json")]
 pub(crate) struct TimelineArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Shows the timeline of a run.
-pub(in crate::commands) fn timeline(
-    args: &TimelineArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let runs = runs::open(&args.store)?;
-    let run = runs::find(runs.store(), &args.run)?;
+pub(in crate::commands) fn timeline(args: &TimelineArgs, printer: &mut Printer) -> CommandResult {
+    let runs = runs::open(&args.run.store)?;
+    let run = runs::find(runs.store(), &args.run.id)?;
     let timeline = load_timeline(&runs, &run)?;
-    match args.store.format() {
+    match args.run.store.format() {
         TextFormat::Json => printer.json(&timeline),
         TextFormat::Text => printer.result(&describe_timeline(&timeline, printer.palette())),
     }

@@ -10,7 +10,7 @@ use statemark_runs::{Key, Loaded, RowChanges, RunView, plan_migration, replay_ru
 
 use super::{REPLAYED, describe_run};
 use crate::args::{SpecsArgs, StoreArgs, TextFormat};
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus};
 use crate::printer::{Palette, Printer, WIDTH, count, fit};
 use crate::runs::{self, Comparison};
 
@@ -38,10 +38,7 @@ pub(crate) struct ReplayArgs {
 }
 
 /// Replays a run.
-pub(in crate::commands) fn replay(
-    args: &ReplayArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn replay(args: &ReplayArgs, printer: &mut Printer) -> CommandResult {
     let (runs, run, under) = match &args.under {
         None => {
             let runs = runs::open(&args.store)?;
@@ -161,10 +158,7 @@ struct Answer<'a> {
 }
 
 /// Migrates a run.
-pub(in crate::commands) fn migrate(
-    args: &MigrateArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn migrate(args: &MigrateArgs, printer: &mut Printer) -> CommandResult {
     let Comparison {
         runs,
         run,

@@ -14,7 +14,7 @@ use statemark_runs::{
 use super::{print_outcome, time_left};
 use crate::args::{self, StoreArgs, TextFormat};
 use crate::clock::format_length;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Palette, Printer, WIDTH, fit, json_line};
 use crate::runs;
 
@@ -53,10 +53,7 @@ struct OpenRequest {
 }
 
 /// Lists the open requests.
-pub(in crate::commands) fn inbox(
-    args: &InboxArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn inbox(args: &InboxArgs, printer: &mut Printer) -> CommandResult {
     const EMPTY: &str = "no open requests\n";
     let Some(runs) = runs::open_if_exists(&args.store)? else {
         printer.remark(EMPTY);
@@ -194,10 +191,7 @@ pub(crate) struct ApproveArgs {
 }
 
 /// Approves a request.
-pub(in crate::commands) fn approve(
-    args: &ApproveArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn approve(args: &ApproveArgs, printer: &mut Printer) -> CommandResult {
     reply(&args.reply, |_| Ok(Reply::Approve), printer)
 }
 
@@ -213,10 +207,7 @@ pub(crate) struct DenyArgs {
 }
 
 /// Denies a request, or sends a review back.
-pub(in crate::commands) fn deny(
-    args: &DenyArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn deny(args: &DenyArgs, printer: &mut Printer) -> CommandResult {
     let decide = |opened: &Opened| {
         Ok(match opened.kind {
             RequestKind::Review => Reply::SendBack,
@@ -242,10 +233,7 @@ pub(crate) struct AnswerArgs {
 }
 
 /// Answers a question.
-pub(in crate::commands) fn answer(
-    args: &AnswerArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn answer(args: &AnswerArgs, printer: &mut Printer) -> CommandResult {
     let decide = |opened: &Opened| Ok(Reply::Value(parse_answer(opened, &args.value)?));
     reply(&args.reply, decide, printer)
 }
@@ -254,7 +242,7 @@ fn reply(
     args: &ReplyArgs,
     decide: impl Fn(&Opened) -> Result<Reply, Failure>,
     printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let (loaded, request) = find_request(&runs, &args.request)?;
     let order = runs::person_order(loaded.run, args.key.as_ref())?;
@@ -409,10 +397,7 @@ impl From<&AskArgs> for statemark_runs::OpenRequest {
 }
 
 /// Asks a person.
-pub(in crate::commands) fn ask(
-    args: &AskArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn ask(args: &AskArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let written = runs::execute(
         &runs,
@@ -439,10 +424,7 @@ pub(crate) struct WithdrawArgs {
 }
 
 /// Withdraws a question.
-pub(in crate::commands) fn withdraw(
-    args: &WithdrawArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn withdraw(args: &WithdrawArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let (loaded, request) = find_request(&runs, &args.request)?;
     let order = runs::order(loaded.run, None)?;

@@ -8,9 +8,9 @@ use statemark_runs::runs::{ForkPlan, ForkRun, RewindPlan, RewindRun};
 use statemark_runs::{PendingTimer, RunId, plan_fork, plan_rewind};
 
 use super::{describe_file_changes, print_outcome, print_run};
-use crate::args::{self, StoreArgs, TextFormat};
+use crate::args::{self, RunArgs, TextFormat};
 use crate::clock::format_time;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus};
 use crate::printer::Printer;
 use crate::runs;
 
@@ -23,9 +23,6 @@ use crate::runs;
                         statemark fork build-7 --at 12 --restore-workspace --dry-run    which files would change\n\n\
                         The other run stays as it is. Overwritten files are saved first.")]
 pub(crate) struct ForkArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// The last record that both runs share
     #[arg(long, value_name = "SEQ")]
     at: u64,
@@ -48,16 +45,12 @@ pub(crate) struct ForkArgs {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Forks a run.
-pub(in crate::commands) fn fork(
-    args: &ForkArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let runs = runs::open(&args.store)?;
-    let other = runs::load(&runs, &args.run)?;
+pub(in crate::commands) fn fork(args: &ForkArgs, printer: &mut Printer) -> CommandResult {
+    let (runs, other) = runs::open_run(&args.run)?;
     let fork = ForkRun {
         reset: args.reset.clone(),
         input: args.input.clone().unwrap_or_default(),
@@ -67,7 +60,7 @@ pub(in crate::commands) fn fork(
     };
     if args.dry_run {
         let plan = plan_fork(&runs, &fork)?;
-        match args.store.format() {
+        match args.run.store.format() {
             TextFormat::Json => printer.json(&plan),
             TextFormat::Text => {
                 printer.result(&describe_fork(&plan));
@@ -95,7 +88,7 @@ pub(in crate::commands) fn fork(
     if let Some((_, at)) = forked.filter(|(_, at)| *at != args.at) {
         printer.remark(&format!("begins with {} up to record {at}\n", other.run));
     }
-    print_run(&loaded, runs.now(), &args.store, printer)?;
+    print_run(&loaded, runs.now(), &args.run.store, printer)?;
     Ok(ExitStatus::Clean)
 }
 
@@ -136,9 +129,6 @@ fn describe_timer(timer: &PendingTimer) -> String {
                         statemark rewind build-7 --to 12 --token 5f0c…      does it\n\n\
                         Nothing is deleted: the journal keeps the rewound records, and the rewind itself.")]
 pub(crate) struct RewindArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// The last record to keep
     #[arg(long, value_name = "SEQ")]
     to: u64,
@@ -155,7 +145,7 @@ pub(crate) struct RewindArgs {
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 impl From<&RewindArgs> for RewindRun {
@@ -171,19 +161,16 @@ impl From<&RewindArgs> for RewindRun {
 }
 
 /// Rewinds a run, after a dry run.
-pub(in crate::commands) fn rewind(
-    args: &RewindArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let runs = runs::open(&args.store)?;
+pub(in crate::commands) fn rewind(args: &RewindArgs, printer: &mut Printer) -> CommandResult {
+    let runs = runs::open(&args.run.store)?;
     let rewind = RewindRun::from(args);
     if rewind.token.is_some() {
-        let written = runs::execute_as_person(&runs, &args.run, None, &rewind)?;
-        return print_outcome(&written, &runs, &args.store, printer);
+        let written = runs::execute_as_person(&runs, &args.run.id, None, &rewind)?;
+        return print_outcome(&written, &runs, &args.run.store, printer);
     }
-    let run = runs::load(&runs, &args.run)?.run;
+    let run = runs::load(&runs, &args.run.id)?.run;
     let plan = plan_rewind(&runs, &run, &rewind)?;
-    match args.store.format() {
+    match args.run.store.format() {
         TextFormat::Json => printer.json(&plan),
         TextFormat::Text => {
             printer.result(&describe_rewind(&plan));

@@ -8,9 +8,9 @@ use statemark_runs::{
 };
 
 use super::{describe_remedy, paint_status, print_run};
-use crate::args::{self, StoreArgs, TextFormat};
+use crate::args::{self, RunArgs, StoreArgs, TextFormat};
 use crate::clock::format_length;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Palette, Printer};
 use crate::runs;
 
@@ -22,9 +22,6 @@ use crate::runs;
                         statemark state build-7 --watch\n  \
                         statemark state build-7 --json")]
 pub(crate) struct StateArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// Show the run as it was after this record
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
@@ -32,30 +29,26 @@ pub(crate) struct StateArgs {
     #[arg(long, conflicts_with = "at")]
     watch: bool,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Shows a run.
-pub(in crate::commands) fn run(
-    args: &StateArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let runs = runs::open(&args.store)?;
-    let mut loaded = runs::load(&runs, &args.run)?;
+pub(in crate::commands) fn run(args: &StateArgs, printer: &mut Printer) -> CommandResult {
+    let (runs, mut loaded) = runs::open_run(&args.run)?;
     if let Some(at) = args.at {
         let past = load_past(&runs, loaded, at)?;
         let now = past.view()?.updated;
-        print_run(&past, now, &args.store, printer)?;
+        print_run(&past, now, &args.run.store, printer)?;
         return Ok(ExitStatus::Clean);
     }
     loop {
-        print_run(&loaded, runs.now(), &args.store, printer)?;
+        print_run(&loaded, runs.now(), &args.run.store, printer)?;
         if !args.watch || loaded.state.status().is_over() {
             return Ok(ExitStatus::Clean);
         }
         printer.flush();
         loaded = wait_for_change(&runs, &loaded)?;
-        if args.store.format() == TextFormat::Text {
+        if args.run.store.format() == TextFormat::Text {
             printer.result("\n");
         }
     }
@@ -96,25 +89,18 @@ fn load_past(runs: &Runs, now: Loaded, at: u64) -> Result<Loaded, Failure> {
                         statemark why build-7\n  \
                         statemark why build-7 --event plan_ready     why that event would be taken or not")]
 pub(crate) struct WhyArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// Explain this event alone
     #[arg(long, value_name = "EVENT")]
     event: Option<String>,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Explains why a run is where it is.
-pub(in crate::commands) fn explain_run(
-    args: &WhyArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    let runs = runs::open(&args.store)?;
-    let loaded = runs::load(&runs, &args.run)?;
+pub(in crate::commands) fn explain_run(args: &WhyArgs, printer: &mut Printer) -> CommandResult {
+    let (runs, loaded) = runs::open_run(&args.run)?;
     let explanation = explain(&loaded, args.event.as_deref())?;
-    if args.store.format() == TextFormat::Json {
+    if args.run.store.format() == TextFormat::Json {
         printer.json(&explanation);
         return Ok(ExitStatus::Clean);
     }
@@ -152,9 +138,6 @@ fn parse_status(word: &str) -> Result<Status, String> {
                         statemark wait build-7 --for completed --timeout 10m\n\n\
                         Exit code 1: the time was up, or the run ended with another status.")]
 pub(crate) struct WaitArgs {
-    /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
     /// Wait for one of these statuses; by default, until the run isn't running
     #[arg(long = "for", value_name = "STATUS", value_delimiter = ',', value_parser = parse_status)]
     statuses: Vec<Status>,
@@ -162,18 +145,15 @@ pub(crate) struct WaitArgs {
     #[arg(long, value_name = "TIME", value_parser = args::milliseconds)]
     timeout: Option<u64>,
     #[command(flatten)]
-    store: StoreArgs,
+    run: RunArgs,
 }
 
 /// Waits for a run.
-pub(in crate::commands) fn wait(
-    args: &WaitArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn wait(args: &WaitArgs, printer: &mut Printer) -> CommandResult {
     let timeout = args.timeout.map(Duration::from_millis);
     let began = Instant::now();
-    let runs = runs::open(&args.store)?;
-    let run = runs::find(runs.store(), &args.run)?;
+    let runs = runs::open(&args.run.store)?;
+    let run = runs::find(runs.store(), &args.run.id)?;
     loop {
         let loaded = runs.catch_up(&run)?;
         let status = loaded.state.status();
@@ -184,7 +164,7 @@ pub(in crate::commands) fn wait(
         };
         let is_late = timeout.is_some_and(|timeout| began.elapsed() >= timeout);
         if is_met || is_late || status.is_over() {
-            print_run(&loaded, runs.now(), &args.store, printer)?;
+            print_run(&loaded, runs.now(), &args.run.store, printer)?;
             return Ok(ExitStatus::clean_if(is_met));
         }
         thread::sleep(runs::PAUSE);
@@ -239,10 +219,7 @@ impl From<&RunsArgs> for Query {
 const NO_RUNS: &str = "no runs; `statemark start WORKFLOW` starts one\n";
 
 /// Lists runs.
-pub(in crate::commands) fn list(
-    args: &RunsArgs,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
+pub(in crate::commands) fn list(args: &RunsArgs, printer: &mut Printer) -> CommandResult {
     let Some(runs) = runs::open_if_exists(&args.store)? else {
         printer.remark(NO_RUNS);
         return Ok(ExitStatus::Clean);

@@ -4,10 +4,9 @@ use jsonc_parser::ast::{Object, Value};
 use statemark_runtime::Operator;
 
 use super::{Build, Fields};
-use crate::diag::{Applicability, Code, Diagnostic};
+use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{Guard, GuardUse};
-use crate::front::definition::json;
-use crate::front::definition::messages;
+use crate::front::definition::{json, messages};
 use crate::source::{Span, Spanned};
 
 /// The ways to write a guard as an object, by the keys that tell them apart.
@@ -200,18 +199,15 @@ fn mistyped_guard(
     found: &str,
     number: Option<String>,
 ) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::MistypedGuard,
-        value,
-        format!("`{operator}` compares with {wanted}, found {found}"),
-    )
-    .note("a comparison of different types is never true");
+    let message = format!("`{operator}` compares with {wanted}, found {found}");
+    let diagnostic = Diagnostic::new(Code::MistypedGuard, value, message)
+        .note("a comparison of different types is never true");
     match number {
         Some(number) => {
             let order = format!("write `{number}` without quotes");
             diagnostic
                 .help(order.clone())
-                .fix(Applicability::Unsafe, order, value, number)
+                .unsafe_fix(order, value, number)
         }
         None => diagnostic.help(operand_help(operator)),
     }

@@ -4,9 +4,8 @@ use jsonc_parser::ast::{Object, Value};
 
 use super::{Build, Fields};
 use crate::front::definition::ast::{Branch, BranchKind, Fork, ForkBranch, Initial, Invocation};
-use crate::front::definition::json;
 use crate::front::definition::keys::{BRANCH, FORK, INITIAL, INVOCATION};
-use crate::front::definition::messages;
+use crate::front::definition::{json, messages};
 use crate::source::{Span, Spanned};
 
 impl Build<'_, '_> {

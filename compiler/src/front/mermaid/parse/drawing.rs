@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{LineEntry, Parsed, Parser, Shape, stray_words, syntax_error};
-use crate::diag::{Applicability, Code, Diagnostic};
+use crate::diag::{Code, Diagnostic};
 use crate::front::mermaid::ast::{Direction, Drawing, StatementKind};
 use crate::front::mermaid::lex::{self, Kind, Token};
 use crate::front::mermaid::messages::{self, quote};
@@ -275,17 +275,13 @@ fn swallowed_by_direction(
     gap: Span,
 ) -> Diagnostic {
     let said = quote(said);
-    let diagnostic = Diagnostic::new(
-        Code::SwallowedByDirection,
-        direction,
-        format!("the whole line is read as `{said}`"),
-    )
-    .related(line, "nothing else on it counts");
+    let message = format!("the whole line is read as `{said}`");
+    let diagnostic = Diagnostic::new(Code::SwallowedByDirection, direction, message)
+        .related(line, "nothing else on it counts");
     if first {
         return diagnostic.help("put what follows on a line of its own");
     }
-    diagnostic.fix(
-        Applicability::Unsafe,
+    diagnostic.unsafe_fix(
         "write the blank as `#32;`, which Mermaid shows as one",
         gap,
         "#32;",

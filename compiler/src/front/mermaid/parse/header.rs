@@ -1,7 +1,7 @@
 //! The header of a diagram.
 
 use super::Parser;
-use crate::diag::{Applicability, Code, Diagnostic};
+use crate::diag::{Code, Diagnostic};
 use crate::front::mermaid::lex::Kind;
 use crate::front::mermaid::messages::quote;
 use crate::front::mermaid::preprocess;
@@ -102,16 +102,8 @@ fn other_kind(word: Span, kind: &str) -> Diagnostic {
 
 /// Reports `stateDiagram-v3`, `stateDiagram;`.
 fn misspelt_header(word: Span, written: &str) -> Diagnostic {
-    missing_header(
-        word,
-        format!("`{}` is no header of a state diagram", quote(written)),
-    )
-    .fix(
-        Applicability::Safe,
-        "write `stateDiagram-v2`",
-        word,
-        "stateDiagram-v2",
-    )
+    let message = format!("`{}` is no header of a state diagram", quote(written));
+    missing_header(word, message).safe_fix("write `stateDiagram-v2`", word, "stateDiagram-v2")
 }
 
 /// Reports a header that isn't detected: in capitals, or after something else.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{LineEntry, Parsed, Parser, Shape, syntax_error};
-use crate::diag::{Applicability, Code, Diagnostic};
+use crate::diag::{Code, Diagnostic};
 use crate::front::mermaid::ast::{Note, StatementKind};
 use crate::front::mermaid::lex::{Kind, Token};
 use crate::front::mermaid::lines::Lines;
@@ -190,7 +190,7 @@ fn cut_note_line(colon: Span, text: Span, lost_letter: bool, glued: bool) -> Dia
     cut_note(colon, message)
         .related(text, "this note")
         .note("Mermaid cuts off two characters after the name, whatever they are")
-        .fix(Applicability::Safe, "write ` : `", colon, mended)
+        .safe_fix("write ` : `", colon, mended)
 }
 
 /// Reports `note right of my-state` on several lines.

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::{LineEntry, Parser};
-use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::mermaid::ast::{Body, Diagram, Endpoint, EndpointKind, StatementKind};
 use crate::front::mermaid::lex::rule::is_space;
 use crate::front::mermaid::messages::{quote, slug};
@@ -82,8 +82,7 @@ impl Parser<'_> {
             divided,
             inside: self.frames.len() > 1,
         };
-        let diagnostic = words_on_line(&facts);
-        self.report(diagnostic);
+        self.report(words_on_line(&facts));
     }
 
     /// Reports an arrow among the words that Mermaid doesn't have, and returns whether there is one.
@@ -103,8 +102,7 @@ impl Parser<'_> {
             return false;
         };
         let span = self.span(first.start + arrow.start..first.start + arrow.end);
-        let diagnostic = foreign_arrow(span, &line, arrow);
-        self.report(diagnostic);
+        self.report(foreign_arrow(span, &line, arrow));
         true
     }
 }
@@ -176,12 +174,10 @@ pub(super) fn half_star(span: Span, id: &str, place: &str) -> Diagnostic {
         "[]" => "the `*` is missing",
         _ => "the brackets are missing",
     };
-    stray_words(
-        span,
-        format!("`{id}` is read as a state, not as the {place}"),
-    )
-    .label(lacking)
-    .fix(Applicability::Unsafe, "write `[*]`", span, "[*]")
+    let message = format!("`{id}` is read as a state, not as the {place}");
+    stray_words(span, message)
+        .label(lacking)
+        .unsafe_fix("write `[*]`", span, "[*]")
 }
 
 /// Returns whether a word alone on its line is a sign rather than a name.
@@ -256,11 +252,8 @@ pub(super) fn foreign_arrow(span: Span, line: &str, arrow: Range<usize>) -> Diag
     let part = |range: Range<usize>| line.get(range).unwrap_or_default();
     let (before, after) = (part(0..arrow.start), part(arrow.end..line.len()));
     let written = part(arrow);
-    let diagnostic = stray_words(
-        span,
-        format!("an arrow is written `-->`, not `{}`", quote(written)),
-    )
-    .label("read as a state, or as part of a name");
+    let message = format!("an arrow is written `-->`, not `{}`", quote(written));
+    let diagnostic = stray_words(span, message).label("read as a state, or as part of a name");
     if written.starts_with('<') {
         return diagnostic.help("a transition leads one way; write a second one for the way back");
     }
@@ -276,7 +269,7 @@ pub(super) fn foreign_arrow(span: Span, line: &str, arrow: Range<usize>) -> Diag
         blank(before.ends_with(char::is_whitespace)),
         blank(after.starts_with(char::is_whitespace))
     );
-    diagnostic.fix(Applicability::Unsafe, "write `-->`", span, text)
+    diagnostic.unsafe_fix("write `-->`", span, text)
 }
 
 /// Reports the stray words of a line.
@@ -308,12 +301,10 @@ pub(super) fn words_on_line(facts: &StrayLine) -> Diagnostic {
     if facts.inside
         && let Some(word) = root_keyword(first)
     {
-        return stray_words(
-            facts.line_span,
-            format!("`{word}` means nothing between braces"),
-        )
-        .label("each word here is read as a state")
-        .help("put the line outside of all braces");
+        let message = format!("`{word}` means nothing between braces");
+        return stray_words(facts.line_span, message)
+            .label("each word here is read as a state")
+            .help("put the line outside of all braces");
     }
     let diagnostic = stray_words(facts.words_span, message);
     if facts.divided {
@@ -324,12 +315,7 @@ pub(super) fn words_on_line(facts: &StrayLine) -> Diagnostic {
             let letters = rest.split_whitespace().next().unwrap_or("");
             let diagnostic = diagnostic.help("a direction is one of `TB`, `BT`, `LR` and `RL`");
             if letters.eq_ignore_ascii_case("TD") && rest == letters {
-                diagnostic.fix(
-                    Applicability::Unsafe,
-                    "write `direction TB`",
-                    facts.line_span,
-                    "direction TB",
-                )
+                diagnostic.unsafe_fix("write `direction TB`", facts.line_span, "direction TB")
             } else {
                 diagnostic
             }
@@ -371,21 +357,14 @@ pub(super) fn unusable_name(span: Span, id: &str) -> Diagnostic {
     let better = id.replace('-', "_");
     diagnostic
         .label("a dash ends a name where a transition is read")
-        .fix(
-            Applicability::Unsafe,
-            format!("write `{}`", quote(&better)),
-            span,
-            better,
-        )
+        .unsafe_fix(format!("write `{}`", quote(&better)), span, better)
 }
 
 /// Reports `"name"` between braces, where Mermaid has no quoted texts.
 pub(super) fn quoted_name(span: Span, id: &str) -> Diagnostic {
-    stray_words(
-        span,
-        format!("the quotes are part of the name `{}`", quote(id)),
-    )
-    .help("a name has no quotes; a title is given with `state \"title\" as name`")
+    let message = format!("the quotes are part of the name `{}`", quote(id));
+    stray_words(span, message)
+        .help("a name has no quotes; a title is given with `state \"title\" as name`")
 }
 
 /// Reports marks of pseudo-states without `state`, and all other words.
@@ -395,8 +374,7 @@ fn other_words(facts: &StrayLine, diagnostic: Diagnostic) -> Diagnostic {
         let diagnostic =
             diagnostic.help("a choice, a fork or a join is written `state name <<choice>>`");
         return if facts.line == facts.words && is_known_mark(&facts.words) {
-            diagnostic.fix(
-                Applicability::Unsafe,
+            diagnostic.unsafe_fix(
                 "write `state` in front",
                 facts.words_span.before(),
                 "state ",
@@ -429,18 +407,11 @@ fn piped_label(facts: &StrayLine) -> Diagnostic {
         return stray_words(facts.line_span, "`|` begins the name of a state")
             .help("a label follows the target: `a --> b : label`");
     };
-    let diagnostic = stray_words(
-        facts.line_span,
-        format!("`|{}|` is read as a state, not as a label", quote(label)),
-    )
-    .help("a label follows the target: `a --> b : label`");
+    let message = format!("`|{}|` is read as a state, not as a label", quote(label));
+    let diagnostic =
+        stray_words(facts.line_span, message).help("a label follows the target: `a --> b : label`");
     let fixed = format!("{} {} : {}", before.trim(), target.trim(), label.trim());
-    diagnostic.fix(
-        Applicability::Unsafe,
-        format!("write `{}`", quote(&fixed)),
-        facts.line_span,
-        fixed,
-    )
+    diagnostic.unsafe_fix(format!("write `{}`", quote(&fixed)), facts.line_span, fixed)
 }
 
 /// Reports text after `state` that isn't a name.
@@ -454,10 +425,8 @@ pub(super) fn nameless_state(span: Span, words: &str) -> Diagnostic {
 /// Reports words after a declared name.
 pub(super) fn words_after_name(span: Span, whole: Span, id: &str, words: &str) -> Diagnostic {
     let words = quote(words);
-    let diagnostic = stray_words(
-        span,
-        format!("`{words}` after `state {}` means nothing", quote(id)),
-    );
+    let message = format!("`{words}` after `state {}` means nothing", quote(id));
+    let diagnostic = stray_words(span, message);
     let bare: String = words
         .to_ascii_lowercase()
         .chars()
@@ -467,20 +436,16 @@ pub(super) fn words_after_name(span: Span, whole: Span, id: &str, words: &str) -
     if bare.starts_with("<<") || bare.starts_with("[[") {
         let diagnostic = diagnostic.help("the marks are `<<choice>>`, `<<fork>>` and `<<join>>`");
         return match inner {
-            "choice" | "fork" | "join" => diagnostic.fix(
-                Applicability::Unsafe,
-                format!("write `<<{inner}>>`"),
-                span,
-                format!("<<{inner}>>"),
-            ),
+            "choice" | "fork" | "join" => {
+                diagnostic.unsafe_fix(format!("write `<<{inner}>>`"), span, format!("<<{inner}>>"))
+            }
             "end" | "final" => diagnostic.help("a final state is one with a transition to `[*]`"),
             "history" | "h" => diagnostic.help("the history of `name` is the state `name[H]`"),
             _ => diagnostic,
         };
     }
     let title = format!("{id} {words}");
-    diagnostic.fix(
-        Applicability::Unsafe,
+    diagnostic.unsafe_fix(
         format!("write `state \"{}\" as {}`", quote(&title), slug(&title)),
         whole,
         format!("state \"{title}\" as {}", slug(&title)),
@@ -489,16 +454,14 @@ pub(super) fn words_after_name(span: Span, whole: Span, id: &str, words: &str) -
 
 /// Reports words before the name of a composite.
 pub(super) fn words_before_composite(span: Span, words: &str, id: &str) -> Diagnostic {
-    stray_words(
-        span,
-        format!(
-            "`{}` before the composite `{}` means nothing",
-            quote(words),
-            quote(id)
-        ),
-    )
-    .label("Mermaid passes over it")
-    .help("a composite with a title is written `state \"title\" as name {`")
+    let message = format!(
+        "`{}` before the composite `{}` means nothing",
+        quote(words),
+        quote(id)
+    );
+    stray_words(span, message)
+        .label("Mermaid passes over it")
+        .help("a composite with a title is written `state \"title\" as name {`")
 }
 
 /// Reports `state x : Title {`, which Mermaid names by the last word of the title.
@@ -509,18 +472,15 @@ pub(super) fn composite_title(
     drawn: &str,
 ) -> Diagnostic {
     let name = quote(&id.value);
-    let diagnostic = stray_words(
-        edit,
-        format!(
-            "Mermaid names this composite `{}`, not `{name}`",
-            quote(drawn)
-        ),
+    let message = format!(
+        "Mermaid names this composite `{}`, not `{name}`",
+        quote(drawn)
     );
+    let diagnostic = stray_words(edit, message);
     if title.is_empty() {
         return diagnostic.help(format!("write `state {name} {{`"));
     }
-    diagnostic.fix(
-        Applicability::Safe,
+    diagnostic.safe_fix(
         format!("write `state \"{}\" as {name} {{`", quote(title)),
         edit,
         format!("state \"{title}\" as {}", id.value),
@@ -529,37 +489,27 @@ pub(super) fn composite_title(
 
 /// Reports `state x:::c {`, where the class is part of the name.
 pub(super) fn composite_class(span: Span, id: &str) -> Diagnostic {
-    stray_words(
-        span,
-        format!("Mermaid names this composite `{}`", quote(id)),
-    )
-    .help("give the class with a `class` line of its own")
+    let message = format!("Mermaid names this composite `{}`", quote(id));
+    stray_words(span, message).help("give the class with a `class` line of its own")
 }
 
 /// Reports `state "title" as two words`.
 pub(super) fn name_with_blanks(span: Span, id: &str) -> Diagnostic {
     let id = quote(id);
-    stray_words(
-        span,
-        format!("`{id}` is one name, and no transition can use it"),
-    )
-    .help("a name is one word; a comment needs a line of its own")
+    let message = format!("`{id}` is one name, and no transition can use it");
+    stray_words(span, message).help("a name is one word; a comment needs a line of its own")
 }
 
 /// Reports `state "title" as x <<choice>>`, all of which is the name.
 pub(super) fn pseudo_name(edit: Span, id: &Spanned<String>, mark: &str) -> Diagnostic {
     let name = quote(&id.value);
     let last = id.value.split_whitespace().next_back().unwrap_or("");
-    let diagnostic = stray_words(
-        id.span,
-        format!("all of `{name}` is the name of this state"),
-    )
-    .label("no transition can use it");
+    let message = format!("all of `{name}` is the name of this state");
+    let diagnostic = stray_words(id.span, message).label("no transition can use it");
     if id.value.contains('"') {
         return diagnostic
             .note("a choice, a fork or a join has no title")
-            .fix(
-                Applicability::Unsafe,
+            .unsafe_fix(
                 format!("write `state {last} {mark}`"),
                 edit,
                 format!("{last} {mark}"),
@@ -570,25 +520,21 @@ pub(super) fn pseudo_name(edit: Span, id: &Spanned<String>, mark: &str) -> Diagn
 
 /// Reports `class my-a foo`, where the dash ends the names of the states.
 pub(super) fn class_name(span: Span, states: &str, class: &str) -> Diagnostic {
-    stray_words(
-        span,
-        format!(
-            "this gives the class `{}` to `{}`",
-            quote(class),
-            quote(states)
-        ),
-    )
-    .help("here names are made of the letters a to z, digits and `_` only")
+    let message = format!(
+        "this gives the class `{}` to `{}`",
+        quote(class),
+        quote(states)
+    );
+    stray_words(span, message)
+        .help("here names are made of the letters a to z, digits and `_` only")
 }
 
 /// Reports `state <<choice>>`.
 pub(super) fn mark_without_name(mark: Span, written: &str) -> Diagnostic {
-    stray_words(
-        mark,
-        format!("`{written}` without a name before it means nothing"),
-    )
-    .label("Mermaid passes over it")
-    .help(format!("write `state name {written}`"))
+    let message = format!("`{written}` without a name before it means nothing");
+    stray_words(mark, message)
+        .label("Mermaid passes over it")
+        .help(format!("write `state name {written}`"))
 }
 
 /// Reports `state "title" as` without a name.
@@ -596,12 +542,8 @@ pub(super) fn title_without_name(span: Span, title: &str, braced: bool) -> Diagn
     let shown = quote(title);
     let name = slug(title);
     let brace = if braced { " {" } else { "" };
-    stray_words(
-        span,
-        format!("no name follows `as`, and Mermaid doesn't draw `{shown}`"),
-    )
-    .fix(
-        Applicability::Unsafe,
+    let message = format!("no name follows `as`, and Mermaid doesn't draw `{shown}`");
+    stray_words(span, message).unsafe_fix(
         format!("write `state \"{shown}\" as {name}{brace}`"),
         span,
         format!("state \"{title}\" as {name}"),

@@ -27,8 +27,7 @@ pub(super) fn second_header(span: Span) -> Diagnostic {
 /// Reports `--` outside braces, or a sign like it inside.
 pub(super) fn misplaced_divider(span: Span, inside: bool) -> Diagnostic {
     if inside {
-        return error(span, "regions are divided by exactly `--`").fix(
-            Applicability::Safe,
+        return error(span, "regions are divided by exactly `--`").safe_fix(
             "write `--`",
             span,
             "--",
@@ -59,8 +58,7 @@ pub(super) fn composite_without_state(span: Span, id: &Spanned<String>, alone: b
         .label("this opens a body")
         .related(id.span, "of this state");
     if alone {
-        diagnostic.fix(
-            Applicability::Safe,
+        diagnostic.safe_fix(
             format!("write `state {name} {{`"),
             id.span.before(),
             "state ",
@@ -111,23 +109,17 @@ pub(super) fn chained_arrow(
         .label("a second one")
         .help(format!("begin another transition with `{name} -->`"));
     match insertion {
-        Some((place, line)) => diagnostic.fix(
-            Applicability::Safe,
-            "write two transitions",
-            place,
-            format!("{line}{name} "),
-        ),
+        Some((place, line)) => {
+            diagnostic.safe_fix("write two transitions", place, format!("{line}{name} "))
+        }
         None => diagnostic,
     }
 }
 
 /// Reports `->`, `--->`, `-.->` and similar arrows.
 pub(super) fn misspelt_arrow(span: Span, written: &str) -> Diagnostic {
-    error(
-        span,
-        format!("an arrow is written `-->`, not `{}`", quote(written)),
-    )
-    .fix(Applicability::Safe, "write `-->`", span, "-->")
+    let message = format!("an arrow is written `-->`, not `{}`", quote(written));
+    error(span, message).safe_fix("write `-->`", span, "-->")
 }
 
 /// Reports `b <-- a`.
@@ -137,23 +129,17 @@ pub(super) fn backward_arrow(span: Span, turned: Option<(Span, String)>) -> Diag
     let diagnostic =
         error(span, "arrows lead from left to right").label("this one leads to the left");
     match turned {
-        Some((place, text)) => diagnostic.fix(
-            Applicability::Unsafe,
-            format!("write `{}`", quote(&text)),
-            place,
-            text,
-        ),
+        Some((place, text)) => {
+            diagnostic.unsafe_fix(format!("write `{}`", quote(&text)), place, text)
+        }
         None => diagnostic.help("write the source first: `a --> b : label`"),
     }
 }
 
 /// Reports `a <-> b`.
 pub(super) fn two_way_arrow(span: Span, written: &str) -> Diagnostic {
-    error(
-        span,
-        format!("an arrow is written `-->`, not `{}`", quote(written)),
-    )
-    .help("a transition leads one way; write a second one for the way back")
+    let message = format!("an arrow is written `-->`, not `{}`", quote(written));
+    error(span, message).help("a transition leads one way; write a second one for the way back")
 }
 
 /// Reports `a -- text --> b`.
@@ -221,8 +207,7 @@ pub(super) fn overlong_link(line: Span, href: bool) -> Diagnostic {
 
 /// Reports blanks after a link, which swallow the line end that it needs.
 pub(super) fn blanks_after_link(blanks: Span) -> Diagnostic {
-    error(blanks, "a link's line must end right after its last quote").fix(
-        Applicability::Safe,
+    error(blanks, "a link's line must end right after its last quote").safe_fix(
         "remove the blanks",
         blanks,
         "",
@@ -239,13 +224,8 @@ pub(super) fn bad_scale(place: Span) -> Diagnostic {
 pub(super) fn name_of_several_words(span: Span, words: &str) -> Diagnostic {
     let id = slug(words);
     let words = quote(words);
-    error(
-        span,
-        format!("a composite's name is one word, not `{words}`"),
-    )
-    .label("several words")
-    .fix(
-        Applicability::Unsafe,
+    let message = format!("a composite's name is one word, not `{words}`");
+    error(span, message).label("several words").unsafe_fix(
         format!("write `state \"{words}\" as {id} {{`"),
         span,
         format!("\"{words}\" as {id}"),
@@ -255,12 +235,8 @@ pub(super) fn name_of_several_words(span: Span, words: &str) -> Diagnostic {
 /// Reports `state a : The title {`.
 pub(super) fn title_after_composite(span: Span, id: &str, title: &str) -> Diagnostic {
     let shown = quote(title);
-    error(
-        span,
-        format!("the title `{shown}` can't follow the composite's name"),
-    )
-    .fix(
-        Applicability::Safe,
+    let message = format!("the title `{shown}` can't follow the composite's name");
+    error(span, message).safe_fix(
         format!("write `state \"{shown}\" as {} {{`", quote(id)),
         span,
         format!("\"{title}\" as {id}"),
@@ -278,12 +254,8 @@ pub(super) fn unquoted_title(span: Span, title: &str, id: &str) -> Diagnostic {
 pub(super) fn title_without_id(span: Span, title: &str, braced: bool) -> Diagnostic {
     let brace = if braced { " {" } else { "" };
     let shown = quote(title);
-    error(
-        span,
-        format!("expected `as` and a name after the title `{shown}`"),
-    )
-    .label("only a title")
-    .help(format!(
+    let message = format!("expected `as` and a name after the title `{shown}`");
+    error(span, message).label("only a title").help(format!(
         "write `state \"{shown}\" as {}{brace}`",
         slug(title)
     ))
@@ -308,32 +280,17 @@ pub(super) fn double_colon(span: Span) -> Diagnostic {
     };
     error(span, "`::` isn't allowed in a text")
         .label("the text ends here")
-        .fix(
-            Applicability::Safe,
-            "write the first colon as `#58;`",
-            first,
-            "#58;",
-        )
+        .safe_fix("write the first colon as `#58;`", first, "#58;")
 }
 
 /// Reports `a --> b : label:`.
 pub(super) fn trailing_colon(span: Span) -> Diagnostic {
-    error(span, "a text can't end in a colon").fix(
-        Applicability::Safe,
-        "remove the colon",
-        span,
-        "",
-    )
+    error(span, "a text can't end in a colon").safe_fix("remove the colon", span, "")
 }
 
 /// Reports `a --> b :`.
 pub(super) fn empty_text(span: Span) -> Diagnostic {
-    error(span, "expected a text after the colon").fix(
-        Applicability::Safe,
-        "remove the colon",
-        span,
-        "",
-    )
+    error(span, "expected a text after the colon").safe_fix("remove the colon", span, "")
 }
 
 /// Reports `: text` without a state before it.
@@ -357,21 +314,13 @@ pub(super) fn dash_in_name(span: Span, name: &str) -> Diagnostic {
             "read as far as `{}`",
             quote(name.split('-').next().unwrap_or(""))
         ))
-        .fix(
-            Applicability::Unsafe,
-            format!("write `{}`", quote(&better)),
-            span,
-            better,
-        )
+        .unsafe_fix(format!("write `{}`", quote(&better)), span, better)
 }
 
 /// Reports a keyword in place of a name.
 pub(super) fn keyword_as_name(span: Span, word: &str) -> Diagnostic {
-    error(
-        span,
-        format!("`{word}` is a keyword and can't name a state here"),
-    )
-    .help(format!("name the state otherwise: `{word}_`, `my_{word}`"))
+    let message = format!("`{word}` is a keyword and can't name a state here");
+    error(span, message).help(format!("name the state otherwise: `{word}_`, `my_{word}`"))
 }
 
 /// Reports `"a title"` in place of a name.
@@ -410,12 +359,7 @@ pub(super) fn note_without_text(line: Span) -> Diagnostic {
 pub(super) fn colon_in_note(span: Span) -> Diagnostic {
     error(span, "a note of one line can't have a colon")
         .label("the note ends here")
-        .fix(
-            Applicability::Safe,
-            "write the colon as `#58;`",
-            span,
-            "#58;",
-        )
+        .safe_fix("write the colon as `#58;`", span, "#58;")
         .help("or write the text on lines of its own, with `end note` on the last")
 }
 

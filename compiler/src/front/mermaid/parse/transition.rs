@@ -115,8 +115,7 @@ impl Parser<'_> {
         } else {
             let name = self.name(token.start..token.end);
             if name.value.len() > 1 && name.value.starts_with('"') && name.value.ends_with('"') {
-                let diagnostic = stray_words::quoted_name(name.span, &name.value);
-                self.report(diagnostic);
+                self.report(stray_words::quoted_name(name.span, &name.value));
             }
             if name.value.ends_with('}') {
                 self.glued_brace = Some(token.start..token.end);
@@ -205,8 +204,7 @@ impl Parser<'_> {
             let start = token.start + at;
             let edits = self.move_comment(token, start, sign);
             let said = self.raw(start..token.end);
-            let diagnostic = swallowed_comment(label.span, &said, edits);
-            self.report(diagnostic);
+            self.report(swallowed_comment(label.span, &said, edits));
         } else if text.contains(" --> ") {
             self.report(swallowed_arrow(label.span));
         }
@@ -260,12 +258,11 @@ fn cut_label(mark: Span, rest: Span, lost: &str) -> Diagnostic {
         "the text ends at this `;`, and the `;` is read as a state",
     );
     if lost.is_empty() {
-        return diagnostic.fix(Applicability::Unsafe, "remove the `;`", mark, "");
+        return diagnostic.unsafe_fix("remove the `;`", mark, "");
     }
     diagnostic
         .related(rest, "each word here is read as a state")
-        .fix(
-            Applicability::Unsafe,
+        .unsafe_fix(
             format!("write `#59;` before `{}`", quote(lost)),
             mark,
             "#59;",
@@ -275,13 +272,10 @@ fn cut_label(mark: Span, rest: Span, lost: &str) -> Diagnostic {
 /// Reports a name that ends in `;`.
 fn semicolon_in_name(mark: Span, name: &str) -> Diagnostic {
     let name = quote(name);
-    Diagnostic::new(
-        Code::SemicolonInLabel,
-        mark,
-        format!("the `;` is part of the name `{name}`"),
-    )
-    .note("a statement ends with its line, and needs no `;`")
-    .fix(Applicability::Unsafe, "remove the `;`", mark, "")
+    let message = format!("the `;` is part of the name `{name}`");
+    Diagnostic::new(Code::SemicolonInLabel, mark, message)
+        .note("a statement ends with its line, and needs no `;`")
+        .unsafe_fix("remove the `;`", mark, "")
 }
 
 /// Creates an `SM123` diagnostic (`swallowed-by-label`).
@@ -295,13 +289,11 @@ fn swallowed_by_label(text: Span, message: impl Into<String>) -> Diagnostic {
 ///
 /// `edits` put the comment on a line of its own.
 fn swallowed_comment(text: Span, comment: &str, edits: Option<Vec<Edit>>) -> Diagnostic {
-    let diagnostic = swallowed_by_label(
-        text,
-        format!(
-            "`{}` is no comment here, but part of a text",
-            quote(comment)
-        ),
+    let message = format!(
+        "`{}` is no comment here, but part of a text",
+        quote(comment)
     );
+    let diagnostic = swallowed_by_label(text, message);
     let title = "put the comment on a line of its own";
     match edits {
         Some(edits) => diagnostic.fix_all(Applicability::Unsafe, title, edits),
