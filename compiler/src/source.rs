@@ -213,12 +213,7 @@ impl Sources {
             text.shrink_to_fit();
         }
         let line_starts = std::iter::once(0)
-            .chain(
-                text.bytes()
-                    .enumerate()
-                    .filter(|&(_, byte)| byte == b'\n')
-                    .map(|(at, _)| narrow(at + 1)),
-            )
+            .chain(text.match_indices('\n').map(|(at, _)| narrow(at + 1)))
             .collect();
         let id = FileId(narrow(self.files.len()));
         self.files.push(SourceFile {

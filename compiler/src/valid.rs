@@ -16,6 +16,8 @@ use std::cell::OnceCell;
 
 use crate::diag::Diags;
 use crate::ir::Machine;
+use crate::pass;
+use crate::pass::names::Names;
 use crate::pass::reach::Reachability;
 
 /// A machine in which the checks found no error.
@@ -46,12 +48,18 @@ struct Subject<'m> {
     /// The findings of earlier stages, so that a consequence of one isn't reported again.
     reported: &'m Diags,
     reach: OnceCell<Reachability>,
+    names: OnceCell<Names>,
 }
 
 impl Subject<'_> {
     /// Returns what can be reached, which is computed once.
     fn reach(&self) -> &Reachability {
         self.reach.get_or_init(|| Reachability::new(self.machine))
+    }
+
+    /// Returns the names in Rust, which are computed once.
+    fn names(&self) -> &Names {
+        self.names.get_or_init(|| pass::names::names(self.machine))
     }
 }
 
@@ -72,6 +80,7 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
         machine: &machine,
         reported: diags,
         reach: OnceCell::new(),
+        names: OnceCell::new(),
     };
     let checks = || {
         let determinism = determinism::CHECKS.iter();

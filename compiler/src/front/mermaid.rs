@@ -85,6 +85,13 @@ pub fn parse_diagram(excerpt: &Excerpt, diags: &mut Diags) -> Diagram {
 /// ```
 #[must_use]
 pub fn is_state_diagram(text: &str) -> bool {
+    if text
+        .trim_start_matches(is_space)
+        .starts_with("stateDiagram")
+    {
+        // Nothing is cut out before it, which is nearly always so.
+        return true;
+    }
     // Spans don't matter here, so any file will do.
     let file = crate::source::Sources::new().add("", "");
     let prepared = preprocess::prepare(&Excerpt::whole(file, text));

@@ -117,12 +117,41 @@ pub(crate) fn strip_tags(text: &str) -> String {
 /// `planReady`, `PLAN_READY` and `plan-ready` all give `plan_ready`. A name with dots keeps them: `order.paid` and `order_paid` are two names.
 #[must_use]
 pub fn word_key(name: &str) -> String {
+    if is_word_key(name) {
+        return name.to_owned();
+    }
     statemark_runtime::words(&to_nfc(name)).collect()
+}
+
+/// Returns whether a name is its own key, as most are: lowercase ASCII words with one `_` between them.
+fn is_word_key(name: &str) -> bool {
+    let words = name.as_bytes().split(|&byte| byte == b'_');
+    let is_letter = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let mut words = words.map(|word| !word.is_empty() && word.iter().all(is_letter));
+    words.all(|is_word| is_word)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_is_its_own_key_is_left_alone() {
+        for (name, is_key) in [
+            ("paid", true),
+            ("plan_ready_2", true),
+            ("", false),
+            ("_paid", false),
+            ("paid_", false),
+            ("plan__ready", false),
+            ("planReady", false),
+            ("order.paid", false),
+        ] {
+            assert_eq!(is_word_key(name), is_key, "{name}");
+            let key: String = statemark_runtime::words(name).collect();
+            assert!(!is_key || key == name, "{name}: {key}");
+        }
+    }
 
     #[test]
     fn prose_becomes_an_identifier() {

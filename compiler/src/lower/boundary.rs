@@ -32,12 +32,8 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         })
         .map(|transition| transition.ir.source)
         .collect();
-    let done: BTreeSet<StateHandle> = draft
-        .transitions
-        .iter()
-        .filter(|transition| takes_done(transition, draft))
-        .map(|transition| transition.ir.source)
-        .collect();
+    // Found for the first dead end, since most diagrams have none.
+    let mut done: Option<BTreeSet<StateHandle>> = None;
     for state in draft.named_states() {
         let is_leaf = !draft.get(state).has_body
             && !matches!(draft.get(state).kind, Some(Kind::Final | Kind::History))
@@ -52,6 +48,7 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         let (id, span) = (draft.get(state).ir.id.clone(), draft.get(state).ir.span);
         let is_news = !context.broken && !context.diags.covers(span);
         let event = end_event(draft, state, draft.parent(state));
+        let done = done.get_or_insert_with(|| sources_taking_done(draft));
         if done.contains(&state) {
             // Its own `done` leads nowhere, and a second one would contradict it.
             if is_news {
@@ -86,6 +83,15 @@ fn add_end(draft: &mut Draft, state: StateHandle) {
     let mut transition = DraftTransition::new(span, state, Some(end));
     transition.ir.implied = true;
     draft.transitions.push(transition);
+}
+
+/// Returns the states that take the event that an implied end would wait for.
+fn sources_taking_done(draft: &Draft) -> BTreeSet<StateHandle> {
+    let transitions = draft.transitions.iter();
+    transitions
+        .filter(|transition| takes_done(transition, draft))
+        .map(|transition| transition.ir.source)
+        .collect()
 }
 
 /// Returns whether a transition takes the event that an implied end would wait for.
@@ -369,8 +375,15 @@ fn entered_by_default(draft: &Draft) -> BTreeSet<StateHandle> {
 fn targets_in_scope(draft: &Draft) -> BTreeSet<StateHandle> {
     let mut found = BTreeSet::new();
     for transition in &draft.transitions {
-        let sources: BTreeSet<StateHandle> = draft.ancestry(transition.ir.source).collect();
+        let source = transition.ir.source;
+        let mut sources: Option<BTreeSet<StateHandle>> = None;
         for &target in &transition.ir.targets {
+            if target != ROOT && draft.parent(target) == draft.parent(source) {
+                // Siblings, as most are.
+                found.extend((target != source).then_some(target));
+                continue;
+            }
+            let sources = sources.get_or_insert_with(|| draft.ancestry(source).collect());
             // Outermost first: the first state that doesn't hold the source is a sibling of one that does.
             let path: Vec<StateHandle> = draft.ancestry(target).collect();
             found.extend(

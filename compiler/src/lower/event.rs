@@ -64,7 +64,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
 pub(super) fn collides(event: Handle<Event>, text: &str, span: Span, draft: &Draft) -> bool {
     let known = &draft.events.at(event);
     let earlier = known.title.as_deref().unwrap_or(&known.id);
-    known.span != span && spoken(earlier) != spoken(text)
+    known.span != span && earlier != text && spoken(earlier) != spoken(text)
 }
 
 /// Reports two texts that become one event although their words differ.

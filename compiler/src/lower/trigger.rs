@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::draft::{Draft, DraftTrigger, StateHandle};
+use super::draft::{Draft, DraftTransition, DraftTrigger, StateHandle};
 use super::event::{intern_named_event, intern_prose_event};
 use super::messages::pattern_without_events;
 use super::spec::Context;
@@ -112,6 +112,10 @@ fn completion(draft: &mut Draft, state: StateHandle, span: Span) -> DraftTrigger
 /// The parenthesis is a comment, unless dropping it would lead one source to different targets on the same event; then each
 /// of those labels keeps it.
 fn resolve_comments(draft: &mut Draft, diags: &mut Diags) {
+    let is_commented = |it: &DraftTransition| matches!(it.trigger, DraftTrigger::Commented { .. });
+    if !draft.transitions.iter().any(is_commented) {
+        return;
+    }
     let targets = targets_by_event(draft);
     for index in 0..draft.transitions.len() {
         let Some(transition) = draft.transitions.get(index) else {

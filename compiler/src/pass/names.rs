@@ -238,7 +238,7 @@ impl Namespace {
 pub fn upper_camel(id: &str) -> (String, bool) {
     let (words, mut renamed) = words(id);
     let mut name = String::with_capacity(id.len());
-    for word in &words {
+    for word in words.split('_') {
         let starts_with_digit = word.starts_with(|c: char| c.is_numeric());
         if starts_with_digit && name.ends_with(|c: char| c.is_numeric()) {
             name.push('_');
@@ -258,8 +258,7 @@ pub fn upper_camel(id: &str) -> (String, bool) {
 /// Converts an id to a method or a module, and reports whether more than its case has changed.
 #[must_use]
 pub fn snake(id: &str) -> (String, bool) {
-    let (words, mut renamed) = words(id);
-    let mut name = words.join("_");
+    let (mut name, mut renamed) = words(id);
     if KEYWORDS.contains(&name.as_str()) {
         name.push('_');
         renamed = true;
@@ -297,34 +296,35 @@ const FIRST_SYMBOL: char = '\u{2300}';
 /// Most code points in a name without letters. Unit: characters. Why: somebody has to type it.
 const MAX_CODE_POINTS: usize = 8;
 
-/// Returns the words of an id in lower case, and whether any other characters were dropped.
-fn words(id: &str) -> (Vec<String>, bool) {
-    let letters: Vec<char> = id.chars().collect();
-    let mut words = vec![String::new()];
+/// Returns the words of an id in lower case, joined by `_`, and whether any other characters were dropped.
+fn words(id: &str) -> (String, bool) {
+    let mut words = String::with_capacity(id.len() + 4);
     let mut dropped = false;
-    for (index, &c) in letters.iter().enumerate() {
+    let mut starts_word = false;
+    let mut previous = None;
+    let mut letters = id.chars().peekable();
+    while let Some(c) = letters.next() {
+        let before = previous.replace(c);
         if is_joiner(c) {
             continue;
         }
         if !unicode_ident::is_xid_continue(c) || c == '_' {
             dropped |= !separates(c);
-            words.push(String::new());
+            starts_word = true;
             continue;
         }
-        let previous = index.checked_sub(1).and_then(|i| letters.get(i)).copied();
-        let next = letters.get(index + 1).copied();
-        let starts_word = statemark_runtime::begins_word(previous, c, next);
-        if starts_word {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut() {
-            word.extend(
-                c.to_lowercase()
-                    .filter(|&low| unicode_ident::is_xid_continue(low) && !is_joiner(low)),
-            );
+        starts_word |= statemark_runtime::begins_word(before, c, letters.peek().copied());
+        for low in c.to_lowercase() {
+            if !unicode_ident::is_xid_continue(low) || is_joiner(low) {
+                continue;
+            }
+            if starts_word && !words.is_empty() {
+                words.push('_');
+            }
+            starts_word = false;
+            words.push(low);
         }
     }
-    words.retain(|word| !word.is_empty());
     (words, dropped)
 }
 

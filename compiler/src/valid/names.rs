@@ -7,7 +7,7 @@ use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::words::word_key;
 use crate::ir::{Machine, State, StateKind};
-use crate::pass::names::{Collision, Renamed, names};
+use crate::pass::names::{Collision, Renamed};
 use crate::source::Span;
 
 /// The checks of this file.
@@ -21,10 +21,10 @@ pub(super) const CHECKS: &[Check] = &[
 ///
 /// None where an earlier finding says that it is hardly meant as a name.
 fn renamed_identifiers(subject: &Subject<'_>, diags: &mut Diags) {
-    for renamed in names(subject.machine).renamed {
+    for renamed in &subject.names().renamed {
         // An empty id is an error of its own.
         if !renamed.id.is_empty() && !subject.reported.covers(renamed.span) {
-            diags.push(renamed_identifier(&renamed));
+            diags.push(renamed_identifier(renamed));
         }
     }
 }
@@ -39,8 +39,8 @@ fn renamed_identifier(renamed: &Renamed) -> Diagnostic {
 
 /// Reports SM209: ids that become a Rust name which an earlier id already has.
 fn identifier_collisions(subject: &Subject<'_>, diags: &mut Diags) {
-    for collision in names(subject.machine).collisions {
-        diags.push(identifier_collision(&collision));
+    for collision in &subject.names().collisions {
+        diags.push(identifier_collision(collision));
     }
 }
 
@@ -83,6 +83,9 @@ fn similar_names(subject: &Subject<'_>, diags: &mut Diags) {
     let machine = subject.machine;
     let is_named = |state: &State| !state.implied && !state.kind.is_history();
     let states = || machine.named_states().filter(|(_, state)| is_named(state));
+    let ends = Ends::new(machine);
+    // Without a loose end no pair can be a typo, and most machines have none.
+    let has_loose_end = states().any(|(handle, _)| ends.is_loose(handle));
     let mut by_words: BTreeMap<String, Handle<State>> = BTreeMap::new();
     let mut by_deletion: BTreeMap<String, Vec<Handle<State>>> = BTreeMap::new();
     for (handle, state) in states() {
@@ -99,7 +102,8 @@ fn similar_names(subject: &Subject<'_>, diags: &mut Diags) {
             }
             None => {
                 by_words.insert(words.clone(), handle);
-                if (SHORTEST..=LONGEST).contains(&words.chars().count()) {
+                let is_compared = (SHORTEST..=LONGEST).contains(&words.chars().count());
+                if has_loose_end && is_compared {
                     for key in deletions(&words) {
                         by_deletion.entry(key).or_default().push(handle);
                     }
@@ -107,7 +111,6 @@ fn similar_names(subject: &Subject<'_>, diags: &mut Diags) {
             }
         }
     }
-    let ends = Ends::new(machine);
     let mut reported: BTreeSet<(Handle<State>, Handle<State>)> = BTreeSet::new();
     let groups = by_deletion.values();
     for group in groups.filter(|group| (2..8).contains(&group.len())) {
