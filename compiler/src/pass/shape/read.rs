@@ -3,6 +3,8 @@
 //! This reads the part of JSON Schema that gives a value's type. A schema that gives it in another way (`anyOf`, `$ref`),
 //! or that explicitly allows other fields, promises nothing.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Map, Number, Value};
 use statemark_runtime::Merge;
 
@@ -19,24 +21,25 @@ pub(super) fn members(
     initial: Option<&Map<String, Value>>,
     merge: &Merge,
 ) -> Vec<Member> {
-    let mut members = Vec::new();
+    let mut fields = Fields::default();
     let schema = machine.context_schema.as_ref();
+    let required = schema.map(required_names).unwrap_or_default();
     for (name, declaration) in declared.into_iter().flatten() {
         let value = initial.and_then(|initial| initial.get(name));
         let shape = schema_shape(declaration);
-        members.push(Member {
+        fields.push(Member {
             name: name.clone(),
             shape: match value {
                 Some(value) => admit(shape, value),
                 None => shape,
             },
-            optional: value.is_none() && !schema.is_some_and(|it| requires(it, name)),
+            optional: value.is_none() && !required.contains(name.as_str()),
             docs: docs(declaration),
         });
     }
     for (name, value) in initial.into_iter().flatten() {
-        if members.iter().all(|member| member.name != *name) {
-            members.push(Member {
+        if fields.get(name).is_none() {
+            fields.push(Member {
                 name: name.clone(),
                 shape: initial_shape(value),
                 optional: false,
@@ -48,14 +51,14 @@ pub(super) fn members(
         for (_, event) in machine.events.iter() {
             let data = event.data.as_ref().and_then(|data| data.get("properties"));
             for (name, schema) in data.and_then(Value::as_object).into_iter().flatten() {
-                add_merged(&mut members, name, schema);
+                fields.merge(name, schema);
             }
         }
     }
     for (_, field) in machine.fields.iter() {
         let name = field.path.split('.').next().unwrap_or_default();
-        if name != "event" && members.iter().all(|member| member.name != name) {
-            members.push(Member {
+        if name != "event" && fields.get(name).is_none() {
+            fields.push(Member {
                 name: name.to_owned(),
                 shape: Shape::Free,
                 optional: true,
@@ -63,22 +66,43 @@ pub(super) fn members(
             });
         }
     }
-    members
+    fields.members
 }
 
-fn add_merged(members: &mut Vec<Member>, name: &str, schema: &Value) {
-    let shape = schema_shape(schema);
-    match members.iter_mut().find(|member| member.name == name) {
-        Some(member) => {
-            let own = std::mem::replace(&mut member.shape, Shape::Null);
-            member.shape = own.join(shape);
+/// The fields found so far, in order, and where each is among them.
+#[derive(Default)]
+struct Fields {
+    members: Vec<Member>,
+    positions: BTreeMap<String, usize>,
+}
+
+impl Fields {
+    fn push(&mut self, member: Member) {
+        let position = self.members.len();
+        self.positions.insert(member.name.clone(), position);
+        self.members.push(member);
+    }
+
+    fn get(&mut self, name: &str) -> Option<&mut Member> {
+        let position = *self.positions.get(name)?;
+        self.members.get_mut(position)
+    }
+
+    /// Adds a field of event data that is merged, or widens the field of that name to it.
+    fn merge(&mut self, name: &str, schema: &Value) {
+        let shape = schema_shape(schema);
+        match self.get(name) {
+            Some(member) => {
+                let own = std::mem::replace(&mut member.shape, Shape::Null);
+                member.shape = own.join(shape);
+            }
+            None => self.push(Member {
+                name: name.to_owned(),
+                shape,
+                optional: true,
+                docs: docs(schema),
+            }),
         }
-        None => members.push(Member {
-            name: name.to_owned(),
-            shape,
-            optional: true,
-            docs: docs(schema),
-        }),
     }
 }
 
@@ -88,9 +112,11 @@ fn docs(schema: &Value) -> Option<String> {
     docs.map(str::to_owned)
 }
 
-fn requires(schema: &Value, name: &str) -> bool {
+/// Returns the names that a schema requires.
+fn required_names(schema: &Value) -> BTreeSet<&str> {
     let required = schema.get("required").and_then(Value::as_array);
-    required.is_some_and(|required| required.iter().any(|it| it.as_str() == Some(name)))
+    let names = required.into_iter().flatten();
+    names.filter_map(Value::as_str).collect()
 }
 
 /// Returns the type of a schema's values.
@@ -144,10 +170,11 @@ fn object(schema: &Value) -> Shape {
         || schema.get("patternProperties").is_some();
     match properties {
         Some(properties) if !is_open && !properties.is_empty() => {
+            let required = required_names(schema);
             let members = properties.iter().map(|(name, inner)| Member {
                 name: name.clone(),
                 shape: schema_shape(inner),
-                optional: !requires(schema, name),
+                optional: !required.contains(name.as_str()),
                 docs: docs(inner),
             });
             Shape::Struct(members.collect())
