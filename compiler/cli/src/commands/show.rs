@@ -109,13 +109,14 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> Result<ExitStatus, 
 fn describe_machine(loaded: &LoadedMachine, proofs: &[Proof], palette: Palette) -> String {
     let mut page = Page {
         table: &loaded.table,
+        links: Links::new(&loaded.table),
         palette,
         text: String::new(),
     };
     page.head(&loaded.hash);
     let root = StateId::new(0);
     page.root(root);
-    for state in page.children(root) {
+    for state in page.links.children(root) {
         page.state(state, 0);
     }
     page.actions();
@@ -126,8 +127,46 @@ fn describe_machine(loaded: &LoadedMachine, proofs: &[Proof], palette: Palette) 
 /// A description that is being written.
 struct Page<'t> {
     table: &'t Table,
+    links: Links,
     palette: Palette,
     text: String,
+}
+
+/// The children of each state, and the transitions that lead to it, by its index.
+struct Links {
+    children: Vec<Vec<StateId>>,
+    entries: Vec<Vec<TransitionId>>,
+}
+
+impl Links {
+    fn new(table: &Table) -> Self {
+        let count = table.states().len();
+        let mut links = Self {
+            children: vec![Vec::new(); count],
+            entries: vec![Vec::new(); count],
+        };
+        for (id, row) in table.states() {
+            let parent = row.parent.map(|parent| parent.index());
+            if let Some(children) = parent.and_then(|parent| links.children.get_mut(parent)) {
+                children.push(id);
+            }
+        }
+        for (id, _) in table.transitions() {
+            for target in table.targets(id) {
+                if let Some(entries) = links.entries.get_mut(target.index())
+                    && entries.last() != Some(&id)
+                {
+                    entries.push(id);
+                }
+            }
+        }
+        links
+    }
+
+    fn children(&self, parent: StateId) -> Vec<StateId> {
+        let children = self.children.get(parent.index());
+        children.cloned().unwrap_or_default()
+    }
 }
 
 /// The parts of a line about a transition.
@@ -219,14 +258,6 @@ impl Page<'_> {
         }
     }
 
-    fn children(&self, parent: StateId) -> Vec<StateId> {
-        self.table
-            .states()
-            .filter(|(_, row)| row.parent == Some(parent))
-            .map(|(id, _)| id)
-            .collect()
-    }
-
     fn state(&mut self, state: StateId, depth: usize) {
         let table = self.table;
         let Some(row) = table.state(state) else {
@@ -244,7 +275,7 @@ impl Page<'_> {
         self.entries(state, depth + 2);
         self.transitions(state, depth + 2);
         self.line(0, "");
-        for child in self.children(state) {
+        for child in self.links.children(state) {
             self.state(child, depth + 2);
         }
     }
@@ -336,15 +367,15 @@ impl Page<'_> {
     /// Writes the transitions that lead to a state.
     fn entries(&mut self, state: StateId, depth: usize) {
         let table = self.table;
-        let entries: Vec<String> = table
-            .transitions()
-            .filter(|(id, _)| table.targets(*id).contains(&state))
-            .map(|(id, row)| {
-                let source = match row.source.index() {
+        let entries = self.links.entries.get(state.index()).into_iter().flatten();
+        let entries: Vec<String> = entries
+            .filter_map(|&id| {
+                let source = table.transition(id)?.source;
+                let source = match source.index() {
                     0 => "every state".to_owned(),
-                    _ => describe::state_name(table, row.source),
+                    _ => describe::state_name(table, source),
                 };
-                format!("{source} : {}", describe::trigger(table, id))
+                Some(format!("{source} : {}", describe::trigger(table, id)))
             })
             .collect();
         if !entries.is_empty() {
@@ -355,10 +386,10 @@ impl Page<'_> {
     /// Writes the transitions that lead out of a state, in columns.
     fn transitions(&mut self, state: StateId, depth: usize) {
         let table = self.table;
-        let lines: Vec<TransitionLine> = table
-            .transitions()
-            .filter(|(_, row)| row.source == state)
-            .map(|(id, _)| transition_line(table, id))
+        let own = table.state(state).map(|row| row.transitions.clone());
+        let lines: Vec<TransitionLine> = own
+            .unwrap_or_default()
+            .map(|id| transition_line(table, TransitionId::new(id)))
             .collect();
         let width = |row: &TransitionLine| match row.is_long() {
             true => row.trigger.chars().count(),
