@@ -19,7 +19,7 @@ use statemark_tools::Caller;
 
 use crate::failure::Failure;
 use crate::files::{self, PendingFile};
-use crate::project::{self, variable};
+use crate::project::{self, user_folder, variable};
 
 /// The variable that has the caller's token.
 const VARIABLE: &str = "STATEMARK_TOKEN";
@@ -230,9 +230,7 @@ fn saved_lines() -> Result<Vec<String>, Failure> {
 
 /// Returns the path of the caller's own tokens.
 fn own_path() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let folder = set("XDG_CONFIG_HOME").map(PathBuf::from);
-    let folder = folder.or_else(|| Some(PathBuf::from(set("HOME")?).join(".config")))?;
+    let folder = user_folder("XDG_CONFIG_HOME", ".config")?;
     Some(folder.join("statemark/token"))
 }
 

@@ -168,7 +168,7 @@ impl SpecCatalog {
     /// Looks for a document of that id without a machine: a skill or an agent that isn't tracked.
     pub(crate) fn find_plain(&mut self, id: &str) -> Result<(), Failure> {
         for file in files::find(&self.specs)? {
-            let name = files::display(&file.path);
+            let name = file.name;
             if !name.ends_with(".md") {
                 continue;
             }

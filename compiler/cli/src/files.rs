@@ -19,8 +19,10 @@ const SPEC_ENDINGS: [&str; 6] = [
 ];
 
 /// A file that may be a spec.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 pub(crate) struct FoundFile {
+    /// Its name, as diagnostics have it.
+    pub(crate) name: String,
     /// Its path, for the system.
     pub(crate) path: PathBuf,
     /// True if it was named on the command line, not met in a folder.
@@ -38,14 +40,15 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<FoundFile>, Failure> {
             walk(path, &mut found)?;
         } else {
             found.push(FoundFile {
+                name: display(path),
                 path: path.clone(),
                 named: true,
             });
         }
     }
     // A file that was named and is in a named folder, too, counts as named.
-    found.sort_by_key(|file| (display(&file.path), !file.named));
-    found.dedup_by(|later, earlier| display(&later.path) == display(&earlier.path));
+    found.sort_by(|one, other| (&one.name, !one.named).cmp(&(&other.name, !other.named)));
+    found.dedup_by(|later, earlier| later.name == earlier.name);
     Ok(found)
 }
 
@@ -66,6 +69,7 @@ fn walk(folder: &Path, found: &mut Vec<FoundFile>) -> Result<(), Failure> {
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
         if is_file && may_be_spec(entry.path()) {
             found.push(FoundFile {
+                name: display(entry.path()),
                 path: entry.into_path(),
                 named: false,
             });
@@ -102,15 +106,17 @@ pub(crate) fn display(path: &Path) -> String {
 /// An inner error is the size of a file that has more than `max` bytes.
 pub(crate) fn read(path: &Path, max: usize) -> Result<Result<Vec<u8>, u64>, Failure> {
     if path == Path::new("-") {
-        let bytes = read_up_to(&mut io::stdin().lock(), max);
+        let bytes = read_up_to(&mut io::stdin().lock(), 0, max);
         return bytes.map_err(|error| unreadable(path, &error));
     }
     let mut file = open(path)?;
     let size = file.metadata().map(|facts| facts.len()).unwrap_or(0);
-    if usize::try_from(size).map_or(true, |size| size > max) {
-        return Ok(Err(size));
+    match usize::try_from(size) {
+        Ok(size) if size <= max => {
+            read_up_to(&mut file, size, max).map_err(|error| unreadable(path, &error))
+        }
+        _ => Ok(Err(size)),
     }
-    read_up_to(&mut file, max).map_err(|error| unreadable(path, &error))
 }
 
 /// Opens a file for reading.
@@ -121,8 +127,11 @@ pub(crate) fn open(path: &Path) -> Result<File, Failure> {
     File::open(path).map_err(|error| unreadable(path, &error))
 }
 
-fn read_up_to(from: &mut impl Read, max: usize) -> io::Result<Result<Vec<u8>, u64>> {
-    let mut bytes = Vec::new();
+/// Reads at most `max` bytes of a file that is expected to have `size`.
+fn read_up_to(from: &mut impl Read, size: usize, max: usize) -> io::Result<Result<Vec<u8>, u64>> {
+    /// Room past the end. Unit: bytes. Why: with less, the standard library first tries whether that was the end.
+    const SPARE: usize = 32;
+    let mut bytes = Vec::with_capacity(size.min(max).saturating_add(SPARE));
     let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
     from.take(limit).read_to_end(&mut bytes)?;
     if bytes.len() > max {

@@ -4,10 +4,11 @@
 //! runtime, and gives texts to the [`printer`].
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`catalog`],
-//! [`simulation`], [`specs`], [`describe`], [`caller`], [`project`], [`clock`], [`signals`], [`args`], [`files`],
+//! [`simulation`], [`specs`], [`describe`], [`caller`], [`cache`], [`project`], [`clock`], [`signals`], [`args`], [`files`],
 //! [`printer`], [`failure`].
 
 mod args;
+mod cache;
 mod caller;
 mod catalog;
 mod checks;

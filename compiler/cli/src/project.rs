@@ -144,6 +144,13 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// Returns the folder that a variable names, else one in the user's home folder, if there is one.
+pub(crate) fn user_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let folder = set(variable).map(PathBuf::from);
+    folder.or_else(|| Some(PathBuf::from(set("HOME")?).join(in_home)))
+}
+
 /// Returns the folder of what belongs to the project alone, which need not exist.
 ///
 /// It is next to the project's configuration, else it is that of its runs.

@@ -17,8 +17,9 @@ use statemark_runtime::{DecodeError, MAX_TABLE_BYTES, Table, VerifyError, decode
 use statemark_text::hex;
 
 use crate::args::TextFormat;
+use crate::cache::Cache;
 use crate::failure::Failure;
-use crate::files::{self, FoundFile};
+use crate::files;
 use crate::printer::Printer;
 
 /// The name under which standard input is compiled.
@@ -62,6 +63,55 @@ impl Checked {
 
 /// Compiles every spec among some paths, sorted by path. Other files in folders are left out.
 pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Checked>, Failure> {
+    check_each(paths, stdin_name, check)
+}
+
+/// Lists the findings of every spec, without its machines; what a cache knows isn't compiled.
+pub(crate) fn lint_all(
+    paths: &[PathBuf],
+    stdin_name: &str,
+    cache: Option<&Cache>,
+) -> Result<Vec<Checked>, Failure> {
+    check_each(paths, stdin_name, |name, bytes| lint(name, bytes, cache))
+}
+
+fn lint(name: &str, bytes: Result<Vec<u8>, u64>, cache: Option<&Cache>) -> Checked {
+    let content = bytes.as_ref().ok();
+    let cached = cache
+        .zip(content)
+        .map(|(cache, content)| (cache, cache.key(name, content)));
+    if let Some((cache, key)) = &cached
+        && let Some(machine_count) = cache.get(key)
+    {
+        return Checked {
+            name: name.to_owned(),
+            machine_count,
+            ..Checked::default()
+        };
+    }
+    let checked = check(name, bytes);
+    if !checked.diagnostics.is_empty() {
+        return Checked {
+            machines: Vec::new(),
+            ..checked
+        };
+    }
+    if let Some((cache, key)) = cached {
+        cache.add(key, checked.machine_count);
+    }
+    // Of a thousand files, neither machines nor texts are needed again: they would only fill the memory.
+    Checked {
+        name: checked.name,
+        machine_count: checked.machine_count,
+        ..Checked::default()
+    }
+}
+
+fn check_each(
+    paths: &[PathBuf],
+    stdin_name: &str,
+    check_bytes: impl Fn(&str, Result<Vec<u8>, u64>) -> Checked + Sync,
+) -> Result<Vec<Checked>, Failure> {
     let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) = paths
         .iter()
         .partition(|path| path.as_path() == Path::new("-"));
@@ -69,7 +119,14 @@ pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Check
     let files = files::find(&paths)?;
     let mut checked: Vec<Checked> = files
         .par_iter()
-        .map(check_file)
+        .map(|file| {
+            let bytes = files::read(&file.path, MAX_SOURCE_BYTES)?;
+            let is_spec = file.named
+                || bytes
+                    .as_ref()
+                    .is_ok_and(|bytes| may_hold_machine(&file.name, bytes));
+            Ok(is_spec.then(|| check_bytes(&file.name, bytes)))
+        })
         .collect::<Result<Vec<Option<Checked>>, Failure>>()?
         .into_iter()
         .flatten()
@@ -78,16 +135,6 @@ pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Check
         checked.push(check(stdin_name, files::read(stdin, MAX_SOURCE_BYTES)?));
     }
     Ok(checked)
-}
-
-fn check_file(file: &FoundFile) -> Result<Option<Checked>, Failure> {
-    let name = files::display(&file.path);
-    let bytes = files::read(&file.path, MAX_SOURCE_BYTES)?;
-    let is_spec = match &bytes {
-        Ok(bytes) => file.named || may_hold_machine(&name, bytes),
-        Err(_) => file.named,
-    };
-    Ok(is_spec.then(|| check(&name, bytes)))
 }
 
 /// Reports whether a file in a folder is worth compiling.

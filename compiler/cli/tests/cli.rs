@@ -103,6 +103,54 @@ fn tokens_of_several_projects_are_kept() {
     assert_eq!(kept.lines().count(), 2);
 }
 
+/// Files without findings are remembered; what is changed, damaged or of another program is compiled again.
+#[test]
+fn clean_files_are_remembered() {
+    let scratch = Scratch::new("cache");
+    let spec = "## STATE-MACHINE\n```mermaid\nstateDiagram-v2\n[*] --> a\na --> [*] : end\n```\n";
+    scratch.write("door.md", spec);
+    let lint = |flags: &str| {
+        let command = format!("XDG_CACHE_HOME=own statemark lint {flags}");
+        perform(&Run::new(&command), &scratch.path)
+    };
+    let clean = "no findings in 1 machine (1 file)\n";
+    let folder = scratch.path.join("own/statemark/lint");
+    assert_eq!(lint("--no-cache").stderr, clean);
+    assert!(!folder.exists());
+    assert_eq!(lint("").stderr, clean);
+    let entry = fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+    let file = entry.path();
+    let written = fs::read(&file).unwrap();
+
+    // A number that only the cache has shows that it is read: behind the key, with its complement.
+    let mut forged = written.clone();
+    forged.splice(32..40, [7, 0, 0, 0, !7, !0, !0, !0]);
+    fs::write(&file, &forged).unwrap();
+    assert_eq!(lint("").stderr, "no findings in 7 machines (1 file)\n");
+    assert_eq!(
+        lint("door.md").stderr,
+        "no findings in 7 machines (1 file)\n"
+    );
+    assert_eq!(lint("--no-cache").stderr, clean);
+
+    for position in 0..written.len() {
+        let mut damaged = forged.clone();
+        damaged[position] ^= 64;
+        fs::write(&file, damaged).unwrap();
+        assert_eq!(lint("").stderr, clean, "{position}");
+    }
+    fs::write(&file, &written[..9]).unwrap();
+    assert_eq!(lint("").stderr, clean);
+    assert_eq!(fs::read(&file).unwrap(), written);
+
+    scratch.write("door.md", &spec.replace("end", "end\na --> b : go"));
+    for _ in 0..2 {
+        assert_eq!(lint("").code, 1);
+    }
+    scratch.write("door.md", spec);
+    assert_eq!(lint("").code, 0);
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let mut child = Command::new(BINARY)

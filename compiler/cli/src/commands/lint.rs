@@ -9,11 +9,12 @@ use clap::ValueEnum;
 use statemark_compiler::diag::render::{concise, footer, full, json};
 use statemark_compiler::diag::{Diagnostic, Severity};
 
+use crate::cache::Cache;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::printer::{Printer, count};
 use crate::project::variable;
-use crate::specs::{Checked, STDIN_NAME, check_all, merge, no_machine_message};
+use crate::specs::{Checked, STDIN_NAME, lint_all, merge, no_machine_message};
 
 /// The variable that has the format.
 const FORMAT_VARIABLE: &str = "STATEMARK_OUTPUT_FORMAT";
@@ -28,7 +29,9 @@ const FORMAT_VARIABLE: &str = "STATEMARK_OUTPUT_FORMAT";
                   statemark lint --output-format json       for programs\n  \
                   statemark lint - --stdin-filename a.md    what an editor has not saved yet\n\n\
                   In a folder, lint reads Markdown files with a `## STATE-MACHINE` heading, *.workflow.json, *.scxml,\n\
-                  and state diagrams in *.mmd and *.mermaid. It respects .gitignore and .statemarkignore."
+                  and state diagrams in *.mmd and *.mermaid. It respects .gitignore and .statemarkignore.\n\n\
+                  Files without findings are remembered in $XDG_CACHE_HOME/statemark/lint (or ~/.cache), by name,\n\
+                  content and version of statemark, and aren't compiled again; the folder can be deleted at any time."
 )]
 pub(crate) struct LintArgs {
     /// Files and folders, or `-` for standard input
@@ -43,6 +46,9 @@ pub(crate) struct LintArgs {
     /// The name of standard input; its extension tells the format
     #[arg(long, value_name = "NAME", default_value = STDIN_NAME)]
     stdin_filename: String,
+    /// Compile every file, and remember nothing
+    #[arg(long)]
+    no_cache: bool,
 }
 
 /// A form of findings.
@@ -72,7 +78,11 @@ enum FailOn {
 /// Lists findings.
 pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     let format = resolve_format(args)?;
-    let checked = check_all(&args.paths, &args.stdin_filename)?;
+    let cache = if args.no_cache { None } else { Cache::open() };
+    let checked = lint_all(&args.paths, &args.stdin_filename, cache.as_ref())?;
+    if let Some(cache) = cache {
+        cache.save();
+    }
     let (sources, diagnostics) = merge(&checked);
     let style = printer.style();
     printer.result(&match format {
