@@ -15,14 +15,19 @@
 //! - `lower` has replaced forks, joins and choices by parallel states and guarded transitions. A history remains, as a
 //!   state that is never active.
 
+mod expression;
+
 use std::ops::Range;
 
 use serde_json::{Map, Value};
-pub use statemark_runtime::{BinaryOperator, Operator, StateKind, UnaryOperator, Verdict};
+pub use statemark_runtime::{StateKind, Verdict};
 
 use crate::arena::{Arena, Handle};
 use crate::source::{FileId, Span, Spanned};
 
+pub use self::expression::{
+    BinaryOperator, Constant, Expression, ExpressionKind, Operator, UnaryOperator,
+};
 pub use crate::front::mermaid::ast::Direction;
 
 /// A JSON object with keys that only hosts read.
@@ -190,7 +195,7 @@ pub struct Transition {
     /// The events that trigger it; none for an eventless transition.
     pub triggers: Vec<Handle<Event>>,
     /// The condition.
-    pub guard: Option<Spanned<Guard>>,
+    pub guard: Option<Spanned<Expression>>,
     /// The actions.
     pub actions: Vec<Handle<Action>>,
     /// The target states.
@@ -218,30 +223,6 @@ pub struct Label {
     pub text: Spanned<String>,
     /// The text between its brackets, if it has any.
     pub guard: Option<String>,
-}
-
-/// The condition of a transition.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Guard {
-    /// The host answers.
-    Ask(Handle<HostGuard>),
-    /// A field compares with constants.
-    Compare {
-        /// The field.
-        field: Handle<Field>,
-        /// The comparison.
-        operator: Operator,
-        /// The operands: one constant, any number for `in`, none for `exists` and `not_exists`.
-        constants: Vec<Constant>,
-    },
-    /// All of them; holds if there is none.
-    All(Vec<Guard>),
-    /// At least one of them.
-    Any(Vec<Guard>),
-    /// Not this one.
-    Not(Box<Guard>),
-    /// An expression.
-    Expression(Expression),
 }
 
 /// A guard that the host answers.
@@ -292,65 +273,6 @@ pub enum Type {
     Nullable(Box<Type>),
 }
 
-/// An expression over fields, with the span of each of its parts.
-///
-/// Equality ignores spans.
-#[derive(Clone, Debug)]
-pub struct Expression {
-    /// The span.
-    pub span: Span,
-    /// The operator and operands.
-    pub kind: ExpressionKind,
-}
-
-impl PartialEq for Expression {
-    fn eq(&self, other: &Self) -> bool {
-        self.kind == other.kind
-    }
-}
-
-/// The operator and operands of an expression.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ExpressionKind {
-    /// A literal.
-    Constant(Constant),
-    /// A field's value.
-    Field(Handle<Field>),
-    /// `has(a.b)`.
-    Has(Handle<Field>),
-    /// `in_state("a")`.
-    InState(Handle<State>),
-    /// The host answers.
-    Ask(Handle<HostGuard>),
-    /// `!a`.
-    Not(Box<Expression>),
-    /// `a && b && …`: at least two.
-    And(Vec<Expression>),
-    /// `a || b || …`: at least two.
-    Or(Vec<Expression>),
-    /// `-a`, `size(a)`.
-    Unary(UnaryOperator, Box<Expression>),
-    /// `a < b`, `a + b`, `a.startsWith(b)` and so on.
-    Binary(BinaryOperator, Box<[Expression; 2]>),
-    /// `a in [1, 2]`.
-    Among(Box<Expression>, Vec<Constant>),
-}
-
-/// A constant in a guard.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Constant {
-    /// JSON's `null`.
-    Null,
-    /// `true` or `false`.
-    Bool(bool),
-    /// From `i64::MIN` to `u64::MAX`.
-    Int(i128),
-    /// Finite.
-    Float(f64),
-    /// A string.
-    Text(String),
-}
-
 /// One action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
@@ -380,7 +302,7 @@ pub enum ActionKind {
     /// Executes one of two lists of actions. INVARIANT: those precede it in the arena.
     If {
         /// The condition.
-        guard: Guard,
+        guard: Expression,
         /// The actions if it holds.
         then: Vec<Handle<Action>>,
         /// The actions if it doesn't.

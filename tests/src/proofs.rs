@@ -14,7 +14,7 @@ use statemark_compiler::arena::{Arena, Handle};
 use statemark_compiler::back;
 use statemark_compiler::diag::Diags;
 use statemark_compiler::ir::{
-    ActionKind, Assign, EventKind, Expression, ExpressionKind, Guard, HostGuard, Machine,
+    ActionKind, Assign, EventKind, Expression, ExpressionKind, HostGuard, Machine,
 };
 use statemark_compiler::proofs::{Judgment, Proof, prove};
 use statemark_compiler::valid;
@@ -107,7 +107,8 @@ fn free(machine: &Machine) -> Machine {
         let name = format!("free{}", guards.len());
         let span = machine.span;
         let text = name.clone();
-        Guard::Ask(guards.append(HostGuard { name, text, span }))
+        let kind = ExpressionKind::Ask(guards.append(HostGuard { name, text, span }));
+        Expression { span, kind }
     };
     for handle in machine.transitions.handles() {
         if let Some(guard) = &mut free.transitions.at_mut(handle).guard {

@@ -10,8 +10,8 @@ use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
 use statemark_compiler::diag::Diags;
 use statemark_compiler::ir::{
-    Action, ActionKind, BinaryOperator, Constant, EventKind, Expression, ExpressionKind, Guard,
-    Machine, State, StateKind,
+    Action, ActionKind, BinaryOperator, Constant, EventKind, Expression, ExpressionKind, Machine,
+    State, StateKind,
 };
 use statemark_compiler::valid::{self, Valid};
 use statemark_harness::{files, relative, root};
@@ -78,7 +78,7 @@ pub(crate) fn outline(machine: &Machine) -> String {
                 .collect();
             events.sort_unstable();
             let guard = transition.guard.as_ref();
-            let guard = guard.map_or_else(String::new, |guard| said(machine, &guard.value));
+            let guard = guard.map_or_else(String::new, |guard| value(machine, &guard.value));
             // The root is never left, and a transition with targets is internal only of a compound state.
             let is_compound = state.kind == StateKind::Compound && handle != machine.root();
             let internal = transition.internal && is_compound;
@@ -127,60 +127,29 @@ fn doing(machine: &Machine, action: Handle<Action>) -> String {
             otherwise,
         } => format!(
             "if {} {{ {} }} else {{ {} }}",
-            said(machine, guard),
+            value(machine, guard),
             actions(machine, then),
             actions(machine, otherwise)
         ),
     }
 }
 
-/// A guard by what it asks, however it is put together.
-fn said(machine: &Machine, guard: &Guard) -> String {
-    said_in(machine, guard, "")
-}
-
 /// Parts between `&&` or `||`. Inside a list of the same sign they are parts of that: both mean the same.
-fn list<P>(parts: &[P], sign: &str, around: &str, said: impl Fn(&P, &str) -> String) -> String {
-    match parts {
-        [] if sign == AND => "true".to_owned(),
-        [] => "false".to_owned(),
-        [only] => said(only, around),
-        _ => {
-            let parts: Vec<String> = parts.iter().map(|part| said(part, sign)).collect();
-            let joined = parts.join(sign);
-            if sign == around {
-                joined
-            } else {
-                format!("({joined})")
-            }
-        }
+fn list(machine: &Machine, parts: &[Expression], sign: &str, around: &str) -> String {
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|part| value_in(machine, part, sign))
+        .collect();
+    let joined = parts.join(sign);
+    if sign == around {
+        joined
+    } else {
+        format!("({joined})")
     }
 }
 
 const AND: &str = " && ";
 const OR: &str = " || ";
-
-fn said_in(machine: &Machine, guard: &Guard, around: &str) -> String {
-    match guard {
-        Guard::Ask(host) => format!("?{}", machine.guards.at(*host).name),
-        Guard::Compare {
-            field,
-            operator,
-            constants,
-        } => format!(
-            "{} {operator:?} {constants:?}",
-            machine.fields.at(*field).path
-        ),
-        Guard::All(parts) => list(parts, AND, around, |part, around| {
-            said_in(machine, part, around)
-        }),
-        Guard::Any(parts) => list(parts, OR, around, |part, around| {
-            said_in(machine, part, around)
-        }),
-        Guard::Not(inner) => format!("!{}", said(machine, inner)),
-        Guard::Expression(expression) => value_in(machine, expression, around),
-    }
-}
 
 fn value(machine: &Machine, expression: &Expression) -> String {
     value_in(machine, expression, "")
@@ -195,12 +164,16 @@ fn value_in(machine: &Machine, expression: &Expression, around: &str) -> String 
         ExpressionKind::InState(state) => format!("in {}", state.index()),
         ExpressionKind::Ask(host) => format!("?{}", machine.guards.at(*host).name),
         ExpressionKind::Not(inner) => format!("!{}", value(machine, inner)),
-        ExpressionKind::And(parts) => list(parts, AND, around, |part, around| {
-            value_in(machine, part, around)
-        }),
-        ExpressionKind::Or(parts) => list(parts, OR, around, |part, around| {
-            value_in(machine, part, around)
-        }),
+        ExpressionKind::Compare {
+            field,
+            operator,
+            constants,
+        } => format!(
+            "{} {operator:?} {constants:?}",
+            machine.fields.at(*field).path
+        ),
+        ExpressionKind::And(parts) => list(machine, parts, AND, around),
+        ExpressionKind::Or(parts) => list(machine, parts, OR, around),
         ExpressionKind::Unary(operator, inner) => {
             format!("{operator:?}({})", value(machine, inner))
         }

@@ -304,7 +304,11 @@ impl Writer<'_> {
             let _ = write!(opening, " event=\"{}\"", names.join(" "));
         }
         if let Some(guard) = &transition.guard {
-            let _ = write!(opening, " cond=\"{}\"", escaped(&self.guard(&guard.value)));
+            let _ = write!(
+                opening,
+                " cond=\"{}\"",
+                escaped(&self.expression(&guard.value))
+            );
         }
         if !transition.targets.is_empty() {
             let _ = write!(opening, " target=\"{}\"", self.names(&transition.targets));

@@ -147,7 +147,7 @@ impl Writer {
                 then,
                 otherwise,
             } => runtime::ActionKind::If {
-                guard: self.program(|writer| writer.guard(guard)),
+                guard: self.program(|writer| writer.expression(guard)),
                 then: self.calls(then),
                 otherwise: self.calls(otherwise),
             },
@@ -214,7 +214,7 @@ impl Writer {
         let targets = targets(&transition.targets);
         let guard = self.program(|writer| {
             if let Some(guard) = &transition.guard {
-                writer.guard(&guard.value);
+                writer.expression(&guard.value);
             }
         });
         let row = runtime::TransitionRow {

@@ -1,8 +1,7 @@
 //! Expressions: from names to fields, guards and states.
 //!
-//! As a truth value, a name is the guard declared under it, else a field. A declared guard is written out in place. A
-//! comparison `{field, op, value}` is a guard but no value, so that only `!`, `&&` and `||` may enclose it. A guard
-//! whose parts are all expressions is one expression.
+//! As a truth value, a name is the guard declared under it, else a field. A declared guard is written out in place,
+//! whatever its form: `low == event.wanted` compares the answer of the guard `low` with a field.
 
 use super::draft::{Draft, ROOT};
 use super::fields::Known;
@@ -13,54 +12,40 @@ use crate::diag::{Code, Diagnostic, nearest};
 use crate::front::definition::ast::Named;
 use crate::front::expression::ast::{self, BinaryOperator, Kind, Literal};
 use crate::front::expression::{Written, parse};
-use crate::ir::{Assign, Constant, Expression, ExpressionKind, Field, Guard};
+use crate::ir::{Assign, Constant, Expression, ExpressionKind, Field};
 use crate::source::{Span, Spanned};
 
 impl<'c> Resolver<'_, 'c> {
     /// Resolves an expression that must be true or false.
-    pub(super) fn truth(&mut self, expression: &ast::Expression) -> Option<Guard> {
-        self.nested(expression.span, |resolver| match &expression.kind {
-            Kind::Name(name) => resolver.truth_name(name, expression.span),
-            Kind::Not(inner) => {
-                let inner = resolver.truth(inner)?;
-                Some(match as_expression(inner, expression.span) {
-                    Ok(inner) => Guard::Expression(Expression {
-                        span: expression.span,
-                        kind: ExpressionKind::Not(Box::new(inner)),
-                    }),
-                    Err(inner) => Guard::Not(Box::new(inner)),
-                })
-            }
-            Kind::And(parts) => resolver.connected(parts, expression.span, true),
-            Kind::Or(parts) => resolver.connected(parts, expression.span, false),
-            _ => resolver.value(expression).map(Guard::Expression),
+    pub(super) fn truth(&mut self, expression: &ast::Expression) -> Option<Expression> {
+        let span = expression.span;
+        self.nested(span, |resolver| match &expression.kind {
+            Kind::Name(name) => resolver.truth_name(name, span),
+            Kind::Not(inner) => Some(resolver.truth(inner)?.negated(span)),
+            Kind::And(parts) => Some(Expression::all(resolver.truths(parts)?, span)),
+            Kind::Or(parts) => Some(Expression::any(resolver.truths(parts)?, span)),
+            _ => resolver.value(expression),
         })
     }
 
-    fn connected(&mut self, parts: &[ast::Expression], span: Span, and: bool) -> Option<Guard> {
-        // Every part is resolved, also after a broken one.
-        let parts: Vec<Option<Guard>> = parts.iter().map(|part| self.truth(part)).collect();
-        let parts: Vec<Guard> = parts.into_iter().collect::<Option<_>>()?;
-        let guard = if and {
-            Guard::All(parts)
-        } else {
-            Guard::Any(parts)
-        };
-        Some(as_expression(guard, span).map_or_else(|guard| guard, Guard::Expression))
+    /// Resolves parts that must be true or false: every one, also after a broken one.
+    fn truths(&mut self, parts: &[ast::Expression]) -> Option<Vec<Expression>> {
+        let parts: Vec<Option<Expression>> = parts.iter().map(|part| self.truth(part)).collect();
+        parts.into_iter().collect()
     }
 
     /// Resolves a name as a truth value.
-    fn truth_name(&mut self, name: &str, span: Span) -> Option<Guard> {
+    fn truth_name(&mut self, name: &str, span: Span) -> Option<Expression> {
         if let Some(declared) = self.context.declared_guard(name) {
             return self.declared_guard(declared, span);
         }
         // `[ready]` on one line and `[ready && paid]` on another ask the same.
-        if self.context.asked.contains(name) && !self.is_known(name) {
-            return Some(Guard::Ask(self.draft.intern_guard(name, name, span)));
-        }
-        let field = self.field(name, span)?;
-        let kind = ExpressionKind::Field(field);
-        Some(Guard::Expression(Expression { span, kind }))
+        let kind = if self.context.asked.contains(name) && !self.is_known(name) {
+            ExpressionKind::Ask(self.draft.intern_guard(name, name, span))
+        } else {
+            ExpressionKind::Field(self.field(name, span)?)
+        };
+        Some(Expression { span, kind })
     }
 
     /// Resolves an expression that must have a value.
@@ -74,7 +59,7 @@ impl<'c> Resolver<'_, 'c> {
             Kind::Literal(literal) => ExpressionKind::Constant(constant(literal)),
             Kind::Name(name) => {
                 if self.context.declared_guard(name).is_some() && !self.is_known(name) {
-                    return self.guard_value(expression);
+                    return self.truth(expression);
                 }
                 ExpressionKind::Field(self.field(name, span)?)
             }
@@ -83,7 +68,7 @@ impl<'c> Resolver<'_, 'c> {
                 let state = find_state(name, ROOT, self.draft, self.context)?;
                 ExpressionKind::InState(state)
             }
-            Kind::Not(_) | Kind::And(_) | Kind::Or(_) => return self.guard_value(expression),
+            Kind::Not(_) | Kind::And(_) | Kind::Or(_) => return self.truth(expression),
             Kind::Unary(operator, inner) => {
                 ExpressionKind::Unary(*operator, Box::new(self.value(inner)?))
             }
@@ -112,19 +97,6 @@ impl<'c> Resolver<'_, 'c> {
             if computes && matches!(operand.kind, Kind::Literal(Literal::Unsigned(_))) {
                 let diagnostic = computed_unsigned(operator.name(), operand.span);
                 self.context.diags.push(diagnostic);
-            }
-        }
-    }
-
-    /// Resolves a guard as a value: `(a && b) == c`.
-    fn guard_value(&mut self, expression: &ast::Expression) -> Option<Expression> {
-        let guard = self.truth(expression)?;
-        match as_expression(guard, expression.span) {
-            Ok(expression) => Some(expression),
-            Err(_) => {
-                let diagnostic = guard_as_value(expression.span);
-                self.context.diags.push(diagnostic);
-                None
             }
         }
     }
@@ -242,53 +214,6 @@ fn inside_quotes(name: &Spanned<String>, sources: &crate::source::Sources) -> Sp
     written.span(0..name.value.len())
 }
 
-/// Converts a guard to an expression, or returns it as it was if it holds a comparison.
-pub(in crate::lower) fn as_expression(guard: Guard, span: Span) -> Result<Expression, Guard> {
-    let is_expression = |part: &Guard| !has_comparison(part);
-    if !is_expression(&guard) {
-        return Err(guard);
-    }
-    Ok(to_expression(guard, span))
-}
-
-fn has_comparison(guard: &Guard) -> bool {
-    match guard {
-        Guard::Compare { .. } => true,
-        Guard::All(parts) | Guard::Any(parts) => parts.iter().any(has_comparison),
-        Guard::Not(inner) => has_comparison(inner),
-        Guard::Ask(_) | Guard::Expression(_) => false,
-    }
-}
-
-/// Converts a guard to an expression. INVARIANT: it holds no comparison, which would become `false`.
-fn to_expression(guard: Guard, span: Span) -> Expression {
-    let list = |parts: Vec<Guard>, and: bool| {
-        let mut parts: Vec<Expression> = parts
-            .into_iter()
-            .map(|part| to_expression(part, span))
-            .collect();
-        match (parts.len(), and) {
-            (0, _) => ExpressionKind::Constant(Constant::Bool(and)),
-            (1, _) => parts
-                .pop()
-                .map_or(ExpressionKind::Constant(Constant::Bool(and)), |part| {
-                    part.kind
-                }),
-            (_, true) => ExpressionKind::And(parts),
-            (_, false) => ExpressionKind::Or(parts),
-        }
-    };
-    let kind = match guard {
-        Guard::Expression(expression) => return expression,
-        Guard::Ask(host) => ExpressionKind::Ask(host),
-        Guard::Not(inner) => ExpressionKind::Not(Box::new(to_expression(*inner, span))),
-        Guard::All(parts) => list(parts, true),
-        Guard::Any(parts) => list(parts, false),
-        Guard::Compare { .. } => ExpressionKind::Constant(Constant::Bool(false)),
-    };
-    Expression { span, kind }
-}
-
 /// Returns the constant of a literal.
 pub(in crate::lower) fn constant(literal: &Literal) -> Constant {
     match literal {
@@ -345,15 +270,8 @@ pub(super) fn overlapping_assignments(inner: &str, outer: &str, span: Span) -> D
     .help("assign the one or the other")
 }
 
-pub(super) fn guard_as_value(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::MistypedExpression,
-        span,
-        "a guard with `field` and `op` can't be compared or computed with",
-    )
-    .label("only `!`, `&&` and `||` may enclose it")
-    .help("declare the guard as an expression, such as `\"attempts < 3\"`")
-}
+/// The help for a value where a truth value is needed.
+const COMPARE: &str = "compare it with something: `attempts < 3`, `status == \"open\"`";
 
 pub(super) fn guard_without_truth_value(span: Span, found: &str) -> Diagnostic {
     Diagnostic::new(
@@ -362,16 +280,20 @@ pub(super) fn guard_without_truth_value(span: Span, found: &str) -> Diagnostic {
         format!("a guard is true or false, found {found}"),
     )
     .label(format!("is {found}"))
-    .help("compare it with something: `attempts < 3`, `status == \"open\"`")
+    .help(COMPARE)
 }
 
 pub(super) fn mistyped_operand(span: Span, sign: &str, wanted: &str, found: &str) -> Diagnostic {
-    Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::MistypedExpression,
         span,
         format!("`{sign}` takes {wanted}, found {found}"),
     )
-    .label(format!("is {found}"))
+    .label(format!("is {found}"));
+    if wanted == "a truth value" {
+        return diagnostic.help(COMPARE);
+    }
+    diagnostic
 }
 
 /// Reports two operands that don't fit together, each with its span and its type in words.

@@ -12,8 +12,8 @@ use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::{Definition, Guard as GuardDeclaration, Kind};
 use crate::front::mermaid::entity;
 use crate::ir::{
-    ActionKind, EventKind, Expression, ExpressionKind, Guard, Initial, Interrupt, Machine, Meta,
-    Note, Parts, State, StateKind, Transition, Verdict,
+    ActionKind, EventKind, Expression, ExpressionKind, Initial, Interrupt, Machine, Meta, Note,
+    Parts, State, StateKind, Transition, Verdict,
 };
 use crate::source::Spanned;
 
@@ -194,7 +194,7 @@ impl Numbers {
             self.set(&mut transition.source);
             self.set_all(&mut transition.targets);
             if let Some(guard) = &mut transition.guard {
-                self.set_in_guard(&mut guard.value);
+                self.set_in_expression(&mut guard.value);
             }
         }
         for event in machine.events.handles() {
@@ -210,7 +210,7 @@ impl Numbers {
                 ActionKind::Assign(assigns) => assigns
                     .iter_mut()
                     .for_each(|assign| self.set_in_expression(&mut assign.value)),
-                ActionKind::If { guard, .. } => self.set_in_guard(guard),
+                ActionKind::If { guard, .. } => self.set_in_expression(guard),
                 ActionKind::Host
                 | ActionKind::Raise(_)
                 | ActionKind::Schedule(..)
@@ -233,17 +233,6 @@ impl Numbers {
         states.into_iter().for_each(|state| self.set(state));
     }
 
-    fn set_in_guard(&self, guard: &mut Guard) {
-        match guard {
-            Guard::Expression(expression) => self.set_in_expression(expression),
-            Guard::All(parts) | Guard::Any(parts) => {
-                parts.iter_mut().for_each(|part| self.set_in_guard(part));
-            }
-            Guard::Not(inner) => self.set_in_guard(inner),
-            Guard::Ask(_) | Guard::Compare { .. } => {}
-        }
-    }
-
     fn set_in_expression(&self, expression: &mut Expression) {
         let parts = match &mut expression.kind {
             ExpressionKind::InState(state) => return self.set(state),
@@ -255,6 +244,7 @@ impl Numbers {
             ExpressionKind::Constant(_)
             | ExpressionKind::Field(_)
             | ExpressionKind::Has(_)
+            | ExpressionKind::Compare { .. }
             | ExpressionKind::Ask(_) => return,
         };
         parts

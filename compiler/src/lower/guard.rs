@@ -1,4 +1,4 @@
-//! Guards: from names, comparisons and texts to [`Guard`]s of the IR.
+//! Guards: from names, comparisons and texts to expressions of the IR.
 //!
 //! A text is the name of a declared guard, else a name alone (a declared field, or a question to the host), else what [`GuardText::classify`] makes of it: an expression, or prose, which is a question to the host.
 
@@ -11,7 +11,7 @@ use crate::front::definition::ast::{self, GuardUse};
 use crate::front::expression::{GuardText, Reading, Written};
 use crate::front::label::empty_guard;
 use crate::front::words::{is_identifier, slug};
-use crate::ir::{Constant, Expression, ExpressionKind, Guard};
+use crate::ir::{Constant, Expression, ExpressionKind};
 use crate::source::{Span, Spanned, narrow};
 
 /// Most parts of one guard. Unit: comparisons, names and connectives. Why: a program's size.
@@ -88,17 +88,15 @@ fn label_guard(
     labels: &[&GuardText],
     draft: &mut Draft,
     context: &mut Context<'_>,
-) -> Option<Guard> {
+) -> Option<Expression> {
     let strict = context.declared_guards().next().is_some();
     let asked = Asked { strict, name: None };
-    let mut guards: Vec<Guard> = Vec::with_capacity(labels.len());
+    let mut guards: Vec<Expression> = Vec::with_capacity(labels.len());
     for label in labels {
         guards.extend(Resolver::new(draft, context).text(label, asked));
     }
-    match guards.len() {
-        0 | 1 => guards.pop(),
-        _ => Some(Guard::All(guards)),
-    }
+    let span = guards.first()?.span;
+    Some(Expression::all(guards, span))
 }
 
 /// Returns the guard of a branch: all of its guards must hold.
@@ -106,25 +104,20 @@ pub(super) fn branch_guard(
     uses: &[Spanned<GuardUse>],
     draft: &mut Draft,
     context: &mut Context<'_>,
-) -> Option<Spanned<Guard>> {
+) -> Option<Spanned<Expression>> {
     let first = uses.first()?;
     let span = uses
         .iter()
         .fold(first.span, |span, other| span.to(other.span));
     let mut resolver = Resolver::new(draft, context);
-    let mut guards: Vec<Guard> = uses
+    let guards: Vec<Expression> = uses
         .iter()
         .filter_map(|guard| match &guard.value {
             GuardUse::Name(name) => resolver.json_text(name, guard.span, None),
             GuardUse::Inline(inner) => resolver.guard(inner, guard.span),
         })
         .collect();
-    let guard = if guards.len() == 1 {
-        guards.pop()?
-    } else {
-        Guard::All(guards)
-    };
-    Some(Spanned::new(guard, span))
+    Some(Spanned::new(Expression::all(guards, span), span))
 }
 
 /// The rules for names that aren't declared.
@@ -157,7 +150,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
     }
 
     /// Resolves a text in a JSON string; `name` is its name, if it is a declared guard.
-    fn json_text(&mut self, text: &str, span: Span, name: Option<&str>) -> Option<Guard> {
+    fn json_text(&mut self, text: &str, span: Span, name: Option<&str>) -> Option<Expression> {
         let text = Spanned::new(text.to_owned(), span);
         let written = Written::in_json(&text, self.context.sources);
         let asked = Asked { strict: true, name };
@@ -165,7 +158,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
     }
 
     /// Resolves a name, an expression or prose.
-    fn text(&mut self, guard: &GuardText, asked: Asked<'_>) -> Option<Guard> {
+    fn text(&mut self, guard: &GuardText, asked: Asked<'_>) -> Option<Expression> {
         let (text, span) = (guard.text().value.as_str(), guard.text().span);
         if let Some(declared) = self.context.declared_guard(text) {
             return self.declared_guard(declared, span);
@@ -183,7 +176,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
                 Some(declared) => self.declared_guard(declared, place)?,
                 None => self.lone_name(name, place, asked)?,
             };
-            return Some(Guard::Not(Box::new(guard)));
+            return Some(guard.negated(span));
         }
         let name = question_name(text);
         if name.is_empty() {
@@ -209,11 +202,11 @@ impl<'r, 'c> Resolver<'r, 'c> {
     }
 
     /// Resolves a name that is no declared guard: a declared field, else a question to the host.
-    fn lone_name(&mut self, name: &str, span: Span, asked: Asked<'_>) -> Option<Guard> {
+    fn lone_name(&mut self, name: &str, span: Span, asked: Asked<'_>) -> Option<Expression> {
         if self.is_known(name) {
             let field = self.draft.intern_field(name, span);
             let kind = ExpressionKind::Field(field);
-            return Some(Guard::Expression(Expression { span, kind }));
+            return Some(Expression { span, kind });
         }
         if let Some(given) = asked.name {
             return Some(self.ask(given, name, span));
@@ -224,13 +217,15 @@ impl<'r, 'c> Resolver<'r, 'c> {
             let diagnostic = unknown_guard(name, span, known);
             self.context.diags.push(diagnostic);
         }
-        Some(Guard::Ask(self.draft.intern_guard(name, name, span)))
+        let kind = ExpressionKind::Ask(self.draft.intern_guard(name, name, span));
+        Some(Expression { span, kind })
     }
 
     /// Returns a question to the host, and reports it as one.
-    fn ask(&mut self, name: &str, text: &str, span: Span) -> Guard {
+    fn ask(&mut self, name: &str, text: &str, span: Span) -> Expression {
         self.context.diags.push(host_expression(text, name, span));
-        Guard::Ask(self.draft.intern_guard(name, text, span))
+        let kind = ExpressionKind::Ask(self.draft.intern_guard(name, text, span));
+        Expression { span, kind }
     }
 
     /// Resolves a declared guard where it is used.
@@ -238,7 +233,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
         &mut self,
         declared: &'c ast::Named<ast::Guard>,
         span: Span,
-    ) -> Option<Guard> {
+    ) -> Option<Expression> {
         let name = declared.name.value.as_str();
         self.context.used.insert(name.to_owned());
         if self.open.contains(&name) {
@@ -299,11 +294,11 @@ impl<'r, 'c> Resolver<'r, 'c> {
         made
     }
 
-    fn guard(&mut self, guard: &ast::Guard, span: Span) -> Option<Guard> {
-        self.nested(span, |resolver| resolver.guard_parts(guard))
+    fn guard(&mut self, guard: &ast::Guard, span: Span) -> Option<Expression> {
+        self.nested(span, |resolver| resolver.guard_parts(guard, span))
     }
 
-    fn guard_parts(&mut self, guard: &ast::Guard) -> Option<Guard> {
+    fn guard_parts(&mut self, guard: &ast::Guard, span: Span) -> Option<Expression> {
         match guard {
             ast::Guard::Compare {
                 field,
@@ -316,7 +311,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
                     .collect::<Option<Vec<_>>>()?;
                 let path = field;
                 let field = self.draft.intern_field(&path.value, path.span);
-                let guard = Guard::Compare {
+                let kind = ExpressionKind::Compare {
                     field,
                     operator: operator.value,
                     constants: constants.iter().map(|it| it.value.clone()).collect(),
@@ -330,18 +325,16 @@ impl<'r, 'c> Resolver<'r, 'c> {
                     .comparisons
                     .entry(path.span)
                     .or_insert(comparison);
-                Some(guard)
+                Some(Expression { span, kind })
             }
-            ast::Guard::All(parts) => Some(Guard::All(self.list(parts))),
-            ast::Guard::Any(parts) => Some(Guard::Any(self.list(parts))),
-            ast::Guard::Not(part) => {
-                Some(Guard::Not(Box::new(self.guard(&part.value, part.span)?)))
-            }
+            ast::Guard::All(parts) => Some(Expression::all(self.list(parts), span)),
+            ast::Guard::Any(parts) => Some(Expression::any(self.list(parts), span)),
+            ast::Guard::Not(part) => Some(self.guard(&part.value, part.span)?.negated(span)),
             ast::Guard::Text(text) => self.json_text(&text.value, text.span, None),
         }
     }
 
-    fn list(&mut self, parts: &[Spanned<ast::Guard>]) -> Vec<Guard> {
+    fn list(&mut self, parts: &[Spanned<ast::Guard>]) -> Vec<Expression> {
         parts
             .iter()
             .filter_map(|part| self.guard(&part.value, part.span))

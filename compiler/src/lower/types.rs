@@ -18,7 +18,7 @@ use super::fields::{Known, add_properties, schema_field};
 use super::spec::Context;
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, nearest, quoted_list};
-use crate::ir::{ActionKind, Event, Expression, Field, Guard, Machine, Type};
+use crate::ir::{ActionKind, Event, Expression, Field, Machine, Type};
 use crate::source::Span;
 use check::Check;
 pub(super) use kind::{assignable, words};
@@ -36,7 +36,7 @@ pub(super) fn check_types(
     for (_, transition) in machine.transitions.iter() {
         if let Some(guard) = &transition.guard {
             check.events = Some(transition.triggers.clone());
-            check.guard(&guard.value);
+            check.truth(&guard.value);
         }
     }
     for (handle, action) in machine.actions.iter() {
@@ -47,7 +47,7 @@ pub(super) fn check_types(
             }
             ActionKind::If { guard, .. } => {
                 check.events = callers(machine, handle);
-                check.guard(guard);
+                check.truth(guard);
             }
             ActionKind::Host
             | ActionKind::Raise(_)
@@ -153,7 +153,7 @@ fn report_untyped_fields(machine: &Machine, declared: &[bool], diags: &mut Diags
     let mut read = infer::Reads::default();
     for (_, transition) in machine.transitions.iter() {
         if let Some(guard) = &transition.guard {
-            read.guard(&guard.value);
+            read.expression(&guard.value);
         }
     }
     for (_, action) in machine.actions.iter() {
@@ -211,17 +211,6 @@ impl Check<'_> {
         if !kind::may_be(&found, &Type::Bool) {
             let diagnostic = guard_without_truth_value(expression.span, &words(&found));
             self.report(diagnostic);
-        }
-    }
-
-    fn guard(&mut self, guard: &Guard) {
-        match guard {
-            Guard::Expression(expression) => self.truth(expression),
-            Guard::All(parts) | Guard::Any(parts) => {
-                parts.iter().for_each(|part| self.guard(part));
-            }
-            Guard::Not(inner) => self.guard(inner),
-            Guard::Ask(_) | Guard::Compare { .. } => {}
         }
     }
 }

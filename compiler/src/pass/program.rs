@@ -1,8 +1,8 @@
-//! Sizes of the programs of guards and expressions, before they are written.
+//! Sizes of the programs of expressions, before they are written.
 //!
 //! INVARIANT: counts what `back/table/program.rs` writes; a test there holds the two together.
 
-use crate::ir::{Expression, ExpressionKind, Guard};
+use crate::ir::{Expression, ExpressionKind};
 
 /// The size of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,16 +13,6 @@ pub(crate) struct Size {
     pub(crate) depth: usize,
 }
 
-/// Returns the size of a guard's program.
-pub(crate) fn guard_size(guard: &Guard) -> Size {
-    match guard {
-        Guard::Ask(_) | Guard::Compare { .. } => LEAF,
-        Guard::Not(inner) => then(guard_size(inner)),
-        Guard::All(parts) | Guard::Any(parts) => chain(parts.iter().map(guard_size)),
-        Guard::Expression(expression) => expression_size(expression),
-    }
-}
-
 /// Returns the size of an expression's program.
 pub(crate) fn expression_size(expression: &Expression) -> Size {
     match &expression.kind {
@@ -30,6 +20,7 @@ pub(crate) fn expression_size(expression: &Expression) -> Size {
         | ExpressionKind::Field(_)
         | ExpressionKind::Has(_)
         | ExpressionKind::InState(_)
+        | ExpressionKind::Compare { .. }
         | ExpressionKind::Ask(_) => LEAF,
         ExpressionKind::Not(inner)
         | ExpressionKind::Unary(_, inner)

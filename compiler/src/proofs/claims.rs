@@ -9,7 +9,7 @@ use super::evidence::{Evidence, Finding, join, state_name};
 use super::guards::{MOST_COMPARED, covers};
 use super::{Proof, Witness};
 use crate::arena::Handle;
-use crate::ir::{Action, Event, EventKind, Guard, Machine, State, StateKind, Transition};
+use crate::ir::{Action, Event, EventKind, Expression, Machine, State, StateKind, Transition};
 use crate::pass::trigger::describe_trigger;
 
 /// Decides `states-reachable`.
@@ -271,7 +271,7 @@ fn is_covered(evidence: &Evidence<'_>, node: usize) -> bool {
         .into_iter()
         .flat_map(|leaf| machine.ancestry(leaf))
         .collect();
-    let mut guards: BTreeMap<Handle<Event>, Vec<&Guard>> = BTreeMap::new();
+    let mut guards: BTreeMap<Handle<Event>, Vec<&Expression>> = BTreeMap::new();
     let transitions = active
         .iter()
         .flat_map(|&state| machine.transitions_of(state));

@@ -1,10 +1,8 @@
 //! Pairs of guards: which exclude each other and which cover every case, as far as their form shows it.
 
-use statemark_runtime::Operator;
-
 use crate::arena::Handle;
 use crate::ir::{
-    BinaryOperator, Constant, Expression, ExpressionKind, Field, Guard, Machine, Type,
+    BinaryOperator, Constant, Expression, ExpressionKind, Field, Machine, Operator, Type,
 };
 
 /// Most transitions on one event that are compared with each other.
@@ -15,7 +13,7 @@ pub(super) const MOST_COMPARED: usize = 64;
 /// Reports whether two guards never hold together.
 ///
 /// They don't if one negates the other, or if both require incompatible values of one field.
-pub(super) fn excludes(one: &Guard, two: &Guard) -> bool {
+pub(super) fn excludes(one: &Expression, two: &Expression) -> bool {
     if parts_exclude(one, two) {
         return true;
     }
@@ -28,14 +26,14 @@ pub(super) fn excludes(one: &Guard, two: &Guard) -> bool {
 }
 
 /// Returns the parts of a guard that must all hold.
-fn parts(guard: &Guard) -> Vec<&Guard> {
-    match guard {
-        Guard::All(parts) => parts.iter().collect(),
-        other => vec![other],
+fn parts(guard: &Expression) -> Vec<&Expression> {
+    match &guard.kind {
+        ExpressionKind::And(parts) => parts.iter().collect(),
+        _ => vec![guard],
     }
 }
 
-fn parts_exclude(one: &Guard, two: &Guard) -> bool {
+fn parts_exclude(one: &Expression, two: &Expression) -> bool {
     if negates(one, two) || negates(two, one) {
         return true;
     }
@@ -48,7 +46,7 @@ fn parts_exclude(one: &Guard, two: &Guard) -> bool {
 /// Reports whether one of two guards always holds.
 ///
 /// One does if they negate each other and neither is ever undecided.
-pub(super) fn covers(machine: &Machine, one: &Guard, two: &Guard) -> bool {
+pub(super) fn covers(machine: &Machine, one: &Expression, two: &Expression) -> bool {
     if negates(one, two) || negates(two, one) {
         // A guard that reads an absent field is undecided, and so is its negation.
         return asks_only_host(one) && asks_only_host(two);
@@ -67,30 +65,15 @@ pub(super) fn covers(machine: &Machine, one: &Guard, two: &Guard) -> bool {
     }
 }
 
-fn negates(one: &Guard, two: &Guard) -> bool {
-    match (one, two) {
-        (Guard::Not(inner), _) => **inner == *two,
-        (Guard::Expression(one), Guard::Expression(two)) => {
-            matches!(&one.kind, ExpressionKind::Not(inner) if **inner == *two)
-        }
-        _ => false,
-    }
+fn negates(one: &Expression, two: &Expression) -> bool {
+    matches!(&one.kind, ExpressionKind::Not(inner) if **inner == *two)
 }
 
 /// Reports whether a guard asks nothing but the host, which always answers.
-fn asks_only_host(guard: &Guard) -> bool {
-    match guard {
-        Guard::Ask(_) => true,
-        Guard::Not(inner) => asks_only_host(inner),
-        Guard::Expression(expression) => expression_asks_only_host(expression),
-        _ => false,
-    }
-}
-
-fn expression_asks_only_host(expression: &Expression) -> bool {
-    match &expression.kind {
+fn asks_only_host(guard: &Expression) -> bool {
+    match &guard.kind {
         ExpressionKind::Ask(_) => true,
-        ExpressionKind::Not(inner) => expression_asks_only_host(inner),
+        ExpressionKind::Not(inner) => asks_only_host(inner),
         _ => false,
     }
 }
@@ -163,9 +146,9 @@ fn are_distinct(one: &Constant, two: &Constant) -> bool {
 }
 
 /// Returns the comparison that a guard consists of.
-fn comparison(guard: &Guard) -> Option<Comparison<'_>> {
-    match guard {
-        Guard::Compare {
+fn comparison(guard: &Expression) -> Option<Comparison<'_>> {
+    let (field, is_expression, relation, constant) = match &guard.kind {
+        ExpressionKind::Compare {
             field,
             operator,
             constants,
@@ -182,40 +165,31 @@ fn comparison(guard: &Guard) -> Option<Comparison<'_>> {
                 Operator::Gte => Relation::GreaterOrEqual,
                 _ => return None,
             };
-            Some(Comparison {
-                field: *field,
-                is_expression: false,
-                relation,
-                constant,
-            })
+            (*field, false, relation, constant)
         }
-        Guard::Expression(expression) => expression_comparison(expression),
-        _ => None,
-    }
-}
-
-fn expression_comparison(expression: &Expression) -> Option<Comparison<'_>> {
-    let ExpressionKind::Binary(operator, operands) = &expression.kind else {
-        return None;
-    };
-    let [left, right] = &**operands;
-    let (ExpressionKind::Field(field), ExpressionKind::Constant(constant)) =
-        (&left.kind, &right.kind)
-    else {
-        return None;
-    };
-    let relation = match operator {
-        BinaryOperator::Equal => Relation::Equal,
-        BinaryOperator::NotEqual => Relation::NotEqual,
-        BinaryOperator::Less => Relation::Less,
-        BinaryOperator::LessEqual => Relation::LessOrEqual,
-        BinaryOperator::Greater => Relation::Greater,
-        BinaryOperator::GreaterEqual => Relation::GreaterOrEqual,
+        ExpressionKind::Binary(operator, operands) => {
+            let [left, right] = &**operands;
+            let (ExpressionKind::Field(field), ExpressionKind::Constant(constant)) =
+                (&left.kind, &right.kind)
+            else {
+                return None;
+            };
+            let relation = match operator {
+                BinaryOperator::Equal => Relation::Equal,
+                BinaryOperator::NotEqual => Relation::NotEqual,
+                BinaryOperator::Less => Relation::Less,
+                BinaryOperator::LessEqual => Relation::LessOrEqual,
+                BinaryOperator::Greater => Relation::Greater,
+                BinaryOperator::GreaterEqual => Relation::GreaterOrEqual,
+                _ => return None,
+            };
+            (*field, true, relation, constant)
+        }
         _ => return None,
     };
     Some(Comparison {
-        field: *field,
-        is_expression: true,
+        field,
+        is_expression,
         relation,
         constant,
     })

@@ -19,7 +19,7 @@ use statemark_runtime::{
 use crate::arena::Arena;
 use crate::back::table;
 use crate::ir::{
-    ActionKind, Assign, EventKind, Expression, ExpressionKind, Guard, HostGuard, Machine, Meta,
+    ActionKind, Assign, EventKind, Expression, ExpressionKind, HostGuard, Machine, Meta,
 };
 use crate::source::Span;
 
@@ -50,7 +50,8 @@ pub(super) fn free_table(machine: &Machine) -> Option<Table> {
     let mut ask = |span: Span| {
         let name = format!("q{}", questions.len());
         let text = name.clone();
-        Guard::Ask(questions.append(HostGuard { name, text, span }))
+        let kind = ExpressionKind::Ask(questions.append(HostGuard { name, text, span }));
+        Expression { span, kind }
     };
     for handle in machine.transitions.handles() {
         if let Some(guard) = &mut freed.transitions.at_mut(handle).guard {

@@ -59,13 +59,13 @@ fn check_programs(machine: &Machine, diags: &mut Diags) {
     }
     for (_, transition) in machine.transitions.iter() {
         if let Some(guard) = &transition.guard {
-            check_program(program::guard_size(&guard.value), guard.span, diags);
+            check_program(program::expression_size(&guard.value), guard.span, diags);
         }
     }
     for (_, action) in machine.actions.iter() {
         match &action.kind {
             ActionKind::If { guard, .. } => {
-                check_program(program::guard_size(guard), action.span, diags);
+                check_program(program::expression_size(guard), action.span, diags);
             }
             ActionKind::Assign(assigns) => {
                 for assign in assigns {

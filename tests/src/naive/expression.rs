@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use statemark_compiler::ir::{Constant, Expression, ExpressionKind, Guard, Operator};
+use statemark_compiler::ir::{Constant, Expression, ExpressionKind, Operator};
 use statemark_runtime::{FieldId, Observer as _};
 
 use super::datum::{Datum, Fault, numbers};
@@ -10,45 +10,8 @@ use super::{Host, Interpreter};
 
 impl<H: Host> Interpreter<'_, H> {
     /// SCXML's `conditionMatch`: whether a guard holds. One that has no value doesn't.
-    pub(super) fn holds(&mut self, guard: &Guard) -> bool {
-        self.guard(guard).is_ok_and(|value| value.is_true())
-    }
-
-    fn guard(&mut self, guard: &Guard) -> Result<Datum, Fault> {
-        match guard {
-            Guard::Ask(guard) => Ok(Datum::Bool(self.host.guard(*guard))),
-            Guard::Compare {
-                field,
-                operator,
-                constants,
-            } => {
-                let value = self.host.field(*field);
-                let about_presence = matches!(operator, Operator::Exists | Operator::NotExists);
-                if value == Datum::Absent && !about_presence {
-                    self.recorder
-                        .absent(FieldId::from_index(field.index()).unwrap());
-                }
-                Ok(Datum::Bool(compares(&value, *operator, constants)))
-            }
-            Guard::All(parts) => {
-                for part in parts {
-                    if !self.guard(part)?.is_true() {
-                        return Ok(Datum::Bool(false));
-                    }
-                }
-                Ok(Datum::Bool(true))
-            }
-            Guard::Any(parts) => {
-                for part in parts {
-                    if self.guard(part)?.is_true() {
-                        return Ok(Datum::Bool(true));
-                    }
-                }
-                Ok(Datum::Bool(false))
-            }
-            Guard::Not(part) => Ok(Datum::Bool(!self.guard(part)?.is_true())),
-            Guard::Expression(expression) => self.evaluate(expression),
-        }
+    pub(super) fn holds(&mut self, guard: &Expression) -> bool {
+        self.evaluate(guard).is_ok_and(|value| value.is_true())
     }
 
     /// The value of an expression.
@@ -66,6 +29,19 @@ impl<H: Host> Interpreter<'_, H> {
             ExpressionKind::Has(field) => Ok(Datum::Bool(self.host.field(*field) != Datum::Absent)),
             ExpressionKind::InState(state) => Ok(Datum::Bool(self.configuration.contains(state))),
             ExpressionKind::Ask(guard) => Ok(Datum::Bool(self.host.guard(*guard))),
+            ExpressionKind::Compare {
+                field,
+                operator,
+                constants,
+            } => {
+                let value = self.host.field(*field);
+                let about_presence = matches!(operator, Operator::Exists | Operator::NotExists);
+                if value == Datum::Absent && !about_presence {
+                    self.recorder
+                        .absent(FieldId::from_index(field.index()).unwrap());
+                }
+                Ok(Datum::Bool(compares(&value, *operator, constants)))
+            }
             ExpressionKind::Not(inner) => Ok(Datum::Bool(!self.evaluate(inner)?.is_true())),
             ExpressionKind::And(parts) => {
                 for part in parts {

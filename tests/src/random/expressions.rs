@@ -2,33 +2,34 @@
 
 use statemark_compiler::arena::Handle;
 use statemark_compiler::ir::{
-    BinaryOperator, Constant, Expression, ExpressionKind, Field, Guard, HostGuard, Operator, State,
-    Type, UnaryOperator,
+    BinaryOperator, Constant, Expression, ExpressionKind, Field, HostGuard, Operator, State, Type,
+    UnaryOperator,
 };
 
 use super::{Builder, Shape};
 
 impl Builder {
     /// A guard, nested so deep at most.
-    pub(super) fn guard(&mut self, depth: usize) -> Guard {
+    pub(super) fn guard(&mut self, depth: usize) -> Expression {
         let Shape {
             fields,
             expressions,
             ..
         } = self.shape;
-        match self.chance.below(if depth == 0 { 4 } else { 8 }) {
-            0 | 1 if expressions => Guard::Expression(self.bool(depth)),
+        let span = self.span;
+        let kind = match self.chance.below(if depth == 0 { 4 } else { 8 }) {
+            0 | 1 | 7 if expressions => return self.bool(depth),
             1 | 2 if fields => self.compare(),
-            4 => Guard::Not(Box::new(self.guard(depth - 1))),
-            5 => Guard::All(self.guards(depth - 1)),
-            6 => Guard::Any(self.guards(depth - 1)),
-            7 if expressions => Guard::Expression(self.bool(depth)),
-            _ => Guard::Ask(self.host_guard()),
-        }
+            4 => return self.guard(depth - 1).negated(span),
+            5 => return Expression::all(self.guards(depth - 1), span),
+            6 => return Expression::any(self.guards(depth - 1), span),
+            _ => ExpressionKind::Ask(self.host_guard()),
+        };
+        self.expression(kind)
     }
 
-    fn guards(&mut self, depth: usize) -> Vec<Guard> {
-        (0..self.chance.between(1, 3))
+    fn guards(&mut self, depth: usize) -> Vec<Expression> {
+        (0..self.chance.below(4))
             .map(|_| self.guard(depth))
             .collect()
     }
@@ -37,7 +38,7 @@ impl Builder {
         Handle::at(self.chance.below(self.machine.guards.len()))
     }
 
-    fn compare(&mut self) -> Guard {
+    fn compare(&mut self) -> ExpressionKind {
         let field = Handle::at(self.chance.below(self.machine.fields.len()));
         let operator = Operator::ALL[self.chance.below(Operator::ALL.len())];
         let constants = match operator {
@@ -45,7 +46,7 @@ impl Builder {
             Operator::In => (0..self.chance.below(4)).map(|_| self.constant()).collect(),
             _ => vec![self.constant()],
         };
-        Guard::Compare {
+        ExpressionKind::Compare {
             field,
             operator,
             constants,
@@ -98,23 +99,24 @@ impl Builder {
     /// An expression that is true or false.
     pub(super) fn bool(&mut self, depth: usize) -> Expression {
         let simple = depth == 0;
-        let kind = match self.chance.below(if simple { 5 } else { 14 }) {
+        let kind = match self.chance.below(if simple { 6 } else { 15 }) {
             0 => ExpressionKind::Constant(Constant::Bool(self.chance.percent(50))),
             1 => ExpressionKind::Field(self.field(&Type::Bool)),
             2 => ExpressionKind::Has(self.field(&Type::Unknown)),
             3 => ExpressionKind::InState(self.any_state()),
             4 => ExpressionKind::Ask(self.host_guard()),
-            5 => ExpressionKind::Not(Box::new(self.bool(depth - 1))),
-            6 => ExpressionKind::And(self.bools(depth - 1)),
-            7 => ExpressionKind::Or(self.bools(depth - 1)),
-            8 => {
+            5 if self.shape.fields => self.compare(),
+            6 => ExpressionKind::Not(Box::new(self.bool(depth - 1))),
+            7 => ExpressionKind::And(self.bools(depth - 1)),
+            8 => ExpressionKind::Or(self.bools(depth - 1)),
+            9 => {
                 let inner = self.any(depth - 1);
                 let constants = (0..self.chance.between(1, 3))
                     .map(|_| self.constant())
                     .collect();
                 ExpressionKind::Among(Box::new(inner), constants)
             }
-            9 => {
+            10 => {
                 let operator = [
                     BinaryOperator::StartsWith,
                     BinaryOperator::EndsWith,
@@ -125,7 +127,7 @@ impl Builder {
                     Box::new([self.text(depth - 1), self.text(depth - 1)]),
                 )
             }
-            10 => {
+            11 => {
                 let operator =
                     [BinaryOperator::Equal, BinaryOperator::NotEqual][self.chance.below(2)];
                 ExpressionKind::Binary(
@@ -133,6 +135,7 @@ impl Builder {
                     Box::new([self.any(depth - 1), self.any(depth - 1)]),
                 )
             }
+            5 => ExpressionKind::Constant(Constant::Bool(true)),
             _ => {
                 let operator = [
                     BinaryOperator::Equal,

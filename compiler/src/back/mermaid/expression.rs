@@ -1,6 +1,8 @@
 //! Expressions as text, with no more parentheses than their operators need.
 
-use crate::ir::{BinaryOperator, Constant, Expression, ExpressionKind, Machine, UnaryOperator};
+use crate::ir::{
+    BinaryOperator, Constant, Expression, ExpressionKind, Machine, Operator, UnaryOperator,
+};
 
 /// The precedence of an expression's operator in CEL.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,11 +23,6 @@ pub(super) fn expression_text(machine: &Machine, expression: &Expression) -> Str
     text
 }
 
-/// Reports whether an expression is `a && b` or `a || b`.
-pub(super) fn is_list(expression: &Expression) -> bool {
-    level(expression) <= Level::And
-}
-
 fn level(expression: &Expression) -> Level {
     use BinaryOperator as Op;
     match &expression.kind {
@@ -33,6 +30,11 @@ fn level(expression: &Expression) -> Level {
         ExpressionKind::And(_) => Level::And,
         ExpressionKind::Not(_) | ExpressionKind::Unary(UnaryOperator::Negate, _) => Level::Prefix,
         ExpressionKind::Among(..) => Level::Relation,
+        ExpressionKind::Compare { operator, .. } => match operator {
+            Operator::NotExists => Level::Prefix,
+            Operator::Exists | Operator::Contains => Level::Value,
+            _ => Level::Relation,
+        },
         ExpressionKind::Binary(operator, _) => match operator {
             Op::Add | Op::Subtract => Level::Sum,
             Op::Multiply | Op::Divide | Op::Remainder => Level::Product,
@@ -70,6 +72,15 @@ fn write(machine: &Machine, expression: &Expression, text: &mut String) {
             text.push(')');
         }
         ExpressionKind::Ask(host) => text.push_str(&machine.guards.at(*host).name),
+        ExpressionKind::Compare {
+            field,
+            operator,
+            constants,
+        } => text.push_str(&comparison(
+            &machine.fields.at(*field).path,
+            *operator,
+            constants,
+        )),
         ExpressionKind::Not(inner) => prefix(machine, '!', inner, text),
         ExpressionKind::And(parts) => list(machine, parts, " && ", Level::Relation, text),
         ExpressionKind::Or(parts) => list(machine, parts, " || ", Level::And, text),
@@ -157,8 +168,26 @@ fn binary(
     operand(machine, right, right_level, text);
 }
 
+/// Formats a definition's comparison as an expression that reads alike.
+fn comparison(field: &str, operator: Operator, constants: &[Constant]) -> String {
+    let values: Vec<String> = constants.iter().map(constant_text).collect();
+    let first = values.first().map_or("", String::as_str);
+    match operator {
+        Operator::Eq => format!("{field} == {first}"),
+        Operator::Neq => format!("{field} != {first}"),
+        Operator::Gt => format!("{field} > {first}"),
+        Operator::Gte => format!("{field} >= {first}"),
+        Operator::Lt => format!("{field} < {first}"),
+        Operator::Lte => format!("{field} <= {first}"),
+        Operator::In => format!("{field} in [{}]", values.join(", ")),
+        Operator::Contains => format!("{field}.contains({first})"),
+        Operator::Exists => format!("has({field})"),
+        _ => format!("!has({field})"),
+    }
+}
+
 /// Formats a constant as in an expression.
-pub(super) fn constant_text(constant: &Constant) -> String {
+fn constant_text(constant: &Constant) -> String {
     match constant {
         Constant::Null => "null".to_owned(),
         Constant::Bool(value) => value.to_string(),

@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::tokens::doc;
 use crate::arena::Handle;
 use crate::back::mermaid::{self, guard_text};
-use crate::ir::{Event, EventKind, Guard, State, StateKind, Transition};
+use crate::ir::{Event, EventKind, Expression, State, StateKind, Transition};
 use crate::valid::Valid;
 
 /// Most transitions that the table in a module's docs lists.
@@ -104,7 +104,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Renders a guard on one line, as a person reads it.
-pub(super) fn guard_line(facts: &Facts<'_>, guard: &Guard) -> String {
+pub(super) fn guard_line(facts: &Facts<'_>, guard: &Expression) -> String {
     one_line(&guard_text(facts.machine, guard))
 }
 

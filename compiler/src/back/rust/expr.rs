@@ -18,19 +18,19 @@ use super::tokens::{
 };
 use crate::arena::Handle;
 use crate::ir::{
-    BinaryOperator, Constant, Expression, ExpressionKind, Guard, Machine, State, Transition,
-    UnaryOperator,
+    BinaryOperator, Constant, Expression, ExpressionKind, Field, Machine, Operator, State,
+    Transition, UnaryOperator,
 };
 
 /// The guards that are too long to be written in place: each is a function.
 pub(super) struct Guards<'m> {
-    long: Vec<&'m Guard>,
+    long: Vec<&'m Expression>,
 }
 
 impl<'m> Guards<'m> {
     /// Collects the guards of a machine.
     pub(super) fn new(facts: &Facts<'m>) -> Self {
-        let mut long: Vec<&'m Guard> = Vec::new();
+        let mut long: Vec<&'m Expression> = Vec::new();
         for (_, transition) in facts.machine.transitions.iter() {
             if let Some(guard) = &transition.guard
                 && !Facts::is_short(&guard.value)
@@ -104,65 +104,8 @@ pub(super) fn configuration(facts: &Facts<'_>) -> Option<TokenStream> {
 /// Writes a guard as an expression of type `bool`.
 ///
 /// Questions are asked in the order of the text, and none after the one that decides.
-pub(super) fn holds(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
-    wrap_faults(answer(facts, guard))
-}
-
-/// Writes a guard, with `?` after what may fail.
-fn answer(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
-    match guard {
-        Guard::Ask(host) => ask_host(facts, *host),
-        Guard::Compare {
-            field,
-            operator,
-            constants,
-        } => {
-            if let Some(native) = native::compare(facts, *field, *operator, constants) {
-                return native;
-            }
-            let value = read::value(facts, *field);
-            let id = number(field.index());
-            let operator = format_ident!("{operator:?}");
-            let constants = constants.iter().map(constant);
-            quote! {
-                runtime::compare(
-                    #value,
-                    runtime::FieldId::new(#id),
-                    runtime::Operator::#operator,
-                    &[#(#constants),*],
-                    observer,
-                )
-            }
-        }
-        Guard::All(parts) if parts.is_empty() => quote!(true),
-        Guard::Any(parts) if parts.is_empty() => quote!(false),
-        Guard::All(parts) => {
-            let parts = parts.iter().map(|part| operand(facts, part));
-            quote!(#(#parts)&&*)
-        }
-        Guard::Any(parts) => {
-            let parts = parts.iter().map(|part| operand(facts, part));
-            quote!(#(#parts)||*)
-        }
-        Guard::Not(inner) => {
-            let inner = operand(facts, inner);
-            if is_comparison(&inner) {
-                quote!(!(#inner))
-            } else {
-                quote!(!#inner)
-            }
-        }
-        Guard::Expression(inner) => truth(facts, inner),
-    }
-}
-
-/// Writes a guard as part of another.
-fn operand(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
-    let inner = answer(facts, guard);
-    match guard {
-        Guard::All(parts) | Guard::Any(parts) if parts.len() > 1 => quote!((#inner)),
-        _ => inner,
-    }
+pub(super) fn holds(facts: &Facts<'_>, guard: &Expression) -> TokenStream {
+    wrap_faults(truth(facts, guard))
 }
 
 /// Writes the truth of an expression, as an expression of type `bool`.
@@ -175,9 +118,18 @@ pub(super) fn truth(facts: &Facts<'_>, expression: &Expression) -> TokenStream {
         ExpressionKind::Has(field) => read::has(facts, *field),
         ExpressionKind::InState(state) => in_state(facts, *state),
         ExpressionKind::Ask(host) => ask_host(facts, *host),
+        ExpressionKind::Compare {
+            field,
+            operator,
+            constants,
+        } => compare(facts, *field, *operator, constants),
         ExpressionKind::Not(inner) => {
             let inner = bare(truth(facts, inner));
-            quote!(!(#inner))
+            if is_comparison(&inner) {
+                quote!(!(#inner))
+            } else {
+                quote!(!#inner)
+            }
         }
         ExpressionKind::And(parts) => {
             let parts = parts.iter().map(|part| truth(facts, part));
@@ -209,6 +161,31 @@ pub(super) fn truth(facts: &Facts<'_>, expression: &Expression) -> TokenStream {
             let value = value(facts, expression);
             quote!(runtime::generated::is_true(#value))
         }
+    }
+}
+
+/// Writes a definition's comparison.
+fn compare(
+    facts: &Facts<'_>,
+    field: Handle<Field>,
+    operator: Operator,
+    constants: &[Constant],
+) -> TokenStream {
+    if let Some(native) = native::compare(facts, field, operator, constants) {
+        return native;
+    }
+    let value = read::value(facts, field);
+    let id = number(field.index());
+    let operator = format_ident!("{operator:?}");
+    let constants = constants.iter().map(constant);
+    quote! {
+        runtime::compare(
+            #value,
+            runtime::FieldId::new(#id),
+            runtime::Operator::#operator,
+            &[#(#constants),*],
+            observer,
+        )
     }
 }
 
@@ -265,41 +242,19 @@ fn in_state(facts: &Facts<'_>, state: Handle<State>) -> TokenStream {
     }
 }
 
-/// Returns the direct parts of an expression.
-fn parts(expression: &Expression) -> impl Iterator<Item = &Expression> {
-    let (one, more): (Option<&Expression>, &[Expression]) = match &expression.kind {
-        ExpressionKind::Not(inner)
-        | ExpressionKind::Unary(_, inner)
-        | ExpressionKind::Among(inner, _) => (Some(inner), &[]),
-        ExpressionKind::And(parts) | ExpressionKind::Or(parts) => (None, parts),
-        ExpressionKind::Binary(_, operands) => (None, operands.as_slice()),
-        ExpressionKind::Constant(_)
-        | ExpressionKind::Field(_)
-        | ExpressionKind::Has(_)
-        | ExpressionKind::InState(_)
-        | ExpressionKind::Ask(_) => (None, &[]),
-    };
-    one.into_iter().chain(more)
-}
-
 /// Returns true if any guard of the machine asks which states are active.
 pub(super) fn asks_for_states(machine: &Machine) -> bool {
-    fn asks(expression: &Expression) -> bool {
-        matches!(expression.kind, ExpressionKind::InState(_)) || parts(expression).any(asks)
-    }
-    fn guard_asks(guard: &Guard) -> bool {
-        match guard {
-            Guard::Ask(_) | Guard::Compare { .. } => false,
-            Guard::All(parts) | Guard::Any(parts) => parts.iter().any(guard_asks),
-            Guard::Not(inner) => guard_asks(inner),
-            Guard::Expression(expression) => asks(expression),
-        }
-    }
-    let mut guards = machine
+    let guards = machine
         .transitions
         .iter()
-        .map(|(_, row)| row.guard.as_ref());
-    guards.any(|guard| guard.is_some_and(|guard| guard_asks(&guard.value)))
+        .filter_map(|(_, row)| row.guard.as_ref());
+    let mut asks = false;
+    for guard in guards {
+        guard.value.visit(&mut |part| {
+            asks |= matches!(part.kind, ExpressionKind::InState(_));
+        });
+    }
+    asks
 }
 
 /// Wraps an answer that may have `?` in it, so that it is a `bool`.

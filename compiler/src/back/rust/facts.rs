@@ -11,7 +11,8 @@ use proc_macro2::{Ident, Span};
 use super::layout::{Data, Payload, is_of_event, is_read};
 use crate::arena::Handle;
 use crate::ir::{
-    Action, ActionKind, Event, Field, Guard, Machine, State, StateKind, Timer, Transition,
+    Action, ActionKind, Event, Expression, ExpressionKind, Field, Machine, State, StateKind, Timer,
+    Transition,
 };
 use crate::pass::names::{Names, names, upper_camel};
 use crate::pass::shape::Member;
@@ -478,10 +479,10 @@ impl<'m> Facts<'m> {
     /// Returns true if a guard is one question to the host, or its opposite.
     ///
     /// It is short enough to be written in place.
-    pub(super) fn is_short(guard: &Guard) -> bool {
-        match guard {
-            Guard::Ask(_) => true,
-            Guard::Not(inner) => matches!(**inner, Guard::Ask(_)),
+    pub(super) fn is_short(guard: &Expression) -> bool {
+        match &guard.kind {
+            ExpressionKind::Ask(_) => true,
+            ExpressionKind::Not(inner) => matches!(inner.kind, ExpressionKind::Ask(_)),
             _ => false,
         }
     }

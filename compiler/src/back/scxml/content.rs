@@ -124,7 +124,7 @@ impl Writer<'_> {
             otherwise,
         } = &at.kind
         {
-            let condition = escaped(&self.guard(guard));
+            let condition = escaped(&self.expression(guard));
             if is_first {
                 let _ = write!(opening, " cond=\"{condition}\">");
                 self.line(&opening);

@@ -8,7 +8,7 @@ use super::Writer;
 use crate::arena::Handle;
 use crate::front::scxml::escaped;
 use crate::ir::{
-    ActionKind, Constant, EventKind, Expression, ExpressionKind, Field, Guard, HostGuard, Machine,
+    ActionKind, Constant, EventKind, Expression, ExpressionKind, Field, HostGuard, Machine,
 };
 
 /// The guards that a document declares.
@@ -17,7 +17,7 @@ pub(super) struct Declared {
     /// The id of each guard of the host's in conditions, by index.
     hosts: BTreeMap<usize, String>,
     /// The id of each comparison in conditions: of its field, its operator and its constants.
-    compared: Vec<(Guard, String)>,
+    compared: Vec<(Expression, String)>,
     /// The names of the data.
     roots: BTreeSet<String>,
     taken: BTreeSet<String>,
@@ -37,7 +37,7 @@ impl Declared {
         declared.taken.extend(declared.roots.iter().cloned());
         for (_, transition) in machine.transitions.iter() {
             if let Some(guard) = &transition.guard {
-                declared.guard(machine, &guard.value);
+                declared.expression(machine, &guard.value);
             }
         }
         for (handle, action) in machine.actions.iter() {
@@ -45,7 +45,7 @@ impl Declared {
                 continue;
             }
             match &action.kind {
-                ActionKind::If { guard, .. } => declared.guard(machine, guard),
+                ActionKind::If { guard, .. } => declared.expression(machine, guard),
                 ActionKind::Assign(list) => {
                     for assign in list {
                         declared.field(machine, assign.field);
@@ -59,45 +59,17 @@ impl Declared {
         declared
     }
 
-    fn guard(&mut self, machine: &Machine, guard: &Guard) {
-        match guard {
-            Guard::Ask(host) => self.host(*host),
-            Guard::Compare { .. } => {
-                if self.compared(guard).is_none() {
-                    self.compared.push((guard.clone(), String::new()));
-                }
-            }
-            Guard::All(parts) | Guard::Any(parts) => {
-                for part in parts {
-                    self.guard(machine, part);
-                }
-            }
-            Guard::Not(inner) => self.guard(machine, inner),
-            Guard::Expression(expression) => self.expression(machine, expression),
-        }
-    }
-
     fn expression(&mut self, machine: &Machine, expression: &Expression) {
-        match &expression.kind {
-            ExpressionKind::Constant(_) | ExpressionKind::InState(_) => {}
+        expression.visit(&mut |part| match &part.kind {
             ExpressionKind::Field(field) | ExpressionKind::Has(field) => {
                 self.field(machine, *field);
             }
             ExpressionKind::Ask(host) => self.host(*host),
-            ExpressionKind::Not(inner)
-            | ExpressionKind::Unary(_, inner)
-            | ExpressionKind::Among(inner, _) => self.expression(machine, inner),
-            ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
-                for part in parts {
-                    self.expression(machine, part);
-                }
+            ExpressionKind::Compare { .. } if self.compared(part).is_none() => {
+                self.compared.push((part.clone(), String::new()));
             }
-            ExpressionKind::Binary(_, operands) => {
-                for operand in operands.iter() {
-                    self.expression(machine, operand);
-                }
-            }
-        }
+            _ => {}
+        });
     }
 
     fn field(&mut self, machine: &Machine, field: Handle<Field>) {
@@ -120,8 +92,8 @@ impl Declared {
             self.hosts.insert(host, id);
         }
         let mut compared = std::mem::take(&mut self.compared);
-        compared.sort_by_cached_key(|(guard, _)| match guard {
-            Guard::Compare {
+        compared.sort_by_cached_key(|(guard, _)| match &guard.kind {
+            ExpressionKind::Compare {
                 field,
                 operator,
                 constants,
@@ -133,7 +105,7 @@ impl Declared {
             _ => <(String, &str, String)>::default(),
         });
         for (guard, id) in &mut compared {
-            if let Guard::Compare { field, .. } = guard {
+            if let ExpressionKind::Compare { field, .. } = &guard.kind {
                 *id = self.free(&format!("when_{}", machine.fields.at(*field).path));
             }
         }
@@ -166,7 +138,7 @@ impl Declared {
     }
 
     /// Returns the id in conditions of a comparison.
-    pub(super) fn compared(&self, guard: &Guard) -> Option<&str> {
+    pub(super) fn compared(&self, guard: &Expression) -> Option<&str> {
         let mut all = self.compared.iter();
         all.find(|(other, _)| other == guard)
             .map(|(_, id)| id.as_str())
@@ -233,11 +205,11 @@ impl Writer<'_> {
             self.line(&format!("<statemark:guard id=\"{id}\"{named}/>"));
         }
         for (guard, id) in &declared.compared {
-            let Guard::Compare {
+            let ExpressionKind::Compare {
                 field,
                 operator,
                 constants,
-            } = guard
+            } = &guard.kind
             else {
                 continue;
             };

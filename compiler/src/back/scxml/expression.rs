@@ -1,7 +1,7 @@
-//! Guards and expressions as text, with no more parentheses than they need.
+//! Expressions as text, with no more parentheses than they need.
 
 use super::Writer;
-use crate::ir::{BinaryOperator, Constant, Expression, ExpressionKind, Guard, UnaryOperator};
+use crate::ir::{BinaryOperator, Constant, Expression, ExpressionKind, UnaryOperator};
 
 /// The tightness of operators, in the order of the grammar (`front/expression.rs`).
 const OR: u8 = 1;
@@ -13,27 +13,7 @@ const UNARY: u8 = 6;
 const MEMBER: u8 = 7;
 
 impl Writer<'_> {
-    /// Writes a guard as a condition.
-    pub(super) fn guard(&self, guard: &Guard) -> String {
-        self.guard_in(guard, 0)
-    }
-
-    fn guard_in(&self, guard: &Guard, outer: u8) -> String {
-        match guard {
-            Guard::Ask(host) => self.declared.name_of_host(*host).to_owned(),
-            Guard::Compare { .. } => self.declared.compared(guard).unwrap_or("").to_owned(),
-            Guard::Not(inner) => format!("!{}", self.guard_in(inner, UNARY)),
-            Guard::All(parts) if parts.is_empty() => "true".to_owned(),
-            Guard::Any(parts) if parts.is_empty() => "false".to_owned(),
-            Guard::All(parts) => {
-                joined(parts, AND, outer, |part, level| self.guard_in(part, level))
-            }
-            Guard::Any(parts) => joined(parts, OR, outer, |part, level| self.guard_in(part, level)),
-            Guard::Expression(expression) => self.expression_in(expression, outer),
-        }
-    }
-
-    /// Writes an expression as a value.
+    /// Writes an expression, as a condition or a value.
     pub(super) fn expression(&self, expression: &Expression) -> String {
         self.expression_in(expression, 0)
     }
@@ -55,6 +35,9 @@ impl Writer<'_> {
                 format!("In({})", quoted(self.states.get(state.index())))
             }
             ExpressionKind::Ask(host) => self.declared.name_of_host(*host).to_owned(),
+            ExpressionKind::Compare { .. } => {
+                self.declared.compared(expression).unwrap_or("").to_owned()
+            }
             ExpressionKind::Not(inner) => within(
                 format!("!{}", self.expression_in(inner, UNARY)),
                 UNARY,
@@ -147,12 +130,14 @@ fn within(text: String, level: u8, outer: u8) -> String {
 ///
 /// A list of the same sign inside needs no parentheses: both are evaluated from left to right, and a reader makes one
 /// list of them.
-fn joined<P>(parts: &[P], level: u8, outer: u8, said: impl Fn(&P, u8) -> String) -> String {
-    if let [only] = parts {
-        return said(only, outer);
-    }
+fn joined(
+    parts: &[Expression],
+    level: u8,
+    outer: u8,
+    write: impl Fn(&Expression, u8) -> String,
+) -> String {
     let sign = if level == AND { " && " } else { " || " };
-    let parts: Vec<String> = parts.iter().map(|part| said(part, level)).collect();
+    let parts: Vec<String> = parts.iter().map(|part| write(part, level)).collect();
     within(parts.join(sign), level, outer)
 }
 

@@ -1,35 +1,12 @@
-//! Programs of guards and expressions for the runtime's stack machine.
+//! Programs of expressions for the runtime's stack machine.
 
 use statemark_runtime as runtime;
 use statemark_runtime::{BinaryOperator, FieldId, GuardId, Instruction, StateId};
 
 use super::{Writer, append, short};
-use crate::ir::{Constant, Expression, ExpressionKind, Guard};
+use crate::ir::{Constant, Expression, ExpressionKind};
 
 impl Writer {
-    /// Appends the program of a guard, which leaves its answer on the stack.
-    pub(super) fn guard(&mut self, guard: &Guard) {
-        match guard {
-            Guard::Ask(host) => self.push(Instruction::Ask(GuardId::new(short(host.index())))),
-            Guard::Compare {
-                field,
-                operator,
-                constants,
-            } => {
-                let range = self.constants(constants);
-                let field = FieldId::new(short(field.index()));
-                self.push(Instruction::Compare(field, *operator, range));
-            }
-            Guard::Not(inner) => {
-                self.guard(inner);
-                self.push(Instruction::Not);
-            }
-            Guard::All(parts) => self.chain(parts, true, Self::guard),
-            Guard::Any(parts) => self.chain(parts, false, Self::guard),
-            Guard::Expression(expression) => self.expression(expression),
-        }
-    }
-
     /// Appends the program of an expression, which leaves its value on the stack.
     pub(super) fn expression(&mut self, expression: &Expression) {
         match &expression.kind {
@@ -49,12 +26,21 @@ impl Writer {
             ExpressionKind::Ask(host) => {
                 self.push(Instruction::Ask(GuardId::new(short(host.index()))));
             }
+            ExpressionKind::Compare {
+                field,
+                operator,
+                constants,
+            } => {
+                let range = self.constants(constants);
+                let field = FieldId::new(short(field.index()));
+                self.push(Instruction::Compare(field, *operator, range));
+            }
             ExpressionKind::Not(inner) => {
                 self.expression(inner);
                 self.push(Instruction::Not);
             }
-            ExpressionKind::And(parts) => self.chain(parts, true, Self::expression),
-            ExpressionKind::Or(parts) => self.chain(parts, false, Self::expression),
+            ExpressionKind::And(parts) => self.chain(parts, true),
+            ExpressionKind::Or(parts) => self.chain(parts, false),
             ExpressionKind::Unary(operator, inner) => {
                 self.expression(inner);
                 self.push(Instruction::Unary(*operator));
@@ -81,7 +67,7 @@ impl Writer {
     ///
     /// After each part but the last, it skips to the end once the answer is known. The last value is converted to `true` or
     /// `false` if it may be anything else.
-    fn chain<T>(&mut self, parts: &[T], all: bool, part: fn(&mut Self, &T)) {
+    fn chain(&mut self, parts: &[Expression], all: bool) {
         let Some((last, others)) = parts.split_last() else {
             let range = self.constants(&[Constant::Bool(all)]);
             self.push(Instruction::Push(range));
@@ -89,11 +75,11 @@ impl Writer {
         };
         let mut skips = Vec::new();
         for other in others {
-            part(self, other);
+            self.expression(other);
             skips.push(self.sections.code.len());
             self.push(Instruction::SkipIfTrue(0));
         }
-        part(self, last);
+        self.expression(last);
         if !self.leaves_boolean() {
             self.push(Instruction::Not);
             self.push(Instruction::Not);

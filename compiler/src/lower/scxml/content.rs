@@ -9,8 +9,8 @@ use crate::front::scxml::ast::{Branch, Content, ContentKind};
 use crate::front::scxml::messages;
 use crate::front::words::{slug, to_nfc};
 use crate::ir::{
-    Action, ActionKind, Assign, Constant, Event, Expression, ExpressionKind, Field, Guard, Meta,
-    State, Timer, UnaryOperator,
+    Action, ActionKind, Assign, Constant, Event, Expression, ExpressionKind, Field, Meta, State,
+    Timer, UnaryOperator,
 };
 use crate::source::{Span, Spanned};
 
@@ -299,10 +299,10 @@ impl Lowering<'_, '_> {
         let (first, others) = branches.split_first()?;
         let guard = match &first.condition {
             Some(condition) => self.condition(condition)?.value,
-            None => Guard::Expression(Expression {
+            None => Expression {
                 span: first.span,
                 kind: ExpressionKind::Constant(Constant::Bool(true)),
-            }),
+            },
         };
         self.nesting += 1;
         let then = self.contents(&first.content);

@@ -12,7 +12,7 @@ use crate::arena::Handle;
 use crate::excerpt::Excerpt;
 use crate::front::scxml::ast::{self, ContentKind, GuardKind, Operator};
 use crate::front::scxml::messages;
-use crate::ir::{Constant, Field, Guard, HostGuard, Type};
+use crate::ir::{Constant, ExpressionKind, Field, HostGuard, Type};
 use crate::source::{Span, Spanned};
 
 /// The declarations of a document.
@@ -27,7 +27,7 @@ pub(super) struct Data {
     /// The first names of the places that something assigns to.
     assigned: BTreeSet<String>,
     /// The ids of guards in conditions.
-    pub(super) guards: BTreeMap<String, Guard>,
+    pub(super) guards: BTreeMap<String, ExpressionKind>,
     fields: BTreeMap<String, Handle<Field>>,
 }
 
@@ -65,12 +65,14 @@ impl Lowering<'_, '_> {
         for node in self.nodes.clone() {
             for guard in &node.state.guards {
                 let made = match &guard.kind {
-                    GuardKind::Host(name) => Guard::Ask(self.host_guard(name.as_ref(), &guard.id)),
+                    GuardKind::Host(name) => {
+                        ExpressionKind::Ask(self.host_guard(name.as_ref(), &guard.id))
+                    }
                     GuardKind::Compare {
                         field,
                         operator,
                         constants,
-                    } => Guard::Compare {
+                    } => ExpressionKind::Compare {
                         field: self.field(&plain(field), field.span),
                         operator: *operator,
                         constants: constants

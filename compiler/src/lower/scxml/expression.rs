@@ -11,8 +11,8 @@ use crate::excerpt::Excerpt;
 use crate::front::expression::ast::{self, BinaryOperator, Kind};
 use crate::front::expression::{Written, parse};
 use crate::front::scxml::{ast as scxml, escaped};
-use crate::ir::{Assign, Constant, Expression, ExpressionKind, Guard, Type};
-use crate::lower::expression::{as_expression, constant};
+use crate::ir::{Assign, Constant, Expression, ExpressionKind, Type};
+use crate::lower::expression::constant;
 use crate::lower::messages::unknown_target;
 use crate::source::{Span, Spanned};
 
@@ -21,7 +21,7 @@ pub(super) const NAME: &str = "_name";
 
 impl Lowering<'_, '_> {
     /// Lowers a condition.
-    pub(super) fn condition(&mut self, text: &Excerpt) -> Option<Spanned<Guard>> {
+    pub(super) fn condition(&mut self, text: &Excerpt) -> Option<Spanned<Expression>> {
         let expression = self.read(text)?;
         let guard = self.truth(&expression)?;
         Some(Spanned::new(guard, expression.span))
@@ -75,36 +75,41 @@ impl Lowering<'_, '_> {
     }
 
     /// Lowers an expression that should be true or false.
-    fn truth(&mut self, expression: &ast::Expression) -> Option<Guard> {
+    fn truth(&mut self, expression: &ast::Expression) -> Option<Expression> {
         let span = expression.span;
-        let list = |parts: Vec<Option<Guard>>| parts.into_iter().collect::<Option<Vec<Guard>>>();
-        let guard = match &expression.kind {
-            Kind::Not(inner) => Guard::Not(Box::new(self.truth(inner)?)),
-            // Every part is examined, even after one that is wrong.
-            Kind::And(parts) => {
-                Guard::All(list(parts.iter().map(|part| self.truth(part)).collect())?)
-            }
-            Kind::Or(parts) => {
-                Guard::Any(list(parts.iter().map(|part| self.truth(part)).collect())?)
-            }
+        Some(match &expression.kind {
+            Kind::Not(inner) => self.truth(inner)?.negated(span),
+            Kind::And(parts) => Expression::all(self.truths(parts)?, span),
+            Kind::Or(parts) => Expression::any(self.truths(parts)?, span),
             Kind::Name(name) => {
-                if let Some(guard) = self.data.guards.get(name) {
-                    return Some(guard.clone());
+                if let Some(guard) = self.guard_named(name, span) {
+                    return Some(guard);
                 }
                 let value = self.value(expression)?;
-                return Some(Guard::Expression(self.truth_of(value)));
+                self.truth_of(value)
             }
             Kind::Literal(literal) if self.document.ecmascript => {
                 let kind = ExpressionKind::Constant(Constant::Bool(is_truthy(literal)));
-                return Some(Guard::Expression(Expression { span, kind }));
+                Expression { span, kind }
             }
             _ => {
                 let value = self.value(expression)?;
                 self.expect_truth(&value, span);
-                return Some(Guard::Expression(value));
+                value
             }
-        };
-        Some(as_expression(guard, span).map_or_else(|guard| guard, Guard::Expression))
+        })
+    }
+
+    /// Lowers parts that should be true or false: every one, even after one that is wrong.
+    fn truths(&mut self, parts: &[ast::Expression]) -> Option<Vec<Expression>> {
+        let parts: Vec<Option<Expression>> = parts.iter().map(|part| self.truth(part)).collect();
+        parts.into_iter().collect()
+    }
+
+    /// Returns the guard that the document declares under a name.
+    fn guard_named(&self, name: &str, span: Span) -> Option<Expression> {
+        let kind = self.data.guards.get(name)?.clone();
+        Some(Expression { span, kind })
     }
 
     /// Converts a field, or a text that is known, to a truth value. Source: ECMA-262, *ToBoolean*.
@@ -168,16 +173,7 @@ impl Lowering<'_, '_> {
                 };
                 ExpressionKind::InState(state)
             }
-            Kind::Not(_) | Kind::And(_) | Kind::Or(_) => {
-                let guard = self.truth(expression)?;
-                return match as_expression(guard, span) {
-                    Ok(expression) => Some(expression),
-                    Err(_) => {
-                        self.diags.push(guard_as_value(span));
-                        None
-                    }
-                };
-            }
+            Kind::Not(_) | Kind::And(_) | Kind::Or(_) => return self.truth(expression),
             Kind::Unary(operator, inner) => {
                 ExpressionKind::Unary(*operator, Box::new(self.value(inner)?))
             }
@@ -199,8 +195,8 @@ impl Lowering<'_, '_> {
 
     /// Resolves a name: a guard of the host's, a constant, or a field.
     fn name(&mut self, name: &str, span: Span) -> Option<ExpressionKind> {
-        if let Some(Guard::Ask(host)) = self.data.guards.get(name) {
-            return Some(ExpressionKind::Ask(*host));
+        if let Some(guard) = self.data.guards.get(name) {
+            return Some(guard.clone());
         }
         if let Some(known) = self.variable(name) {
             return Some(ExpressionKind::Constant(Constant::Text(known)));
@@ -232,10 +228,6 @@ impl Lowering<'_, '_> {
         let is_event = first == "event" && path != first;
         if is_event || self.data.ids.contains(first) {
             return Some(self.field(path, span));
-        }
-        if self.data.guards.contains_key(path) {
-            self.diags.push(guard_as_value(span));
-            return None;
         }
         let suggestion = nearest(first, self.data.ids.iter().map(String::as_str));
         self.diags.push(undeclared_name(span, path, suggestion));
@@ -309,11 +301,4 @@ fn ecmascript_division(place: Span) -> Diagnostic {
     foreign_expression(place, "`/` means something else in ECMAScript".to_owned())
         .label("`5 / 2` is 2.5 there, and 2 here")
         .help("write `datamodel=\"statemark\"` if 2 is meant, or have the host compute it")
-}
-
-/// Reports a guard that isn't an expression in a computed value.
-fn guard_as_value(place: Span) -> Diagnostic {
-    foreign_expression(place, "a guard has no value to compare".to_owned())
-        .label("allowed alone, or under `!`, `&&` and `||`")
-        .help("ask it on its own")
 }

@@ -10,8 +10,8 @@ use crate::excerpt::Excerpt;
 use crate::front::scxml::ast::{self, Kind};
 use crate::front::scxml::messages;
 use crate::ir::{
-    Action, ActionKind, Constant, Event, EventKind, Expression, ExpressionKind, Guard, Initial,
-    Meta, State, StateKind, Transition, Verdict,
+    Action, ActionKind, Constant, Event, EventKind, Expression, ExpressionKind, Initial, Meta,
+    State, StateKind, Transition, Verdict,
 };
 use crate::lower::messages::duplicate_state;
 use crate::source::{Span, Spanned};
@@ -304,16 +304,13 @@ impl Lowering<'_, '_> {
         &mut self,
         text: &Excerpt,
         triggers: &[Handle<Event>],
-    ) -> Option<Spanned<Guard>> {
+    ) -> Option<Spanned<Expression>> {
         let is_noticed = self.document.native || self.known.is_awaited(FAULT);
         if !is_noticed && is_no_expression(text.text()) {
             let span = crate::front::scxml::place_of(text);
             self.diags.push(messages::no_condition(span));
             let kind = ExpressionKind::Constant(Constant::Bool(false));
-            return Some(Spanned::new(
-                Guard::Expression(Expression { span, kind }),
-                span,
-            ));
+            return Some(Spanned::new(Expression { span, kind }, span));
         }
         self.trigger = match triggers {
             &[only] if self.events.at(only).kind != EventKind::Unknown => {
@@ -330,9 +327,9 @@ impl Lowering<'_, '_> {
 /// Returns a substitute for a condition that was refused.
 ///
 /// No other transition has it, so nothing is reported about a transition that nobody wrote.
-fn unread(span: Span) -> Spanned<Guard> {
+fn unread(span: Span) -> Spanned<Expression> {
     let kind = ExpressionKind::Constant(Constant::Text(format!("unread {}", span.start)));
-    Spanned::new(Guard::Expression(Expression { span, kind }), span)
+    Spanned::new(Expression { span, kind }, span)
 }
 
 /// Returns true if an action may find no value for what it assigns.

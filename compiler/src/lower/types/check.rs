@@ -60,7 +60,9 @@ impl<'m> Check<'m> {
                     _ => field.kind.clone(),
                 }
             }
-            ExpressionKind::InState(_) | ExpressionKind::Ask(_) => Type::Bool,
+            ExpressionKind::InState(_)
+            | ExpressionKind::Ask(_)
+            | ExpressionKind::Compare { .. } => Type::Bool,
             ExpressionKind::Not(inner) => self.truths(std::slice::from_ref(inner), "!"),
             ExpressionKind::And(parts) => self.truths(parts, "&&"),
             ExpressionKind::Or(parts) => self.truths(parts, "||"),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::kind::{is_number, of_constant, plain};
 use crate::arena::Handle;
 use crate::ir::{
-    ActionKind, BinaryOperator, Expression, ExpressionKind, Field, Guard, Machine, Operator, Type,
+    ActionKind, BinaryOperator, Expression, ExpressionKind, Field, Machine, Operator, Type,
     UnaryOperator,
 };
 use crate::lower::draft::Comparison;
@@ -54,7 +54,7 @@ impl Uses<'_> {
     fn gather(&mut self, comparisons: &[Comparison]) {
         for (_, transition) in self.machine.transitions.iter() {
             if let Some(guard) = &transition.guard {
-                self.guard(&guard.value);
+                self.expression(&guard.value, &Type::Bool);
             }
         }
         for (_, action) in self.machine.actions.iter() {
@@ -67,7 +67,7 @@ impl Uses<'_> {
                         self.expression(&assign.value, &wanted);
                     }
                 }
-                ActionKind::If { guard, .. } => self.guard(guard),
+                ActionKind::If { guard, .. } => self.expression(guard, &Type::Bool),
                 _ => {}
             }
         }
@@ -94,17 +94,6 @@ impl Uses<'_> {
                 Some(Type::Unknown) => Type::Unknown,
                 Some(known) => narrow(known, kind),
             });
-        }
-    }
-
-    fn guard(&mut self, guard: &Guard) {
-        match guard {
-            Guard::Expression(expression) => self.expression(expression, &Type::Bool),
-            Guard::All(parts) | Guard::Any(parts) => {
-                parts.iter().for_each(|part| self.guard(part));
-            }
-            Guard::Not(inner) => self.guard(inner),
-            Guard::Ask(_) | Guard::Compare { .. } => {}
         }
     }
 
@@ -139,6 +128,7 @@ impl Uses<'_> {
             ExpressionKind::Constant(_)
             | ExpressionKind::Has(_)
             | ExpressionKind::InState(_)
+            | ExpressionKind::Compare { .. }
             | ExpressionKind::Ask(_) => {}
         }
     }
@@ -216,35 +206,11 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    pub(super) fn guard(&mut self, guard: &Guard) {
-        match guard {
-            Guard::Expression(expression) => self.expression(expression),
-            Guard::All(parts) | Guard::Any(parts) => {
-                parts.iter().for_each(|part| self.guard(part));
-            }
-            Guard::Not(inner) => self.guard(inner),
-            Guard::Ask(_) | Guard::Compare { .. } => {}
-        }
-    }
-
     pub(super) fn expression(&mut self, expression: &Expression) {
-        match &expression.kind {
-            ExpressionKind::Field(field) => {
-                self.fields.insert(*field);
+        expression.visit(&mut |part| {
+            if let ExpressionKind::Field(field) = part.kind {
+                self.fields.insert(field);
             }
-            ExpressionKind::Not(inner)
-            | ExpressionKind::Unary(_, inner)
-            | ExpressionKind::Among(inner, _) => self.expression(inner),
-            ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
-                parts.iter().for_each(|part| self.expression(part));
-            }
-            ExpressionKind::Binary(_, operands) => {
-                operands.iter().for_each(|part| self.expression(part));
-            }
-            ExpressionKind::Constant(_)
-            | ExpressionKind::Has(_)
-            | ExpressionKind::InState(_)
-            | ExpressionKind::Ask(_) => {}
-        }
+        });
     }
 }

@@ -7,9 +7,7 @@ use std::collections::BTreeSet;
 
 use super::{Layout, Shape, read};
 use crate::arena::Handle;
-use crate::ir::{
-    Action, ActionKind, Event, Expression, ExpressionKind, Field, Guard, Machine, State,
-};
+use crate::ir::{Action, ActionKind, Event, Expression, Field, Machine, State};
 
 /// The data of one event.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +72,7 @@ pub(super) fn open(machine: &Machine, payloads: &[Payload]) -> BTreeSet<Handle<F
             && triggers.all(|&event| has_payload(event) && !raised.contains(&event));
         if !is_known {
             if let Some(guard) = &transition.guard {
-                reads.guard(&guard.value);
+                reads.expression(&guard.value);
             }
             reads.actions(&transition.actions);
         }
@@ -110,7 +108,7 @@ impl Reads<'_> {
                     then,
                     otherwise,
                 } => {
-                    self.guard(guard);
+                    self.expression(guard);
                     self.actions(then);
                     self.actions(otherwise);
                 }
@@ -122,32 +120,12 @@ impl Reads<'_> {
         }
     }
 
-    fn guard(&mut self, guard: &Guard) {
-        match guard {
-            Guard::Compare { field, .. } => self.field(*field),
-            Guard::All(parts) | Guard::Any(parts) => {
-                parts.iter().for_each(|part| self.guard(part));
-            }
-            Guard::Not(inner) => self.guard(inner),
-            Guard::Expression(expression) => self.expression(expression),
-            Guard::Ask(_) => {}
-        }
-    }
-
     fn expression(&mut self, expression: &Expression) {
-        match &expression.kind {
-            ExpressionKind::Field(field) | ExpressionKind::Has(field) => self.field(*field),
-            ExpressionKind::Unary(_, inner)
-            | ExpressionKind::Not(inner)
-            | ExpressionKind::Among(inner, _) => self.expression(inner),
-            ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
-                parts.iter().for_each(|part| self.expression(part));
+        expression.visit(&mut |part| {
+            if let Some(field) = part.field() {
+                self.field(field);
             }
-            ExpressionKind::Binary(_, operands) => {
-                operands.iter().for_each(|part| self.expression(part));
-            }
-            ExpressionKind::Constant(_) | ExpressionKind::InState(_) | ExpressionKind::Ask(_) => {}
-        }
+        });
     }
 
     fn field(&mut self, field: Handle<Field>) {

@@ -5,8 +5,7 @@
 use super::{Layout, Member, Shape, inside};
 use crate::arena::Handle;
 use crate::ir::{
-    ActionKind, BinaryOperator, Expression, ExpressionKind, Field, Guard, Machine, Operator,
-    UnaryOperator,
+    ActionKind, BinaryOperator, Expression, ExpressionKind, Field, Machine, Operator, UnaryOperator,
 };
 
 impl Layout {
@@ -17,12 +16,12 @@ impl Layout {
         let mut uses = Uses::default();
         for (_, transition) in machine.transitions.iter() {
             if let Some(guard) = &transition.guard {
-                uses.guard(&guard.value);
+                uses.operand(&guard.value);
             }
         }
         for (_, action) in machine.actions.iter() {
             match &action.kind {
-                ActionKind::If { guard, .. } => uses.guard(guard),
+                ActionKind::If { guard, .. } => uses.operand(guard),
                 ActionKind::Assign(assigns) => {
                     assigns.iter().for_each(|assign| uses.value(&assign.value));
                 }
@@ -162,25 +161,6 @@ struct Uses {
 }
 
 impl Uses {
-    fn guard(&mut self, guard: &Guard) {
-        match guard {
-            Guard::Compare {
-                field, operator, ..
-            } => {
-                let by_kind = matches!(operator, Operator::Eq | Operator::Neq | Operator::In);
-                if by_kind {
-                    self.computed.push(*field);
-                }
-            }
-            Guard::All(parts) | Guard::Any(parts) => {
-                parts.iter().for_each(|part| self.guard(part));
-            }
-            Guard::Not(inner) => self.guard(inner),
-            Guard::Expression(expression) => self.operand(expression),
-            Guard::Ask(_) => {}
-        }
-    }
-
     /// Notes the uses in an assigned value; a field alone is copied.
     fn value(&mut self, expression: &Expression) {
         if let ExpressionKind::Field(field) = expression.kind {
@@ -193,6 +173,13 @@ impl Uses {
     fn operand(&mut self, expression: &Expression) {
         match &expression.kind {
             ExpressionKind::Field(field) => self.whole.push(*field),
+            ExpressionKind::Compare {
+                field, operator, ..
+            } => {
+                if matches!(operator, Operator::Eq | Operator::Neq | Operator::In) {
+                    self.computed.push(*field);
+                }
+            }
             ExpressionKind::Unary(UnaryOperator::Size, inner) => self.items(inner),
             ExpressionKind::Unary(_, inner) => self.number(inner),
             ExpressionKind::Not(inner) | ExpressionKind::Among(inner, _) => self.operand(inner),

@@ -6,7 +6,7 @@ use statemark_runtime::{
 
 use super::{covers, excludes};
 use crate::back::table;
-use crate::ir::{Guard, Machine};
+use crate::ir::{Expression, Machine};
 use crate::source::Sources;
 use crate::{Options, compile};
 
@@ -187,7 +187,7 @@ fn held(machine: &Machine, table: &Table, count: usize, samples: &[Sample]) -> V
 fn what_is_said_of_two_guards_is_so_of_every_value() {
     let machine = machine();
     let table = verify(table::rows(&machine)).unwrap();
-    let guards: Vec<&Guard> = machine
+    let guards: Vec<&Expression> = machine
         .transitions
         .iter()
         .filter_map(|(_, it)| it.guard.as_ref().map(|guard| &guard.value))

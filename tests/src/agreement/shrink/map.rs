@@ -1,9 +1,7 @@
 //! Where the rows of a machine are in a smaller one, and what that makes of what names them.
 
 use statemark_compiler::arena::Handle;
-use statemark_compiler::ir::{
-    Action, ActionKind, Assign, Expression, ExpressionKind, Guard, State,
-};
+use statemark_compiler::ir::{Action, ActionKind, Assign, Expression, ExpressionKind, State};
 
 use crate::agreement::engine::Step;
 
@@ -39,29 +37,7 @@ impl Map {
             .collect()
     }
 
-    pub(super) fn guard(&self, guard: &Guard) -> Option<Guard> {
-        let all = |parts: &[Guard]| -> Option<Vec<Guard>> {
-            parts.iter().map(|part| self.guard(part)).collect()
-        };
-        Some(match guard {
-            Guard::Ask(guard) => Guard::Ask(moved(&self.guards, *guard)?),
-            Guard::Compare {
-                field,
-                operator,
-                constants,
-            } => Guard::Compare {
-                field: moved(&self.fields, *field)?,
-                operator: *operator,
-                constants: constants.clone(),
-            },
-            Guard::All(parts) => Guard::All(all(parts)?),
-            Guard::Any(parts) => Guard::Any(all(parts)?),
-            Guard::Not(part) => Guard::Not(Box::new(self.guard(part)?)),
-            Guard::Expression(expression) => Guard::Expression(self.expression(expression)?),
-        })
-    }
-
-    fn expression(&self, expression: &Expression) -> Option<Expression> {
+    pub(super) fn expression(&self, expression: &Expression) -> Option<Expression> {
         let boxed = |inner: &Expression| self.expression(inner).map(Box::new);
         let all = |parts: &[Expression]| -> Option<Vec<Expression>> {
             parts.iter().map(|part| self.expression(part)).collect()
@@ -72,6 +48,15 @@ impl Map {
             ExpressionKind::Has(field) => ExpressionKind::Has(moved(&self.fields, *field)?),
             ExpressionKind::InState(state) => ExpressionKind::InState(moved(&self.states, *state)?),
             ExpressionKind::Ask(guard) => ExpressionKind::Ask(moved(&self.guards, *guard)?),
+            ExpressionKind::Compare {
+                field,
+                operator,
+                constants,
+            } => ExpressionKind::Compare {
+                field: moved(&self.fields, *field)?,
+                operator: *operator,
+                constants: constants.clone(),
+            },
             ExpressionKind::Not(inner) => ExpressionKind::Not(boxed(inner)?),
             ExpressionKind::And(parts) => ExpressionKind::And(all(parts)?),
             ExpressionKind::Or(parts) => ExpressionKind::Or(all(parts)?),
@@ -115,7 +100,7 @@ impl Map {
                 then,
                 otherwise,
             } => ActionKind::If {
-                guard: self.guard(guard)?,
+                guard: self.expression(guard)?,
                 then: self.actions(then),
                 otherwise: self.actions(otherwise),
             },

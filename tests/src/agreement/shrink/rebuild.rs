@@ -272,7 +272,7 @@ fn move_transition(transition: &Transition, map: &Map) -> Option<Transition> {
     smaller.targets = targets;
     smaller.actions = map.actions(&transition.actions);
     if let Some(guard) = &mut smaller.guard {
-        guard.value = map.guard(&guard.value)?;
+        guard.value = map.expression(&guard.value)?;
     }
     Some(smaller)
 }

@@ -2,9 +2,7 @@
 //!
 //! They are numbered in the order in which they are found, so that each can be tried alone.
 
-use statemark_compiler::ir::{
-    Action, ActionKind, Expression, ExpressionKind, Guard, Machine, State, Transition,
-};
+use statemark_compiler::ir::{Action, ActionKind, Machine, State, Transition};
 
 /// How many changes are left, and how far the one that is wanted.
 struct Countdown(usize);
@@ -89,7 +87,7 @@ fn in_transition(transition: &mut Transition, left: &mut Countdown) -> bool {
         transition.guard = None;
         return true;
     }
-    let parts = parts(&guard.value);
+    let parts = guard.value.parts().to_vec();
     left.replaces(&mut guard.value, parts)
 }
 
@@ -104,41 +102,16 @@ fn in_action(action: &mut Action, left: &mut Countdown) -> bool {
             then,
             otherwise,
         } => {
-            let parts = parts(guard);
+            let parts = guard.parts().to_vec();
             left.drops(then) || left.drops(otherwise) || left.replaces(guard, parts)
         }
         ActionKind::Assign(assigns) => {
             left.thins(assigns)
                 || assigns.iter_mut().any(|assign| {
-                    let inner = operands(&assign.value);
+                    let inner = assign.value.parts().to_vec();
                     left.replaces(&mut assign.value, inner)
                 })
         }
         _ => false,
-    }
-}
-
-/// The guards within a guard.
-fn parts(guard: &Guard) -> Vec<Guard> {
-    match guard {
-        Guard::All(parts) | Guard::Any(parts) => parts.clone(),
-        Guard::Not(part) => vec![(**part).clone()],
-        Guard::Expression(expression) => {
-            let inner = operands(expression).into_iter();
-            inner.map(Guard::Expression).collect()
-        }
-        Guard::Ask(_) | Guard::Compare { .. } => Vec::new(),
-    }
-}
-
-/// The expressions within an expression.
-fn operands(expression: &Expression) -> Vec<Expression> {
-    match &expression.kind {
-        ExpressionKind::Not(inner)
-        | ExpressionKind::Unary(_, inner)
-        | ExpressionKind::Among(inner, _) => vec![(**inner).clone()],
-        ExpressionKind::And(parts) | ExpressionKind::Or(parts) => parts.clone(),
-        ExpressionKind::Binary(_, operands) => operands.to_vec(),
-        _ => Vec::new(),
     }
 }
