@@ -20,7 +20,8 @@ mod bytes;
 mod good;
 mod rows;
 
-use bytes::{BROKEN_BYTES, fix_checksum};
+use bytes::BROKEN_BYTES;
+pub(crate) use bytes::fix_checksum;
 use good::good;
 use machines::Entropy;
 use rows::BROKEN_ROWS;

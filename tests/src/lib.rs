@@ -27,6 +27,8 @@ mod engines;
 #[cfg(test)]
 mod expressions;
 #[cfg(test)]
+mod former;
+#[cfg(test)]
 mod generated;
 #[cfg(test)]
 mod hostile_text;

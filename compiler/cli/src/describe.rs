@@ -7,10 +7,10 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use statemark_compiler::pass::trigger::format_duration;
-use statemark_runs::{expression, raised_when};
+use statemark_runs::raised_when;
 use statemark_runtime::{
     ActionId, ActionKind, EventId, EventKind, StateId, StateKind, Table, TimerId, TransitionId,
-    Verdict,
+    Verdict, spell,
 };
 
 /// The event that stands for any name that the machine doesn't have (`safe_next`).
@@ -201,7 +201,7 @@ pub(crate) fn assignments(table: &Table, action: ActionId) -> Vec<(String, Strin
     let assigns = part(&sections.assigns, range).iter();
     assigns
         .map(|row| {
-            let value = expression::text(table, part(&sections.code, &row.value));
+            let value = spell(part(&sections.code, &row.value), table);
             (table.field_name(row.field).to_owned(), value)
         })
         .collect()
@@ -278,7 +278,7 @@ pub(crate) fn transition_actions(table: &Table, transition: TransitionId) -> Vec
 /// Returns the guard of a transition as an expression, if it has one.
 pub(crate) fn guard(table: &Table, transition: TransitionId) -> Option<String> {
     let code = table.guard(transition);
-    (!code.is_empty()).then(|| expression::text(table, code))
+    (!code.is_empty()).then(|| spell(code, table))
 }
 
 /// Returns a transition as its author would write it: `planning --> implementing : ready [steps > 0]`.

@@ -14,7 +14,9 @@ use statemark_runtime as runtime;
 use statemark_runtime::{ActionId, EventId, FieldId, Sections, StateId, TextId, TimerId};
 
 use crate::arena::Handle;
-use crate::ir::{Action, ActionKind, Assign, Event, EventKind, Machine, Meta, State, Transition};
+use crate::ir::{
+    Action, ActionKind, Assign, Event, EventKind, Expression, Machine, Meta, State, Transition,
+};
 use crate::source::narrow;
 use crate::valid::Valid;
 
@@ -80,6 +82,13 @@ pub(crate) fn rows(machine: &Machine) -> Sections {
     for (_, transition) in machine.transitions.iter() {
         writer.transition(transition);
     }
+    writer.sections
+}
+
+/// Returns the program of one expression, with the constants and texts that it names.
+pub(super) fn program(expression: &Expression) -> Sections {
+    let mut writer = Writer::default();
+    writer.expression(expression);
     writer.sections
 }
 

@@ -88,8 +88,8 @@ fn check_program(size: Size, span: Span, diags: &mut Diags) {
         let most = runtime::MAX_PROGRAM;
         let text = format!("an expression of {} parts, more than {most}", size.length);
         diags.push(machine_too_large(&text, span));
-    } else if size.depth > runtime::MAX_STACK {
-        let most = runtime::MAX_STACK;
+    } else if size.depth > runtime::MAX_LEVELS {
+        let most = runtime::MAX_LEVELS;
         let text = format!("an expression nested {} deep, more than {most}", size.depth);
         diags.push(machine_too_large(&text, span));
     }

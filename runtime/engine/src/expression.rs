@@ -1,18 +1,18 @@
 //! Evaluation of programs: guards, conditions and assignments.
 //!
-//! Programs are pure, total and bounded: a program runs each of its instructions at most once, since jumps lead forward
-//! only (V22), on a stack whose depth is known (V40). What operators make of values is in `operation.rs`; [`compare`] is
-//! public because generated Rust asks the same question and must get the same answer and the same note.
+//! Programs are pure, total and bounded: a program is a tree in preorder, each of whose instructions is evaluated at most
+//! once, and the evaluator recurses no deeper than the tree (V40). What operators make of values is in `operation.rs`;
+//! [`compare`] is public because generated Rust asks the same question and must get the same answer and the same note.
 //!
 //! Deliberately not here: a way to stop in the middle. What a program costs is bounded by its length and by that of the
 //! values, [`MAX_DATUM_BYTES`](crate::MAX_DATUM_BYTES).
 
-mod stack;
+mod slot;
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use self::stack::{Slot, Stack};
+use self::slot::Slot;
 use crate::configuration::Configuration;
 use crate::datum::Datum;
 use crate::error::Fault;
@@ -124,7 +124,7 @@ pub(crate) fn assign<H: Host, O: Observer>(
 }
 
 /// Reports whether the program's value is `true`.
-/// What is one question alone, which most guards are, needs no stack.
+/// What most guards are, one question or a field against a constant, is answered at once.
 fn holds<H: Host, O: Observer>(
     table: &Table,
     code: &[Instruction],
@@ -138,6 +138,18 @@ fn holds<H: Host, O: Observer>(
             let constants = list(&table.sections.constants, range);
             compare_rows(table, host, *field, *operator, constants, observer)
         }
+        [
+            Instruction::Binary(operator),
+            Instruction::Load(field),
+            Instruction::Push(range),
+        ] => {
+            let found = host.field(*field);
+            if matches!(found, Value::Absent) {
+                observer.absent(*field);
+                return false;
+            }
+            operator.test(found, only(table, range)).unwrap_or(false)
+        }
         _ => run(table, code, configuration, host, observer).is_ok_and(|slot| slot.is_true()),
     }
 }
@@ -150,56 +162,98 @@ fn run<'t, H: Host, O: Observer>(
     host: &mut H,
     observer: &mut O,
 ) -> Result<Slot<'t>, Fault> {
-    let mut stack = Stack::new();
-    let mut rest = code;
-    while let Some((instruction, after)) = rest.split_first() {
-        rest = after;
-        let slot = match instruction {
-            Instruction::Ask(guard) => {
-                stack.keep(host)?;
-                Slot::bool(host.guard(*guard))
-            }
+    let mut program = Program {
+        table,
+        code,
+        at: 0,
+        configuration,
+        host,
+        observer,
+    };
+    program.value()
+}
+
+/// A program that is being evaluated.
+struct Program<'t, 'r, H, O> {
+    table: &'t Table,
+    code: &'r [Instruction],
+    /// The next instruction.
+    at: usize,
+    configuration: &'r Configuration,
+    host: &'r mut H,
+    observer: &'r mut O,
+}
+
+impl<'t, H: Host, O: Observer> Program<'t, '_, H, O> {
+    /// Evaluates the expression that begins at the next instruction, and goes on behind it.
+    fn value(&mut self) -> Result<Slot<'t>, Fault> {
+        // INVARIANT: V40 and V42: an operand follows wherever one is read.
+        let Some(instruction) = self.code.get(self.at) else {
+            return Ok(Slot::default());
+        };
+        self.at += 1;
+        let table = self.table;
+        Ok(match instruction {
+            Instruction::Ask(guard) => Slot::bool(self.host.guard(*guard)),
             Instruction::Compare(field, operator, range) => {
                 let constants = list(&table.sections.constants, range);
-                let answer = compare_rows(table, host, *field, *operator, constants, observer);
-                Slot::bool(answer)
+                let (host, observer) = (&*self.host, &mut *self.observer);
+                Slot::bool(compare_rows(
+                    table, host, *field, *operator, constants, observer,
+                ))
             }
-            Instruction::Not => Slot::bool(!stack.pop().is_true()),
-            Instruction::SkipIfFalse(count) | Instruction::SkipIfTrue(count) => {
-                let wanted = matches!(instruction, Instruction::SkipIfTrue(_));
-                if stack.pop().is_true() != wanted {
-                    continue;
-                }
-                // INVARIANT: V22 keeps jumps within the program; past its end it would be over.
-                rest = rest.get(usize::from(*count)..).unwrap_or_default();
-                Slot::bool(wanted)
+            Instruction::Not => Slot::bool(!self.value()?.is_true()),
+            Instruction::All(length) => Slot::bool(!self.has(*length, false)?),
+            Instruction::Any(length) => Slot::bool(self.has(*length, true)?),
+            Instruction::Load(field) => load(self.host, *field, self.observer),
+            Instruction::Push(range) => Slot::Value(only(table, range)),
+            Instruction::Has(field) => {
+                Slot::bool(!matches!(self.host.field(*field), Value::Absent))
             }
-            Instruction::Load(field) => load(host, *field, observer),
-            Instruction::Push(range) => {
-                let constant = list(&table.sections.constants, range).first();
-                Slot::Value(constant.map_or(Value::Absent, |constant| value(table, constant)))
-            }
-            Instruction::Has(field) => Slot::bool(!matches!(host.field(*field), Value::Absent)),
-            Instruction::InState(state) => Slot::bool(configuration.is_active(table, *state)),
+            Instruction::InState(state) => Slot::bool(self.configuration.is_active(table, *state)),
             Instruction::Among(range) => {
-                let constants = list(&table.sections.constants, range);
-                let slot = stack.pop();
-                let found = slot.value(host);
-                let mut constants = constants.iter().map(|constant| value(table, constant));
-                Slot::bool(constants.any(|constant| found.equals(constant)))
+                let slot = self.value()?;
+                let found = slot.value(self.host);
+                let mut constants = list(&table.sections.constants, range).iter();
+                Slot::bool(constants.any(|constant| found.equals(value(table, constant))))
             }
             Instruction::Unary(operator) => {
-                let slot = stack.pop();
-                Slot::from_computed(operator.apply(slot.value(host))?)
+                let slot = self.value()?;
+                Slot::from_computed(operator.apply(slot.value(self.host))?)
             }
             Instruction::Binary(operator) => {
-                let (right, left) = (stack.pop(), stack.pop());
+                let mut left = self.value()?;
+                if self.may_change() {
+                    left.keep(self.host)?;
+                }
+                let right = self.value()?;
+                let host = &*self.host;
                 Slot::from_computed(operator.apply(left.value(host), right.value(host))?)
             }
-        };
-        stack.push(slot);
+        })
     }
-    Ok(stack.pop())
+
+    /// Reports whether one of the operands up to that length is true, or isn't, as wanted.
+    /// None behind it is evaluated.
+    fn has(&mut self, length: u16, wanted: bool) -> Result<bool, Fault> {
+        // INVARIANT: V22 keeps them within the program.
+        let end = (self.at + usize::from(length)).min(self.code.len());
+        while self.at < end {
+            if self.value()?.is_true() == wanted {
+                self.at = end;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reports whether the host may change its fields while the next operand is evaluated: when it is asked a guard.
+    fn may_change(&self) -> bool {
+        match self.code.get(self.at..) {
+            Some([Instruction::Load(_) | Instruction::Push(_), ..]) | None => false,
+            Some(rest) => rest.iter().any(|it| matches!(it, Instruction::Ask(_))),
+        }
+    }
 }
 
 /// Returns a field's value: what is small is copied at once, what isn't stays with the host.
@@ -257,6 +311,12 @@ fn is_undecided<O: Observer>(
         observer.absent(field);
     }
     undecided
+}
+
+/// Returns the only constant of a range.
+fn only<'t>(table: &'t Table, range: &Range<u32>) -> Value<'t> {
+    let constant = list(&table.sections.constants, range).first();
+    constant.map_or(Value::Absent, |constant| value(table, constant))
 }
 
 /// Returns the constant as a value.

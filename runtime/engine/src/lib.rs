@@ -167,7 +167,7 @@ pub use host::{Host, Observer};
 pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};
 pub use limits::{
     DEFAULT_STEP_LIMIT, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_BYTES, MAX_DATUM_DEPTH, MAX_DEPTH,
-    MAX_EVENTS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED, MAX_ROWS, MAX_STACK, MAX_STATES,
+    MAX_EVENTS, MAX_LEVELS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED, MAX_ROWS, MAX_STATES,
     MAX_TABLE_BYTES, MAX_TRANSITIONS,
 };
 pub use machine::Machine;
@@ -180,6 +180,7 @@ pub use table::sections::{
     ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, Sections,
     StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
+pub use table::spell::{Dialect, operands, spell};
 pub use table::verify::{VerifyError, verify};
 pub use timers::Timers;
 pub use value::{BinaryOperator, Operator, UnaryOperator, Value};

@@ -51,10 +51,9 @@ pub const MAX_RAISED: usize = 1 << 16;
 /// still end at once.
 pub const DEFAULT_STEP_LIMIT: u32 = 1_000;
 
-/// Most values on the stack of a program.
-/// Unit: values. Why: bounds the memory of one evaluation; an expression that needs as many has some sixty parentheses
-/// open.
-pub const MAX_STACK: usize = 64;
+/// Deepest nesting of a program's expression.
+/// Unit: levels. Why: bounds the memory of one evaluation, which recurses; the compiler takes as many.
+pub const MAX_LEVELS: usize = 256;
 
 /// Most fields that one action assigns.
 /// Unit: fields. Why: with [`MAX_PROGRAM`] and [`MAX_CALLS`] it bounds what a list of actions does.

@@ -12,7 +12,7 @@
 //!
 //! ```text
 //!   0  label           8 bytes: 89 "statem" 0A
-//!   8  version         u32: 2
+//!   8  version         u32: 3
 //!  12  total length    u32, bytes
 //!  16  checksum        u32: CRC-32 of everything from byte 20 on
 //!  20  directory       16 entries of (offset u32, count u32)
@@ -48,8 +48,8 @@
 //! | 0 | atomic | success | named | host | ask | null |
 //! | 1 | compound | failure | internal | raise | compare | bool |
 //! | 2 | final | | | assign | not | int |
-//! | 3 | parallel | | | schedule | skip if false | float |
-//! | 4 | history | | | cancel | skip if true | text |
+//! | 3 | parallel | | | schedule | all | float |
+//! | 4 | history | | | cancel | any | text |
 //! | 5 | deep history | | | if | load | |
 //! | 6 | | | | | push | |
 //! | 7 | | | | | has | |
@@ -58,13 +58,17 @@
 //! | 10 | | | | | unary | |
 //! | 11 | | | | | binary | |
 //!
+//! A program is one expression in preorder: an instruction, then its operands. The argument of `all` and `any` is how
+//! many instructions their operands take up.
+//!
 //! Operators have the codes of their places in [`Operator::ALL`](crate::Operator::ALL),
 //! [`UnaryOperator::ALL`](crate::UnaryOperator::ALL) and [`BinaryOperator::ALL`](crate::BinaryOperator::ALL).
 //!
 //! # What to rely on
 //!
+//! - Format 2, whose programs were in postfix order with jumps, is read as this one; [`encode`] writes 3.
 //! - `decode(encode(s)) == s` for all rows that [`encode`] takes (NaN aside, which equals nothing), and
-//!   `encode(decode(b)) == b` for all bytes that [`decode`] takes: a table has one spelling.
+//!   `encode(decode(b)) == b` for all bytes of format 3 that [`decode`] takes: a table has one spelling.
 //! - The bytes hold the logical rows only. What makes a step quick (the index of states by events, entry and exit
 //!   lists) is derived by [`verify`], so that it can't be wrong and can change without a new format.
 
@@ -75,6 +79,7 @@ pub(crate) mod encode;
 pub(crate) mod index;
 pub(crate) mod layout;
 pub(crate) mod sections;
+pub(crate) mod spell;
 pub(crate) mod tree;
 pub(crate) mod verify;
 

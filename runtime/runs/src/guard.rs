@@ -1,16 +1,16 @@
 //! Guards explained: the facts that one reads, and the parts that keep it from being true.
 //!
-//! A guard is true or not; who is kept by one wants to know by which part. So its program is read back as an expression, and
-//! the deciding parts are evaluated one by one, as the machine evaluates them: of `a && b` those that are false, of `a || b`
-//! both, of `!a` what makes `a` true.
+//! A guard is true or not; who is kept by one wants to know by which part. Its program is an expression, each part of which
+//! can be evaluated by itself, as the machine evaluates it: of `a && b` those parts decide that are false, of `a || b` all,
+//! of `!a` what makes `a` true.
 
 use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::{FieldId, Instruction, Operator, Table, TransitionId};
-
-use crate::expression::{self, Part, Parts};
+use statemark_runtime::{
+    Constant, FieldId, Instruction, Operator, Table, TransitionId, operands, spell,
+};
 
 /// Most characters of a value in a sentence. Unit: characters.
 ///
@@ -112,41 +112,54 @@ pub struct Question {
 
 /// Returns the questions of a transition's guard, in order; none where it has no guard.
 pub(crate) fn questions(table: &Table, transition: TransitionId) -> Vec<Question> {
-    let code = table.guard(transition);
     let mut questions = Vec::new();
-    if !code.is_empty() {
-        collect(table, code, &expression::read(table, code), &mut questions);
-    }
+    collect(table, table.guard(transition), &mut questions);
     questions
 }
 
-fn collect(table: &Table, code: &[Instruction], part: &Part, questions: &mut Vec<Question>) {
-    match &part.parts {
-        Parts::And(both) | Parts::Or(both) => {
-            collect(table, code, &both.0, questions);
-            collect(table, code, &both.1, questions);
-        }
-        Parts::Not(inner) => collect(table, code, inner, questions),
-        Parts::None => {
-            let comparison = match code.get(part.code.clone()) {
-                Some([Instruction::Compare(field, operator, range)]) => {
-                    let constants = table.constants(range).iter();
-                    let mut values: Vec<Value> =
-                        constants.map(|it| expression::value(table, it)).collect();
-                    let value = match operator {
-                        Operator::In => Value::Array(values),
-                        _ => values.pop().unwrap_or_default(),
-                    };
-                    Some((table.field_name(*field).to_owned(), operator.name(), value))
-                }
-                _ => None,
-            };
-            let text = part.text.clone();
-            let question = Question { text, comparison };
-            if !questions.contains(&question) {
-                questions.push(question);
+fn collect(table: &Table, code: &[Instruction], questions: &mut Vec<Question>) {
+    let comparison = match code {
+        [] => return,
+        [
+            Instruction::All(_) | Instruction::Any(_) | Instruction::Not,
+            ..,
+        ] => {
+            for part in operands(code) {
+                collect(table, code.get(part).unwrap_or_default(), questions);
             }
+            return;
         }
+        [Instruction::Compare(field, operator, range)] => {
+            let constants = table.constants(range).iter();
+            let mut values: Vec<Value> = constants.map(|it| constant(table, it)).collect();
+            let value = match operator {
+                Operator::In => Value::Array(values),
+                _ => values.pop().unwrap_or_default(),
+            };
+            Some((table.field_name(*field).to_owned(), operator.name(), value))
+        }
+        _ => None,
+    };
+    let question = Question {
+        text: spell(code, table),
+        comparison,
+    };
+    if !questions.contains(&question) {
+        questions.push(question);
+    }
+}
+
+/// Returns a constant of a table as JSON.
+fn constant(table: &Table, constant: &Constant) -> Value {
+    match constant {
+        Constant::Bool(value) => Value::from(*value),
+        Constant::Int(value) => match i64::try_from(*value) {
+            Ok(small) => Value::from(small),
+            Err(_) => Value::from(u64::try_from(*value).unwrap_or(u64::MAX)),
+        },
+        Constant::Float(value) => Value::from(*value),
+        Constant::Text(text) => Value::from(table.text(*text)),
+        _ => Value::Null,
     }
 }
 
@@ -165,54 +178,53 @@ pub(crate) fn unmet(
     transition: TransitionId,
     evaluator: &mut impl Evaluator,
 ) -> Vec<Unmet> {
-    let code = table.guard(transition);
-    let Some(row) = table.transition(transition).filter(|_| !code.is_empty()) else {
+    let guard = table
+        .transition(transition)
+        .filter(|row| !row.guard.is_empty());
+    let Some(row) = guard else {
         return Vec::new();
     };
     let mut blame = Blame {
         table,
-        code,
-        begin: row.guard.start,
         evaluator,
         found: Vec::new(),
     };
-    blame.add(&expression::read(table, code), true);
+    blame.add(table.guard(transition), row.guard.start, true);
     blame.found
 }
 
 struct Blame<'t, 'e, E> {
     table: &'t Table,
-    code: &'t [Instruction],
-    /// The start of the guard in the table's code.
-    begin: u32,
     evaluator: &'e mut E,
     found: Vec<Unmet>,
 }
 
 impl<E: Evaluator> Blame<'_, '_, E> {
-    /// Adds what keeps a part from being as it is wanted.
-    fn add(&mut self, part: &Part, wanted: bool) {
-        if self.holds(part) == wanted {
+    /// Adds what keeps an expression from being as it is wanted, which begins at a place in the table's code.
+    fn add(&mut self, code: &[Instruction], begin: u32, wanted: bool) {
+        let at = |offset: usize| begin.saturating_add(u32::try_from(offset).unwrap_or(u32::MAX));
+        if self.evaluator.holds(&(begin..at(code.len()))) == wanted {
             return;
         }
-        match &part.parts {
-            Parts::And(both) | Parts::Or(both) => {
-                self.add(&both.0, wanted);
-                self.add(&both.1, wanted);
-            }
+        let parts = operands(code);
+        let is_question = |part: &Range<usize>| !is_logic(code.get(part.start));
+        let wanted_of_parts = match code.first() {
+            Some(Instruction::All(_) | Instruction::Any(_)) => wanted,
             // `!a` is a question of its own where `a` is one: that it is true tells nothing that `a` doesn't.
-            Parts::Not(inner) if !wanted || !matches!(inner.parts, Parts::None) => {
-                self.add(inner, !wanted);
-            }
-            _ => self.push(part, wanted),
+            Some(Instruction::Not) if !(wanted && parts.iter().all(is_question)) => !wanted,
+            _ => return self.push(code, wanted),
+        };
+        for part in parts {
+            let begin = at(part.start);
+            let inner = code.get(part).unwrap_or_default();
+            self.add(inner, begin, wanted_of_parts);
         }
     }
 
-    fn push(&mut self, part: &Part, wanted: bool) {
-        let code = self.code.get(part.code.clone()).unwrap_or_default();
+    fn push(&mut self, code: &[Instruction], wanted: bool) {
         let is_asked = matches!(code, [Instruction::Ask(_)]);
         let unmet = Unmet {
-            part: part.text.clone(),
+            part: spell(code, self.table),
             holds: !wanted,
             facts: read(self.table, code, self.evaluator),
             is_asked: wanted && is_asked && !self.evaluator.has_host(),
@@ -227,15 +239,14 @@ impl<E: Evaluator> Blame<'_, '_, E> {
             self.found.push(unmet);
         }
     }
+}
 
-    fn holds(&mut self, part: &Part) -> bool {
-        let absolute = |offset: usize| {
-            let offset = u32::try_from(offset).unwrap_or(u32::MAX);
-            self.begin.saturating_add(offset)
-        };
-        let code: Range<u32> = absolute(part.code.start)..absolute(part.code.end);
-        self.evaluator.holds(&code)
-    }
+/// Reports whether an expression is made of others by logic alone.
+const fn is_logic(first: Option<&Instruction>) -> bool {
+    matches!(
+        first,
+        Some(Instruction::All(_) | Instruction::Any(_) | Instruction::Not)
+    )
 }
 
 /// Returns the facts that some code reads, each field once.

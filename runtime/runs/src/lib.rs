@@ -22,7 +22,6 @@
 
 pub mod body;
 pub mod check;
-pub mod expression;
 pub mod maintenance;
 pub mod overflow;
 pub mod policy;

@@ -8,7 +8,7 @@ pub(super) const BROKEN_BYTES: &[(&str, BreakBytes)] = &[
     ("D01-empty", Vec::clear),
     ("D01-other-label", |bytes| bytes[0] = b'S'),
     ("D01-as-text", |bytes| bytes[7] = b'\r'),
-    ("D02-other-version", |bytes| bytes[8] = 3),
+    ("D02-other-version", |bytes| bytes[8] = 4),
     ("D03-cut-in-header", |bytes| bytes.truncate(14)),
     ("D03-cut-in-rows", |bytes| bytes.truncate(400)),
     ("D03-too-long", |bytes| bytes[15] = 0xFF),
@@ -101,7 +101,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     !remainder
 }
 
-pub(super) fn fix_checksum(bytes: &mut [u8]) {
+pub(crate) fn fix_checksum(bytes: &mut [u8]) {
     if bytes.len() >= ENTRY {
         let checksum = crc32(&bytes[ENTRY..]);
         bytes[16..ENTRY].copy_from_slice(&checksum.to_le_bytes());

@@ -139,8 +139,8 @@ pub(super) fn good() -> Sections {
         triggers: [0, 1, 2].map(EventId::new).to_vec(),
         calls: [0, 1].map(ActionId::new).to_vec(),
         code: vec![
+            Instruction::All(2),
             Instruction::Ask(GuardId::new(0)),
-            Instruction::SkipIfFalse(1),
             Instruction::Compare(FieldId::new(0), Operator::Gt, 0..1),
         ],
         constants: vec![Constant::Int(3)],

@@ -3,7 +3,7 @@
 use statemark_runtime::{
     ActionId, ActionKind, ActionRow, AssignRow, BinaryOperator, Constant, EventId, EventKind,
     FieldId, GuardId, Instruction, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_DEPTH, MAX_DEPTH, MAX_EVENTS,
-    MAX_PROGRAM, MAX_STACK, Operator, Sections, StateId, StateKind, StateRow, TextId, TimerId,
+    MAX_LEVELS, MAX_PROGRAM, Operator, Sections, StateId, StateKind, StateRow, TextId, TimerId,
     TimerRow, TransitionRow, Verdict,
 };
 
@@ -156,11 +156,11 @@ pub(super) const BROKEN_ROWS: &[(&str, BreakRows)] = &[
             .resize(rows.code.len() + MAX_PROGRAM + 1, Instruction::Not);
         rows.transitions[4].guard = start..u32::try_from(rows.code.len()).unwrap();
     }),
-    ("V22-jump-too-far", |rows| {
-        rows.code[1] = Instruction::SkipIfFalse(2)
+    ("V22-operands-too-far", |rows| {
+        rows.code[0] = Instruction::All(3)
     }),
-    ("V22-jump-behind-the-last", |rows| {
-        rows.code.push(Instruction::SkipIfTrue(1));
+    ("V22-operands-behind-the-last", |rows| {
+        rows.code.push(Instruction::Any(1));
         rows.code.push(Instruction::Not);
         rows.transitions[4].guard = 3..4;
     }),
@@ -170,7 +170,7 @@ pub(super) const BROKEN_ROWS: &[(&str, BreakRows)] = &[
     }),
     ("V23-assignment-in-a-guard", |rows| {
         assign(rows, &[Instruction::Ask(GuardId::new(0))]);
-        rows.assigns[0].value = 0..1;
+        rows.assigns[0].value = 1..2;
     }),
     ("V24-no-constant", |rows| {
         rows.code[2] = Instruction::Compare(FieldId::new(0), Operator::Gt, 0..0);
@@ -244,32 +244,32 @@ pub(super) const BROKEN_ROWS: &[(&str, BreakRows)] = &[
         rows.transitions[2].triggers = 0..0;
     }),
     ("V40-nothing-to-negate", |rows| {
-        rows.code[0] = Instruction::Not
+        rows.code[2] = Instruction::Not
     }),
     ("V40-one-operand", |rows| {
         let code = [
-            Instruction::Load(FieldId::new(0)),
             Instruction::Binary(BinaryOperator::Add),
+            Instruction::Load(FieldId::new(0)),
         ];
         assign(rows, &code);
     }),
     ("V40-too-deep", |rows| {
-        let mut code = vec![Instruction::Load(FieldId::new(0)); MAX_STACK + 1];
-        code.resize(2 * MAX_STACK + 1, Instruction::Binary(BinaryOperator::Add));
+        let mut code = vec![Instruction::Not; MAX_LEVELS];
+        code.push(Instruction::Load(FieldId::new(0)));
         assign(rows, &code);
     }),
-    ("V41-jump-past-a-value", |rows| {
+    ("V41-operand-past-the-end", |rows| {
         let code = [
-            Instruction::Has(FieldId::new(0)),
-            Instruction::SkipIfFalse(2),
-            Instruction::Load(FieldId::new(0)),
-            Instruction::Load(FieldId::new(0)),
             Instruction::Binary(BinaryOperator::Equal),
+            Instruction::All(2),
+            Instruction::Has(FieldId::new(0)),
+            Instruction::Not,
+            Instruction::Load(FieldId::new(0)),
         ];
         assign(rows, &code);
     }),
     ("V42-two-values", |rows| {
-        rows.code[1] = Instruction::Has(FieldId::new(0))
+        rows.code[0] = Instruction::Has(FieldId::new(0))
     }),
     ("V42-assigns-nothing", |rows| assign(rows, &[])),
     ("V42-condition-without-program", |rows| {

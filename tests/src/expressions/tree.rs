@@ -351,48 +351,32 @@ fn text(rows: &mut Sections, text: &str) -> TextId {
 
 fn program(tree: &Tree, rows: &mut Sections) {
     let field = |field: usize| FieldId::from_index(field).unwrap();
-    match tree {
+    let at = rows.code.len();
+    let (instruction, operands): (Instruction, &[Tree]) = match tree {
         Tree::Constant(datum) => {
             let range = constants(std::slice::from_ref(datum), rows);
-            rows.code.push(Instruction::Push(range));
+            (Instruction::Push(range), &[])
         }
-        Tree::Field(at) => rows.code.push(Instruction::Load(field(*at))),
-        Tree::Has(at) => rows.code.push(Instruction::Has(field(*at))),
-        Tree::Not(inner) => {
-            program(inner, rows);
-            rows.code.push(Instruction::Not);
-        }
-        Tree::And(parts) => chain(parts, Instruction::SkipIfFalse, rows),
-        Tree::Or(parts) => chain(parts, Instruction::SkipIfTrue, rows),
+        Tree::Field(at) => (Instruction::Load(field(*at)), &[]),
+        Tree::Has(at) => (Instruction::Has(field(*at)), &[]),
+        Tree::Not(inner) => (Instruction::Not, std::slice::from_ref(inner)),
+        Tree::And(parts) => (Instruction::All(0), parts),
+        Tree::Or(parts) => (Instruction::Any(0), parts),
         Tree::Unary(operator, inner) => {
-            program(inner, rows);
-            rows.code.push(Instruction::Unary(*operator));
+            (Instruction::Unary(*operator), std::slice::from_ref(inner))
         }
-        Tree::Binary(operator, operands) => {
-            operands.iter().for_each(|operand| program(operand, rows));
-            rows.code.push(Instruction::Binary(*operator));
-        }
+        Tree::Binary(operator, operands) => (Instruction::Binary(*operator), &operands[..]),
         Tree::Among(inner, list) => {
-            program(inner, rows);
             let range = constants(list, rows);
-            rows.code.push(Instruction::Among(range));
+            (Instruction::Among(range), std::slice::from_ref(inner))
         }
+    };
+    rows.code.push(instruction);
+    operands.iter().for_each(|operand| program(operand, rows));
+    let behind = u16::try_from(rows.code.len() - at - 1).unwrap();
+    if let Instruction::All(length) | Instruction::Any(length) = &mut rows.code[at] {
+        *length = behind;
     }
-}
-
-/// `a && (b && c)`: from the right, so that each jump leads to the end.
-fn chain(parts: &[Tree], skip: fn(u16) -> Instruction, rows: &mut Sections) {
-    let (first, others) = parts.split_first().unwrap();
-    program(first, rows);
-    if others.is_empty() {
-        rows.code.extend([Instruction::Not, Instruction::Not]);
-        return;
-    }
-    let at = rows.code.len();
-    rows.code.push(skip(0));
-    chain(others, skip, rows);
-    let distance = rows.code.len() - at - 1;
-    rows.code[at] = skip(u16::try_from(distance).unwrap());
 }
 
 fn constants(values: &[Datum], rows: &mut Sections) -> std::ops::Range<u32> {

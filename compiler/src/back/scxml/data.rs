@@ -9,6 +9,7 @@ use crate::arena::Handle;
 use crate::front::scxml::escaped;
 use crate::ir::{
     ActionKind, Constant, EventKind, Expression, ExpressionKind, Field, HostGuard, Machine,
+    Operator,
 };
 
 /// The guards that a document declares.
@@ -65,7 +66,9 @@ impl Declared {
                 self.field(machine, *field);
             }
             ExpressionKind::Ask(host) => self.host(*host),
-            ExpressionKind::Compare { .. } if self.compared(part).is_none() => {
+            ExpressionKind::Compare { .. }
+                if self.compared.iter().all(|(known, _)| known != part) =>
+            {
                 self.compared.push((part.clone(), String::new()));
             }
             _ => {}
@@ -137,11 +140,21 @@ impl Declared {
         self.hosts.get(&host.index()).map_or("", String::as_str)
     }
 
-    /// Returns the id in conditions of a comparison.
-    pub(super) fn compared(&self, guard: &Expression) -> Option<&str> {
+    /// Returns the id in conditions of the comparison that `is` finds by field, operator and constants.
+    pub(super) fn comparison(
+        &self,
+        is: impl Fn(Handle<Field>, Operator, &[Constant]) -> bool,
+    ) -> Option<&str> {
         let mut all = self.compared.iter();
-        all.find(|(other, _)| other == guard)
-            .map(|(_, id)| id.as_str())
+        let found = all.find(|(comparison, _)| match &comparison.kind {
+            ExpressionKind::Compare {
+                field,
+                operator,
+                constants,
+            } => is(*field, *operator, constants),
+            _ => false,
+        });
+        found.map(|(_, id)| id.as_str())
     }
 }
 

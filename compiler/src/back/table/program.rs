@@ -1,117 +1,51 @@
-//! Programs of expressions for the runtime's stack machine.
+//! Programs of expressions, in preorder, as tables have them.
 
 use statemark_runtime as runtime;
-use statemark_runtime::{BinaryOperator, FieldId, GuardId, Instruction, StateId};
+use statemark_runtime::{FieldId, GuardId, Instruction, StateId};
 
 use super::{Writer, append, short};
 use crate::ir::{Constant, Expression, ExpressionKind};
 
 impl Writer {
-    /// Appends the program of an expression, which leaves its value on the stack.
+    /// Appends the program of an expression: an instruction, then its operands.
     pub(super) fn expression(&mut self, expression: &Expression) {
-        match &expression.kind {
+        let start = self.sections.code.len();
+        let instruction = match &expression.kind {
             ExpressionKind::Constant(constant) => {
-                let range = self.constants(std::slice::from_ref(constant));
-                self.push(Instruction::Push(range));
+                Instruction::Push(self.constants(std::slice::from_ref(constant)))
             }
-            ExpressionKind::Field(field) => {
-                self.push(Instruction::Load(FieldId::new(short(field.index()))));
-            }
-            ExpressionKind::Has(field) => {
-                self.push(Instruction::Has(FieldId::new(short(field.index()))));
-            }
+            ExpressionKind::Field(field) => Instruction::Load(FieldId::new(short(field.index()))),
+            ExpressionKind::Has(field) => Instruction::Has(FieldId::new(short(field.index()))),
             ExpressionKind::InState(state) => {
-                self.push(Instruction::InState(StateId::new(short(state.index()))));
+                Instruction::InState(StateId::new(short(state.index())))
             }
-            ExpressionKind::Ask(host) => {
-                self.push(Instruction::Ask(GuardId::new(short(host.index()))));
-            }
+            ExpressionKind::Ask(host) => Instruction::Ask(GuardId::new(short(host.index()))),
             ExpressionKind::Compare {
                 field,
                 operator,
                 constants,
             } => {
-                let range = self.constants(constants);
                 let field = FieldId::new(short(field.index()));
-                self.push(Instruction::Compare(field, *operator, range));
+                Instruction::Compare(field, *operator, self.constants(constants))
             }
-            ExpressionKind::Not(inner) => {
-                self.expression(inner);
-                self.push(Instruction::Not);
-            }
-            ExpressionKind::And(parts) => self.chain(parts, true),
-            ExpressionKind::Or(parts) => self.chain(parts, false),
-            ExpressionKind::Unary(operator, inner) => {
-                self.expression(inner);
-                self.push(Instruction::Unary(*operator));
-            }
-            ExpressionKind::Binary(operator, operands) => {
-                let [left, right] = operands.as_ref();
-                self.binary(*operator, left, right);
-            }
-            ExpressionKind::Among(inner, constants) => {
-                self.expression(inner);
-                let range = self.constants(constants);
-                self.push(Instruction::Among(range));
-            }
-        }
-    }
-
-    fn binary(&mut self, operator: BinaryOperator, left: &Expression, right: &Expression) {
-        self.expression(left);
-        self.expression(right);
-        self.push(Instruction::Binary(operator));
-    }
-
-    /// Appends the conjunction (`all`) or disjunction of parts.
-    ///
-    /// After each part but the last, it skips to the end once the answer is known. The last value is converted to `true` or
-    /// `false` if it may be anything else.
-    fn chain(&mut self, parts: &[Expression], all: bool) {
-        let Some((last, others)) = parts.split_last() else {
-            let range = self.constants(&[Constant::Bool(all)]);
-            self.push(Instruction::Push(range));
-            return;
+            ExpressionKind::Not(_) => Instruction::Not,
+            // How long their operands are is written when they are.
+            ExpressionKind::And(_) => Instruction::All(0),
+            ExpressionKind::Or(_) => Instruction::Any(0),
+            ExpressionKind::Unary(operator, _) => Instruction::Unary(*operator),
+            ExpressionKind::Binary(operator, _) => Instruction::Binary(*operator),
+            ExpressionKind::Among(_, constants) => Instruction::Among(self.constants(constants)),
         };
-        let mut skips = Vec::new();
-        for other in others {
-            self.expression(other);
-            skips.push(self.sections.code.len());
-            self.push(Instruction::SkipIfTrue(0));
-        }
-        self.expression(last);
-        if !self.leaves_boolean() {
-            self.push(Instruction::Not);
-            self.push(Instruction::Not);
-        }
-        let end = self.sections.code.len();
-        for index in skips {
-            let distance = short(end - index - 1);
-            if let Some(slot) = self.sections.code.get_mut(index) {
-                *slot = if all {
-                    Instruction::SkipIfFalse(distance)
-                } else {
-                    Instruction::SkipIfTrue(distance)
-                };
-            }
-        }
-    }
-
-    /// Reports whether the last instruction always leaves `true` or `false`.
-    fn leaves_boolean(&self) -> bool {
-        match self.sections.code.last() {
-            Some(Instruction::Push(range)) => {
-                let constant = self.sections.constants.get(range.start as usize);
-                matches!(constant, Some(runtime::Constant::Bool(_)))
-            }
-            Some(Instruction::Binary(operator)) => !operator.is_arithmetic(),
-            Some(Instruction::Load(_) | Instruction::Unary(_)) => false,
-            _ => true,
-        }
-    }
-
-    fn push(&mut self, instruction: Instruction) {
         self.sections.code.push(instruction);
+        for part in expression.parts() {
+            self.expression(part);
+        }
+        let behind = short(self.sections.code.len() - start - 1);
+        if let Some(Instruction::All(length) | Instruction::Any(length)) =
+            self.sections.code.get_mut(start)
+        {
+            *length = behind;
+        }
     }
 
     fn constants(&mut self, constants: &[Constant]) -> std::ops::Range<u32> {
@@ -137,6 +71,7 @@ impl Writer {
 mod tests {
     use super::*;
     use crate::arena::Handle;
+    use crate::ir::BinaryOperator;
     use crate::pass::program::expression_size;
     use crate::source::{Sources, Span};
 
@@ -179,21 +114,8 @@ mod tests {
             let mut writer = Writer::default();
             writer.expression(&expression);
             let (size, code) = (expression_size(&expression), writer.sections.code);
-            let mut depth = 0_usize;
-            let mut deepest = 0;
-            for instruction in &code {
-                match instruction {
-                    Instruction::Load(_) => depth += 1,
-                    Instruction::Binary(_)
-                    | Instruction::SkipIfFalse(_)
-                    | Instruction::SkipIfTrue(_) => depth -= 1,
-                    _ => {}
-                }
-                deepest = deepest.max(depth);
-            }
-            assert_eq!(depth, 1);
-            assert_eq!(deepest, size.depth);
-            assert!(code.len() <= size.length, "{} {size:?}", code.len());
+            assert_eq!(code.len(), size.length);
+            assert_eq!(1 + 4 * levels, size.depth);
         }
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! [`decode`] believes nothing: it reads label, version, length, checksum, directory and rows, in this order, and every
 //! count is held against the bytes that remain before anything is allocated. There is one way to write given rows:
-//! bytes that decode are the bytes that [`encode`](crate::encode) makes of the result.
+//! bytes of this format that decode are the bytes that [`encode`](crate::encode) makes of the result.
 //!
 //! Deliberately not here: what ids and ranges mean. That is [`verify`](crate::verify)'s.
 
 mod error;
+mod former;
 mod reader;
 mod rows;
 
@@ -17,23 +18,25 @@ pub use self::error::DecodeError;
 use self::error::DecodeErrorKind;
 use self::reader::Reader;
 use super::checksum::crc32;
-use super::layout::{CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, SECTIONS_AT, Section, VERSION};
+use super::layout::{
+    CHECKSUM_AT, DIRECTORY_AT, FORMER, LABEL, LENGTH_AT, SECTIONS_AT, Section, VERSION,
+};
 use super::sections::Sections;
 use crate::id::{ActionId, EventId, StateId};
 use crate::limits::MAX_TABLE_BYTES;
 
-/// Reads the rows of a table.
+/// Reads the rows of a table, of this format or of the one before it.
 ///
 /// # Errors
 ///
-/// The bytes aren't exactly what [`encode`](crate::encode) writes for some rows.
+/// The bytes aren't exactly what [`encode`](crate::encode) writes, or wrote, for some rows.
 pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
     let mut from = Reader {
         bytes,
         at: 0,
         section: Section::Machine,
     };
-    header(&mut from)?;
+    let version = header(&mut from)?;
     let counts = directory(&mut from)?;
     let mut sections = Sections::default();
     for (section, count) in Section::ALL.into_iter().zip(counts) {
@@ -66,18 +69,21 @@ pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
             Section::Constants => sections.constants = from.rows(count, rows::constant)?,
         }
     }
+    if version == FORMER && former::reorder(&mut sections).is_none() {
+        return Err(from.fault(DecodeErrorKind::FormerProgram, from.start_of(Section::Code)));
+    }
     Ok(sections)
 }
 
-/// Checks label, version, length and checksum, in this order.
-fn header(from: &mut Reader<'_>) -> Result<(), DecodeError> {
+/// Checks label, version, length and checksum, in this order, and returns the version.
+fn header(from: &mut Reader<'_>) -> Result<u32, DecodeError> {
     let total = from.bytes.len();
     if !from.bytes.starts_with(&LABEL) {
         return Err(from.fault(DecodeErrorKind::NoLabel, 0));
     }
     from.at = LABEL.len();
     let version = from.u32()?;
-    if version != VERSION {
+    if version != VERSION && version != FORMER {
         return Err(from.fault(DecodeErrorKind::Version { found: version }, LABEL.len()));
     }
     let length = from.u32()? as usize;
@@ -105,7 +111,7 @@ fn header(from: &mut Reader<'_>) -> Result<(), DecodeError> {
     if written != counted {
         return Err(from.fault(DecodeErrorKind::Checksum { written, counted }, CHECKSUM_AT));
     }
-    Ok(())
+    Ok(version)
 }
 
 /// Reads the directory: how many rows each section has.

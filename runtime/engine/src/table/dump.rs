@@ -12,6 +12,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
+use super::spell::{Dialect, spell};
+use super::verify::is_expression;
 use super::sections::{
     ActionKind, Constant, EventKind, Instruction, Sections, StateKind, StateRow, TransitionRow,
     Verdict, list,
@@ -145,10 +147,7 @@ fn transition(names: &Names<'_>, row: &TransitionRow) -> Vec<String> {
     let program = list(&names.0.code, &row.guard);
     let guard = match program {
         [] => String::new(),
-        some => format!(
-            "if {}",
-            joined(some.iter().map(|code| names.instruction(code)), "; ")
-        ),
+        _ => format!("if {}", names.program(&row.guard)),
     };
     vec![
         names.state(row.source),
@@ -214,6 +213,28 @@ fn missing(number: impl fmt::Display) -> String {
 /// Finds what ids stand for.
 struct Names<'a>(&'a Sections);
 
+impl Dialect for Names<'_> {
+    fn field(&self, id: FieldId) -> String {
+        self.name(self.0.fields.get(id.index()).copied(), id.raw())
+    }
+
+    fn guard(&self, id: GuardId) -> String {
+        self.name(self.0.guards.get(id.index()).copied(), id.raw())
+    }
+
+    fn in_state(&self, id: StateId) -> String {
+        format!("in_state(\"{}\")", self.state(id))
+    }
+
+    fn constants(&self, range: &Range<u32>) -> &[Constant] {
+        list(&self.0.constants, range)
+    }
+
+    fn text(&self, id: TextId) -> String {
+        format!("\"{}\"", Names::text(self, id))
+    }
+}
+
 impl Names<'_> {
     fn text(&self, id: TextId) -> String {
         let text = self.0.texts.get(id.index());
@@ -234,14 +255,6 @@ impl Names<'_> {
 
     fn event(&self, id: EventId) -> String {
         self.name(self.0.events.get(id.index()).map(|row| row.name), id.raw())
-    }
-
-    fn guard(&self, id: GuardId) -> String {
-        self.name(self.0.guards.get(id.index()).copied(), id.raw())
-    }
-
-    fn field(&self, id: FieldId) -> String {
-        self.name(self.0.fields.get(id.index()).copied(), id.raw())
     }
 
     fn action(&self, id: ActionId) -> String {
@@ -279,6 +292,9 @@ impl Names<'_> {
 
     fn program(&self, range: &Range<u32>) -> String {
         let program = list(&self.0.code, range);
+        if is_expression(program) {
+            return spell(program, self);
+        }
         joined(program.iter().map(|code| self.instruction(code)), "; ")
     }
 
@@ -315,8 +331,8 @@ impl Names<'_> {
         match instruction {
             Instruction::Ask(guard) => self.guard(*guard),
             Instruction::Not => "not".to_owned(),
-            Instruction::SkipIfFalse(count) => format!("skip {count} if false"),
-            Instruction::SkipIfTrue(count) => format!("skip {count} if true"),
+            Instruction::All(length) => format!("all of {length}"),
+            Instruction::Any(length) => format!("any of {length}"),
             Instruction::Compare(field, operator, range) => {
                 let what = format!("{} {}", self.field(*field), operator.name());
                 self.with_constants(what, range)
@@ -346,7 +362,7 @@ impl Names<'_> {
             Constant::Bool(value) => value.to_string(),
             Constant::Int(value) => value.to_string(),
             Constant::Float(value) => format!("{value:?}"),
-            Constant::Text(text) => format!("\"{}\"", self.text(*text)),
+            Constant::Text(text) => Dialect::text(self, *text),
         }
     }
 }

@@ -6,7 +6,10 @@
 pub(crate) const LABEL: [u8; 8] = *b"\x89statem\n";
 
 /// The version of the format. Another version is another format: there are no optional parts.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
+
+/// The version before, which is still read: its programs are in postfix order.
+pub(crate) const FORMER: u32 = 2;
 
 /// The position of the total length.
 /// Unit: bytes.

@@ -235,37 +235,50 @@ pub struct AssignRow {
 
 /// One instruction of a program.
 ///
-/// A program works on a stack of values, which begins empty; at its end one value is left, the program's. Jumps lead
-/// forward only, so that a program ends after at most as many instructions as it has. What is true is the value `true`
-/// alone: what reads an absent field is false.
+/// A program is one expression in preorder: an instruction, then its operands, each an expression itself. So every
+/// expression in it is a range of instructions, which is evaluated from left to right, in at most as many steps as it is
+/// long. What is true is the value `true` alone: what reads an absent field is false.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Instruction {
-    /// Pushes what the host answers.
+    /// What the host answers.
     Ask(GuardId),
-    /// Pushes whether the field compares with the constants, a range of `constants`.
+    /// Whether the field compares with the constants, a range of `constants`.
     Compare(FieldId, Operator, Range<u32>),
-    /// Replaces the top by `true` if it isn't true, else by `false`.
+    /// Whether its operand isn't true.
     Not,
-    /// Replaces the top by `false` and skips instructions if the top isn't true.
-    /// Else pops it and goes on.
-    SkipIfFalse(u16),
-    /// Skips this many instructions if the top is true; else pops it and goes on.
-    SkipIfTrue(u16),
-    /// Pushes the field's value.
+    /// Whether all of its operands are true, which take up this many instructions.
+    /// None after the first that isn't is evaluated.
+    All(u16),
+    /// Whether one of its operands is true, which take up this many instructions.
+    /// None after the first that is is evaluated.
+    Any(u16),
+    /// The field's value.
     Load(FieldId),
-    /// Pushes a constant, the only one of the range of `constants`.
+    /// A constant, the only one of the range of `constants`.
     Push(Range<u32>),
-    /// Pushes whether the field is there, be it null.
+    /// Whether the field is there, be it null.
     Has(FieldId),
-    /// Pushes whether the state is active.
+    /// Whether the state is active.
     InState(StateId),
-    /// Replaces the top by whether it equals one of the constants, a range of `constants`.
+    /// Whether its operand equals one of the constants, a range of `constants`.
     Among(Range<u32>),
-    /// Replaces the top by what the operator makes of it.
+    /// What the operator makes of its operand.
     Unary(UnaryOperator),
-    /// Replaces the two on top by what the operator makes of them; the right operand is the upper.
+    /// What the operator makes of its two operands, the left one first.
     Binary(BinaryOperator),
+}
+
+impl Instruction {
+    /// Returns how many operands it has; of `All` and `Any`, which have any number, it is none.
+    #[must_use]
+    pub const fn operands(&self) -> usize {
+        match self {
+            Self::Not | Self::Among(_) | Self::Unary(_) => 1,
+            Self::Binary(_) => 2,
+            _ => 0,
+        }
+    }
 }
 
 /// A constant that a guard compares with.

@@ -27,7 +27,7 @@
 //! | V19 | a transition doesn't lead to the root |
 //! | V20 | a transition names each of its triggers once |
 //! | V21 | no program is longer than the limit |
-//! | V22 | a jump stays within its program |
+//! | V22 | the operands of an instruction that has any number stay within its program |
 //! | V23 | programs don't overlap |
 //! | V24 | an instruction has as many constants as it takes |
 //! | V25 | an integer is between `i64::MIN` and `u64::MAX`, a float is finite |
@@ -42,9 +42,9 @@
 //! | V34 | the event that a timer sends isn't the `done` event of a state |
 //! | V35 | what a conditional action does stands before it |
 //! | V36 | what all histories may record is together no longer than the limit |
-//! | V40 | an instruction finds the values that it takes, and the stack of a program isn't deeper than the limit |
-//! | V41 | where a jump lands, the stack is as deep as without it |
-//! | V42 | a program leaves one value |
+//! | V40 | an instruction has its operands, and none is nested deeper than the limit |
+//! | V41 | the operands of an instruction that has any number end where an expression does |
+//! | V42 | a program is one expression |
 //! | V43 | what is assigned is a field of the context, not of an event's data |
 //! | V44 | no action assigns more fields than the limit |
 //! | V45 | the path of a field has no more keys than a value may be nested deep |
@@ -59,6 +59,8 @@ mod regions;
 mod rest;
 mod states;
 mod transitions;
+
+pub(super) use self::programs::is_expression;
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -177,9 +179,9 @@ enum FaultKind {
         found: usize,
         limit: usize,
     },
-    Jump {
+    Operands {
         at: usize,
-        skip: u16,
+        length: u16,
         rest: usize,
     },
     Overlap {
@@ -207,22 +209,17 @@ enum FaultKind {
         limit: usize,
     },
     NeverRests,
-    StackTooShort {
-        at: usize,
-        takes: usize,
-        depth: usize,
-    },
-    StackTooDeep {
+    NoOperand,
+    Levels {
         at: usize,
         limit: usize,
     },
-    Landing {
-        at: usize,
-        depth: usize,
-        found: usize,
+    Unfinished {
+        end: usize,
     },
-    ValuesLeft {
-        found: usize,
+    NoProgram,
+    SecondExpression {
+        at: usize,
     },
     AssignsEvent {
         field: u16,
@@ -314,7 +311,7 @@ impl fmt::Display for FaultKind {
             Self::TargetRoot => out.write_str("leads to the root"),
             Self::SameTrigger { event } => write!(out, "names event {event} twice"),
             Self::Program { found, limit } => write!(out, "its program has {found} instructions, at most {limit} are allowed"),
-            Self::Jump { at, skip, rest } => write!(out, "instruction {at} of its program skips {skip}, but only {rest} follow"),
+            Self::Operands { at, length, rest } => write!(out, "instruction {at} of its program has operands of {length} instructions, but only {rest} follow"),
             Self::Overlap { what, other } => write!(out, "its program overlaps that of {what} {other}"),
             Self::ConstantCount { what, found } => write!(out, "`{what}` takes another number of constants than {found}"),
             Self::IntRange => out.write_str("isn't an integer of 64 bits"),
@@ -332,10 +329,11 @@ impl fmt::Display for FaultKind {
             Self::NotApart { one, other } => write!(out, "leads to states {one} and {other}, which aren't in different regions of a parallel state"),
             Self::TimerCompletes { event } => write!(out, "its event, event {event}, says that a state is done"),
             Self::ConditionBehind { action } => write!(out, "does action {action}, which doesn't stand before it"),
-            Self::StackTooShort { at, takes, depth } => write!(out, "instruction {at} of its program takes {takes} values from a stack of {depth}"),
-            Self::StackTooDeep { at, limit } => write!(out, "instruction {at} of its program puts a value on a stack of {limit}, which is the limit"),
-            Self::Landing { at, depth, found } => write!(out, "instruction {at} of its program jumps with {depth} values on the stack to where there are {found}"),
-            Self::ValuesLeft { found } => write!(out, "its program leaves {found} values instead of one"),
+            Self::NoOperand => out.write_str("its program ends where an operand must stand"),
+            Self::Levels { at, limit } => write!(out, "instruction {at} of its program is nested more than {limit} deep"),
+            Self::Unfinished { end } => write!(out, "operands end before instruction {end} of its program, in the middle of an expression"),
+            Self::NoProgram => out.write_str("its program is empty"),
+            Self::SecondExpression { at } => write!(out, "its program is a whole expression before instruction {at}"),
             Self::AssignsEvent { field } => write!(out, "assigns field {field}, which is of an event's data"),
             Self::Path { found, limit } => write!(out, "its path has {found} keys, at most {limit} are allowed"),
             Self::Assigns { found, limit } => write!(out, "assigns {found} fields, at most {limit} are allowed"),
@@ -370,7 +368,7 @@ const RULES: &[(u8, Rule)] = &[
     (19, transitions::v19_target_root),
     (20, transitions::v20_triggers),
     (21, programs::v21_program_length),
-    (22, programs::v22_jumps),
+    (22, programs::v22_operands),
     (23, programs::v23_overlap),
     (24, programs::v24_constant_count),
     (25, lists::v25_constant_values),
@@ -384,9 +382,9 @@ const RULES: &[(u8, Rule)] = &[
     (34, effects::v34_timers),
     (35, effects::v35_conditions),
     (36, regions::v36_recorded),
-    (40, programs::v40_stack),
-    (41, programs::v41_landings),
-    (42, programs::v42_one_value),
+    (40, programs::v40_nesting),
+    (41, programs::v41_ends),
+    (42, programs::v42_one_expression),
     (43, programs::v43_assigned),
     (44, programs::v44_assigns),
     (45, programs::v45_paths),

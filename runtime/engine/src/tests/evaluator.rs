@@ -15,73 +15,82 @@ pub(super) fn run<H: Host>(
     host: &mut H,
     recorder: &mut Recorder,
 ) -> Result<Option<Datum>, Fault> {
-    let mut stack: Vec<Option<Datum>> = Vec::new();
-    let mut at = 0;
-    while at < code.len() {
-        let constants = |range: &core::ops::Range<u32>| -> Vec<Datum> {
-            let rows = &sections.constants[range.start as usize..range.end as usize];
-            rows.iter().map(|row| constant(sections, row)).collect()
-        };
-        let pushed = match &code[at] {
-            Instruction::Ask(guard) => Some(Datum::Bool(host.guard(*guard))),
-            Instruction::Compare(field, operator, range) => {
-                let found = host.field(*field);
-                if found == Value::Absent && operator.needs_presence() {
-                    recorder.absent(*field);
-                }
-                let constants = constants(range);
-                let values: Vec<_> = constants.iter().map(Datum::value).collect();
-                Some(Datum::Bool(operator.holds(found, &values)))
+    let mut rest = code;
+    let found = value_of(sections, &mut rest, is_active, host, recorder);
+    assert!(
+        found.is_err() || rest.is_empty(),
+        "a program is one expression"
+    );
+    found
+}
+
+/// The value of the expression that the rest begins with; leaves what is behind it.
+fn value_of<H: Host>(
+    sections: &Sections,
+    rest: &mut &[Instruction],
+    is_active: &dyn Fn(usize) -> bool,
+    host: &mut H,
+    recorder: &mut Recorder,
+) -> Result<Option<Datum>, Fault> {
+    let constants = |range: &core::ops::Range<u32>| -> Vec<Datum> {
+        let rows = &sections.constants[range.start as usize..range.end as usize];
+        rows.iter().map(|row| constant(sections, row)).collect()
+    };
+    let (instruction, after) = rest.split_first().unwrap();
+    *rest = after;
+    if let Instruction::All(length) | Instruction::Any(length) = instruction {
+        let (mut parts, behind) = after.split_at(usize::from(*length));
+        *rest = behind;
+        let decides = matches!(instruction, Instruction::Any(_));
+        while !parts.is_empty() {
+            let part = value_of(sections, &mut parts, is_active, host, recorder)?;
+            if (part == TRUE) == decides {
+                return Ok(Some(Datum::Bool(decides)));
             }
-            Instruction::Not => Some(Datum::Bool(stack.pop().unwrap() != TRUE)),
-            Instruction::SkipIfFalse(skip) => {
-                if stack.pop().unwrap() == TRUE {
-                    at += 1;
-                    continue;
-                }
-                at += usize::from(*skip);
-                Some(Datum::Bool(false))
-            }
-            Instruction::SkipIfTrue(skip) => {
-                if stack.pop().unwrap() != TRUE {
-                    at += 1;
-                    continue;
-                }
-                at += usize::from(*skip);
-                TRUE
-            }
-            Instruction::Load(field) => {
-                let found = host.field(*field);
-                if found == Value::Absent {
-                    recorder.absent(*field);
-                    None
-                } else {
-                    Some(found.to_datum()?)
-                }
-            }
-            Instruction::Push(range) => Some(constants(range).remove(0)),
-            Instruction::Has(field) => Some(Datum::Bool(host.field(*field) != Value::Absent)),
-            Instruction::InState(state) => Some(Datum::Bool(is_active(state.index()))),
-            Instruction::Among(range) => {
-                let item = stack.pop().unwrap();
-                let found = item.is_some_and(|item| {
-                    let mut constants = constants(range).into_iter();
-                    constants.any(|constant| item.value().equals(constant.value()))
-                });
-                Some(Datum::Bool(found))
-            }
-            Instruction::Unary(operator) => operator.apply(value(&stack.pop().unwrap()))?,
-            Instruction::Binary(operator) => {
-                let (right, left) = (stack.pop().unwrap(), stack.pop().unwrap());
-                operator.apply(value(&left), value(&right))?
-            }
-        };
-        stack.push(pushed);
-        at += 1;
+        }
+        return Ok(Some(Datum::Bool(!decides)));
     }
-    let last = stack.pop().unwrap();
-    assert!(stack.is_empty(), "one value is left");
-    Ok(last)
+    let mut operands = Vec::new();
+    for _ in 0..instruction.operands() {
+        operands.push(value_of(sections, rest, is_active, host, recorder)?);
+    }
+    Ok(match (instruction, operands.as_slice()) {
+        (Instruction::Ask(guard), _) => Some(Datum::Bool(host.guard(*guard))),
+        (Instruction::Compare(field, operator, range), _) => {
+            let found = host.field(*field);
+            if found == Value::Absent && operator.needs_presence() {
+                recorder.absent(*field);
+            }
+            let constants = constants(range);
+            let values: Vec<_> = constants.iter().map(Datum::value).collect();
+            Some(Datum::Bool(operator.holds(found, &values)))
+        }
+        (Instruction::Not, [operand]) => Some(Datum::Bool(*operand != TRUE)),
+        (Instruction::Load(field), _) => {
+            let found = host.field(*field);
+            if found == Value::Absent {
+                recorder.absent(*field);
+                None
+            } else {
+                Some(found.to_datum()?)
+            }
+        }
+        (Instruction::Push(range), _) => Some(constants(range).remove(0)),
+        (Instruction::Has(field), _) => Some(Datum::Bool(host.field(*field) != Value::Absent)),
+        (Instruction::InState(state), _) => Some(Datum::Bool(is_active(state.index()))),
+        (Instruction::Among(range), [item]) => {
+            let found = item.as_ref().is_some_and(|item| {
+                let mut constants = constants(range).into_iter();
+                constants.any(|constant| item.value().equals(constant.value()))
+            });
+            Some(Datum::Bool(found))
+        }
+        (Instruction::Unary(operator), [operand]) => operator.apply(value(operand))?,
+        (Instruction::Binary(operator), [left, right]) => {
+            operator.apply(value(left), value(right))?
+        }
+        other => panic!("an instruction with other operands: {other:?}"),
+    })
 }
 
 /// Whether a guard holds; no guard always does.

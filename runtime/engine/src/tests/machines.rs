@@ -446,7 +446,7 @@ pub(crate) fn edit(entropy: &mut Entropy<'_>, sections: &mut Sections) {
         0 => replace(&mut sections.targets, at, StateId::new(number)),
         1 => replace(&mut sections.triggers, at, EventId::new(number)),
         2 => replace(&mut sections.calls, at, ActionId::new(number)),
-        3 => replace(&mut sections.code, at, Instruction::SkipIfTrue(number)),
+        3 => replace(&mut sections.code, at, Instruction::Any(number)),
         4 => replace(
             &mut sections.code,
             at,

@@ -297,12 +297,12 @@ impl Reader {
                 self.rows.guards.push(id);
                 self.rows.guards.len() - 1
             });
-            self.rows
-                .code
-                .push(Instruction::Ask(GuardId::from_index(index).unwrap()));
             if text.starts_with('!') {
                 self.rows.code.push(Instruction::Not);
             }
+            self.rows
+                .code
+                .push(Instruction::Ask(GuardId::from_index(index).unwrap()));
         }
         start..u32::try_from(self.rows.code.len()).unwrap()
     }

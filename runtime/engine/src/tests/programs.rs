@@ -14,47 +14,35 @@ pub(crate) fn program(entropy: &mut Entropy<'_>, sections: &mut Sections) -> Ran
     super::range(start, sections.code.len())
 }
 
-/// Leaves one value more on the stack, whatever is in it.
+/// Appends an expression, whatever is in it.
 fn expression(entropy: &mut Entropy<'_>, sections: &mut Sections, depth: usize) {
+    let at = sections.code.len();
     let choice = if depth == 0 { 0 } else { entropy.below(16) };
-    match choice {
-        0..=6 => {
-            let leaf = leaf(entropy, sections);
-            sections.code.push(leaf);
-        }
-        7 => {
-            expression(entropy, sections, depth - 1);
-            sections.code.push(Instruction::Not);
-        }
-        8..=10 => {
-            expression(entropy, sections, depth - 1);
-            let at = sections.code.len();
-            sections.code.push(Instruction::Not);
-            expression(entropy, sections, depth - 1);
-            let skip = u16::try_from(sections.code.len() - at - 1).unwrap();
-            sections.code[at] = if choice == 10 {
-                Instruction::SkipIfTrue(skip)
-            } else {
-                Instruction::SkipIfFalse(skip)
-            };
-        }
+    let (instruction, operands) = match choice {
+        0..=6 => (leaf(entropy, sections), 0),
+        7 => (Instruction::Not, 1),
+        8..=9 => (Instruction::All(0), entropy.below(4)),
+        10 => (Instruction::Any(0), entropy.below(4)),
         11 => {
-            expression(entropy, sections, depth - 1);
             let operator = UnaryOperator::ALL[entropy.below(UnaryOperator::ALL.len())];
-            sections.code.push(Instruction::Unary(operator));
+            (Instruction::Unary(operator), 1)
         }
         12 => {
-            expression(entropy, sections, depth - 1);
             let count = entropy.below(4);
-            let range = constants(entropy, sections, count);
-            sections.code.push(Instruction::Among(range));
+            (Instruction::Among(constants(entropy, sections, count)), 1)
         }
         _ => {
-            expression(entropy, sections, depth - 1);
-            expression(entropy, sections, depth - 1);
             let operator = BinaryOperator::ALL[entropy.below(BinaryOperator::ALL.len())];
-            sections.code.push(Instruction::Binary(operator));
+            (Instruction::Binary(operator), 2)
         }
+    };
+    sections.code.push(instruction);
+    for _ in 0..operands {
+        expression(entropy, sections, depth - 1);
+    }
+    let behind = u16::try_from(sections.code.len() - at - 1).unwrap();
+    if let Instruction::All(length) | Instruction::Any(length) = &mut sections.code[at] {
+        *length = behind;
     }
 }
 

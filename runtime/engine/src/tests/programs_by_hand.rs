@@ -13,7 +13,7 @@ use crate::{
 };
 
 use BinaryOperator::{Add, Divide, Equal, Less, Multiply, NotEqual};
-use Instruction::{Ask, Binary, InState, Load, Not, SkipIfFalse, SkipIfTrue, Unary};
+use Instruction::{All, Any, Ask, Binary, InState, Load, Not, Unary};
 
 /// A host that has data, answers every guard with yes, and remembers which it was asked.
 struct Asked<'d> {
@@ -91,10 +91,12 @@ fn push(at: u32) -> Instruction {
 fn what_decides_ends_the_asking() {
     let yes = FieldId::new(3);
     let ready = GuardId::new(0);
-    let ask = |skip| [Load(yes), skip, Ask(ready)];
-    assert_eq!(holds(&[], &ask(SkipIfTrue(1))), (true, 0, vec![]));
-    assert_eq!(holds(&[], &ask(SkipIfFalse(1))), (true, 1, vec![]));
-    let number = [Load(NUMBER), SkipIfFalse(1), Ask(ready)];
+    let ask = |list| [list, Load(yes), Ask(ready)];
+    assert_eq!(holds(&[], &ask(Any(2))), (true, 0, vec![]));
+    assert_eq!(holds(&[], &ask(All(2))), (true, 1, vec![]));
+    assert_eq!(holds(&[], &[All(0)]), (true, 0, vec![]));
+    assert_eq!(holds(&[], &[Any(0)]), (false, 0, vec![]));
+    let number = [All(2), Load(NUMBER), Ask(ready)];
     assert_eq!(holds(&[], &number), (false, 0, vec![]), "3 isn't true");
 }
 
@@ -102,24 +104,24 @@ fn what_decides_ends_the_asking() {
 fn what_is_absent_is_false_and_noted() {
     let constants = [Constant::Int(1), Constant::Bool(false)];
     for operator in [Equal, NotEqual, Less] {
-        let code = [Load(GONE), push(0), Binary(operator)];
+        let code = [Binary(operator), Load(GONE), push(0)];
         assert_eq!(holds(&constants, &code), (false, 0, vec![2]));
     }
-    let sum = [Load(GONE), push(0), Binary(Add), push(0), Binary(Less)];
+    let sum = [Binary(Less), Binary(Add), Load(GONE), push(0), push(0)];
     assert_eq!(holds(&constants, &sum), (false, 0, vec![2]));
-    assert_eq!(holds(&[], &[Load(GONE), Not]), (true, 0, vec![2]));
+    assert_eq!(holds(&[], &[Not, Load(GONE)]), (true, 0, vec![2]));
     let has = [Instruction::Has(GONE)];
     assert_eq!(holds(&[], &has), (false, 0, vec![]), "asking notes nothing");
-    let among = [Load(GONE), Instruction::Among(0..2)];
+    let among = [Instruction::Among(0..2), Load(GONE)];
     assert_eq!(holds(&constants, &among), (false, 0, vec![2]));
 }
 
 #[test]
 fn a_fault_ends_the_program_and_is_false() {
     let constants = [Constant::Int(0), Constant::Text(crate::TextId::new(0))];
-    let ended = [Load(NUMBER), push(0), Binary(Divide), Not];
+    let ended = [Not, Binary(Divide), Load(NUMBER), push(0)];
     assert_eq!(holds(&constants, &ended), (false, 0, vec![]));
-    let kinds = [Load(NUMBER), push(1), Binary(Less), Not];
+    let kinds = [Not, Binary(Less), Load(NUMBER), push(1)];
     assert_eq!(holds(&constants, &kinds), (false, 0, vec![]));
 }
 
@@ -127,11 +129,11 @@ fn a_fault_ends_the_program_and_is_false() {
 fn a_value_is_read_when_it_is_loaded() {
     // `text` changes while the guard is asked; the program has read it before.
     let code = [
-        Load(TEXT),
-        Ask(GuardId::new(0)),
-        SkipIfFalse(1),
-        Load(TEXT),
         Binary(Equal),
+        Load(TEXT),
+        All(2),
+        Ask(GuardId::new(0)),
+        Load(TEXT),
     ];
     assert_eq!(holds(&[], &code), (false, 1, vec![]));
 }
@@ -172,12 +174,12 @@ fn assignments_see_what_was_there_before() {
 #[test]
 fn an_action_assigns_all_or_nothing() {
     let one = [Constant::Int(1)];
-    let more = vec![Load(NUMBER), push(0), Binary(Add)];
+    let more = vec![Binary(Add), Load(NUMBER), push(0)];
     let both = [more.clone(), vec![Load(GONE)]];
     assert_eq!(assigned(r#"{"number":1}"#, &one, &both), Err(Fault::Absent));
     let most = r#"{"number":9223372036854775807}"#;
     assert_eq!(assigned(most, &one, &[more]), Err(Fault::Overflow));
-    let negated = [vec![Load(NUMBER), Unary(UnaryOperator::Negate)]];
+    let negated = [vec![Unary(UnaryOperator::Negate), Load(NUMBER)]];
     assert_eq!(
         assigned(r#"{"number":"x"}"#, &[], &negated),
         Err(Fault::WrongKind)
@@ -187,7 +189,7 @@ fn an_action_assigns_all_or_nothing() {
 #[test]
 fn texts_and_lists_do_not_grow_without_end() {
     let half = "x".repeat(MAX_DATUM_BYTES / 2 + 1);
-    let twice = [vec![Load(TEXT), Load(TEXT), Binary(Add)]];
+    let twice = [vec![Binary(Add), Load(TEXT), Load(TEXT)]];
     let json = Datum::Object([("text".into(), Datum::from(half.as_str()))].into());
     assert_eq!(
         assigned(&json.to_string(), &[], &twice),

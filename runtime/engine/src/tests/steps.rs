@@ -451,9 +451,9 @@ events
   2  done.state.b  internal
 
 transitions
-  0  a  on go | run      if three gt 2  to b            do log, raise.run
-  1  a  on go            if no; not           internal
-  2  b  on done.state.b                 to a
+  0  a  on go | run      if three > 2  to b            do log, raise.run
+  1  a  on go            if !no              internal
+  2  b  on done.state.b                to a
 
 guards
   0  no

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use statemark_runs::policy::Gating;
-use statemark_runs::{Hash, Workflow, expression, raised_when};
+use statemark_runs::{Hash, Workflow, raised_when};
 use statemark_runtime::{
-    ActionKind, EventId, EventKind, StateId, Table, TransitionId, TransitionRow,
+    ActionKind, EventId, EventKind, StateId, Table, TransitionId, TransitionRow, spell,
 };
 
 use crate::envelope::{
@@ -372,7 +372,7 @@ fn transition(workflow: &Workflow, id: TransitionId, row: &TransitionRow) -> Tra
             .collect(),
         events: sent.into_iter().map(name_of).collect(),
         on: untimed.map(|event| name_of(event)).collect(),
-        guard: (!code.is_empty()).then(|| expression::text(table, code)),
+        guard: (!code.is_empty()).then(|| spell(code, table)),
         actions: calls.map(|it| table.action_name(*it).to_owned()).collect(),
         meta: select(
             workflow.transition_meta(id),

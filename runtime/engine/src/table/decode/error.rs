@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::limits::MAX_TABLE_BYTES;
-use crate::table::layout::{Section, VERSION};
+use crate::table::layout::{FORMER, Section, VERSION};
 
 /// Bytes that are no table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,7 @@ pub(super) enum DecodeErrorKind {
     NotZero {
         section: Section,
     },
+    FormerProgram,
 }
 
 impl DecodeError {
@@ -77,7 +78,7 @@ impl fmt::Display for DecodeError {
             DecodeErrorKind::Version { found } => {
                 write!(
                     out,
-                    "the table has format version {found}, and this is a reader of {VERSION}"
+                    "the table has format version {found}, and this is a reader of {FORMER} and {VERSION}"
                 )
             }
             DecodeErrorKind::TooLong { length } => {
@@ -138,6 +139,10 @@ impl fmt::Display for DecodeError {
                 out,
                 "a row of the section `{}` has bytes that mean nothing and aren't zero",
                 section.name()
+            ),
+            DecodeErrorKind::FormerProgram => write!(
+                out,
+                "the table has format version {FORMER}, and a program that isn't one expression: compile its spec again"
             ),
         }
     }

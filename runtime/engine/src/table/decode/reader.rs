@@ -74,16 +74,20 @@ impl Reader<'_> {
 
     /// Returns the end of a section, by the directory, which was checked.
     pub(super) fn section_end(&self, section: Section) -> usize {
-        let next = Section::ALL
-            .into_iter()
-            .position(|other| other == section)
-            .map_or(0, |at| at + 1);
-        let at = DIRECTORY_AT + next * ENTRY_SIZE;
-        let offset = self
-            .bytes
-            .get(at..)
-            .and_then(|rest| rest.first_chunk())
-            .copied();
+        self.offset(section, 1)
+    }
+
+    /// Returns the start of a section, by the directory, which was checked.
+    pub(super) fn start_of(&self, section: Section) -> usize {
+        self.offset(section, 0)
+    }
+
+    fn offset(&self, section: Section, behind: usize) -> usize {
+        let mut all = Section::ALL.into_iter();
+        let entry = all.position(|other| other == section).unwrap_or_default() + behind;
+        let at = DIRECTORY_AT + entry * ENTRY_SIZE;
+        let rest = self.bytes.get(at..);
+        let offset = rest.and_then(|rest| rest.first_chunk()).copied();
         offset.map_or(0, u32::from_le_bytes) as usize
     }
 

@@ -132,8 +132,8 @@ pub(super) fn instruction(from: &mut Reader<'_>) -> Result<Instruction, DecodeEr
             Instruction::Compare(FieldId::new(argument), operator, range)
         }
         2 if bare && argument == 0 => Instruction::Not,
-        3 if bare => Instruction::SkipIfFalse(argument),
-        4 if bare => Instruction::SkipIfTrue(argument),
+        3 if bare => Instruction::All(argument),
+        4 if bare => Instruction::Any(argument),
         5 if bare => Instruction::Load(FieldId::new(argument)),
         6 if plain && argument == 0 => Instruction::Push(range),
         7 if bare => Instruction::Has(FieldId::new(argument)),

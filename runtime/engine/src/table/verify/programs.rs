@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{Fault, FaultKind, Place, ensure};
-use crate::limits::{MAX_ASSIGNS, MAX_DATUM_DEPTH, MAX_PROGRAM, MAX_STACK};
+use crate::limits::{MAX_ASSIGNS, MAX_DATUM_DEPTH, MAX_LEVELS, MAX_PROGRAM};
 use crate::table::sections::{ActionKind, Instruction, Sections, list};
 use crate::value::Operator;
 
@@ -68,25 +68,17 @@ pub(super) fn v21_program_length(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns how many instructions the instruction may skip.
-const fn jump(instruction: &Instruction) -> Option<u16> {
-    match instruction {
-        Instruction::SkipIfFalse(skip) | Instruction::SkipIfTrue(skip) => Some(*skip),
-        _ => None,
-    }
-}
-
-/// Checks that a jump stays within its program.
-pub(super) fn v22_jumps(sections: &Sections) -> Result<(), Fault> {
+/// Checks that the operands of instructions with any number of them stay within the program.
+pub(super) fn v22_operands(sections: &Sections) -> Result<(), Fault> {
     for (owner, range) in programs(sections) {
         let program = list(&sections.code, range);
         for (at, instruction) in program.iter().enumerate() {
             let rest = program.len() - at - 1;
-            let Some(skip) = jump(instruction) else {
+            let (Instruction::All(length) | Instruction::Any(length)) = *instruction else {
                 continue;
             };
-            ensure(usize::from(skip) <= rest, || {
-                let kind = FaultKind::Jump { at, skip, rest };
+            ensure(usize::from(length) <= rest, || {
+                let kind = FaultKind::Operands { at, length, rest };
                 owner.position(sections).fault(kind)
             })?;
         }
@@ -136,89 +128,110 @@ pub(super) fn v24_constant_count(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns how many values an instruction takes from the stack, and how many it puts there.
-/// Jumps don't count.
-const fn effect(instruction: &Instruction) -> (usize, usize) {
-    match instruction {
-        Instruction::Ask(_)
-        | Instruction::Compare(..)
-        | Instruction::Load(_)
-        | Instruction::Push(_)
-        | Instruction::Has(_)
-        | Instruction::InState(_) => (0, 1),
-        Instruction::Not | Instruction::Among(_) | Instruction::Unary(_) => (1, 1),
-        Instruction::SkipIfFalse(_) | Instruction::SkipIfTrue(_) => (1, 0),
-        Instruction::Binary(_) => (2, 1),
+/// An instruction whose operands aren't all read.
+struct Open {
+    /// How many operands are to come; `None` if they go up to `end`.
+    missing: Option<usize>,
+    /// Where the innermost operands of any number end that it belongs to.
+    end: usize,
+}
+
+/// Reads a program as one expression.
+///
+/// # Errors
+///
+/// It is none, as the kind of fault says. Relies on V22.
+fn read(code: &[Instruction]) -> Result<(), FaultKind> {
+    let mut open: Vec<Open> = Vec::new();
+    for (at, instruction) in code.iter().enumerate() {
+        if at > 0 && open.is_empty() {
+            return Err(FaultKind::SecondExpression { at });
+        }
+        let next = at + 1;
+        let around = open.last().map_or(code.len(), |around| around.end);
+        let (missing, end) = match instruction {
+            Instruction::All(length) | Instruction::Any(length) => {
+                (None, next + usize::from(*length))
+            }
+            other => (Some(other.operands()), around),
+        };
+        if end > around {
+            return Err(FaultKind::Unfinished { end: around });
+        }
+        open.push(Open { missing, end });
+        if open.len() > MAX_LEVELS {
+            let limit = MAX_LEVELS;
+            return Err(FaultKind::Levels { at, limit });
+        }
+        // What is whole now is an operand of what is around it.
+        while open
+            .pop_if(|last| {
+                last.missing
+                    .map_or(last.end == next, |missing| missing == 0)
+            })
+            .is_some()
+        {
+            if let Some(Open {
+                missing: Some(missing),
+                ..
+            }) = open.last_mut()
+            {
+                *missing = missing.saturating_sub(1);
+            }
+        }
+        if let Some(end) = open.last().map(|last| last.end)
+            && end <= next
+            && end < code.len()
+        {
+            return Err(FaultKind::Unfinished { end });
+        }
+    }
+    match open.last() {
+        None if code.is_empty() => Err(FaultKind::NoProgram),
+        None => Ok(()),
+        Some(_) => Err(FaultKind::NoOperand),
     }
 }
 
-/// Returns how many values lie on the stack before each instruction, and at the end.
-/// Every instruction is reached from the one before it, since no jump is certain.
-fn depths(code: &[Instruction]) -> impl Iterator<Item = usize> {
-    let mut depth = 0_usize;
-    core::iter::once(0).chain(code.iter().map(move |instruction| {
-        let (takes, puts) = effect(instruction);
-        depth = depth.saturating_sub(takes) + puts;
-        depth
-    }))
+/// Reports whether a program is one expression, so that [`operands`](crate::operands) finds those of each instruction.
+pub(in crate::table) fn is_expression(code: &[Instruction]) -> bool {
+    read(code).is_ok()
 }
 
-/// Checks that an instruction finds its values, and that no stack is deeper than the limit.
-pub(super) fn v40_stack(sections: &Sections) -> Result<(), Fault> {
+/// Checks that every program is one expression, as far as a rule goes.
+fn check(sections: &Sections, concerns: fn(&FaultKind) -> bool) -> Result<(), Fault> {
     for (owner, range) in programs(sections) {
-        let code = list(&sections.code, range);
-        for ((at, instruction), depth) in code.iter().enumerate().zip(depths(code)) {
-            let (takes, puts) = effect(instruction);
-            ensure(takes <= depth, || {
-                let kind = FaultKind::StackTooShort { at, takes, depth };
-                owner.position(sections).fault(kind)
-            })?;
-            ensure(depth - takes + puts <= MAX_STACK, || {
-                let kind = FaultKind::StackTooDeep {
-                    at,
-                    limit: MAX_STACK,
-                };
-                owner.position(sections).fault(kind)
-            })?;
+        if let Err(kind) = read(list(&sections.code, range))
+            && concerns(&kind)
+        {
+            return Err(owner.position(sections).fault(kind));
         }
     }
     Ok(())
 }
 
-/// Checks that the stack is as deep where a jump lands as without the jump.
-pub(super) fn v41_landings(sections: &Sections) -> Result<(), Fault> {
-    for (owner, range) in programs(sections) {
-        let code = list(&sections.code, range);
-        let depths: Vec<usize> = depths(code).collect();
-        for ((at, instruction), &depth) in code.iter().enumerate().zip(&depths) {
-            let Some(skip) = jump(instruction) else {
-                continue;
-            };
-            // A jump leaves its answer on the stack, in the place of what it looked at. V22: it lands in the program.
-            let landing = depths.get(at + 1 + usize::from(skip)).copied();
-            let found = landing.unwrap_or_default();
-            ensure(found == depth, || {
-                owner
-                    .position(sections)
-                    .fault(FaultKind::Landing { at, depth, found })
-            })?;
-        }
-    }
-    Ok(())
+/// Checks that an instruction has its operands, and that none is nested deeper than the limit.
+pub(super) fn v40_nesting(sections: &Sections) -> Result<(), Fault> {
+    check(sections, |kind| {
+        matches!(kind, FaultKind::NoOperand | FaultKind::Levels { .. })
+    })
 }
 
-/// Checks that a program leaves one value.
-pub(super) fn v42_one_value(sections: &Sections) -> Result<(), Fault> {
-    for (owner, range) in programs(sections) {
-        let code = list(&sections.code, range);
-        let found = depths(code).last().unwrap_or_default();
-        ensure(found == 1, || {
-            owner
-                .position(sections)
-                .fault(FaultKind::ValuesLeft { found })
-        })?;
-    }
-    Ok(())
+/// Checks that operands in any number end where an expression does.
+pub(super) fn v41_ends(sections: &Sections) -> Result<(), Fault> {
+    check(sections, |kind| {
+        matches!(kind, FaultKind::Unfinished { .. })
+    })
+}
+
+/// Checks that a program is one expression.
+pub(super) fn v42_one_expression(sections: &Sections) -> Result<(), Fault> {
+    check(sections, |kind| {
+        matches!(
+            kind,
+            FaultKind::NoProgram | FaultKind::SecondExpression { .. }
+        )
+    })
 }
 
 /// Checks that each assigned field is one of the context, not of an event's data.
