@@ -19,3 +19,4 @@ mod script;
 mod secrets;
 mod sequences;
 mod stores;
+mod wide;

@@ -196,7 +196,7 @@ proptest! {
                 let run = name.parse().unwrap();
                 let loaded = bench.runs.load(&run).unwrap();
                 let anew = state::replay(bench.runs.store(), &run, None).unwrap();
-                prop_assert_eq!(&loaded.state, &anew);
+                prop_assert_eq!(&*loaded.state, &anew);
                 prop_assert_eq!(loaded.head.seq, number(known.states.len()));
                 let expected = &known.states.last().unwrap().0;
                 prop_assert_eq!(taken(expected), taken(&anew));

@@ -283,7 +283,7 @@ proptest! {
             let loaded = bench.runs.load(&order.run).unwrap();
             prop_assert_eq!(&found(&bench.runs, &loaded.state), &model, "after {:?}", act);
             let anew = state::replay(bench.runs.store(), &order.run, None).unwrap();
-            prop_assert_eq!(anew, loaded.state);
+            prop_assert_eq!(anew, loaded.state.as_ref().clone());
         }
     }
 }

@@ -235,7 +235,7 @@ fn checked(bench: &Bench) -> Vec<String> {
             continue;
         };
         let anew = state::replay(bench.runs.store(), &id, None).unwrap();
-        assert_eq!(anew, loaded.state, "the fold of {run}");
+        assert_eq!(anew, *loaded.state, "the fold of {run}");
         let replay = replay_run(&bench.runs, &id, None).unwrap();
         assert_eq!(replay.difference, None, "the replay of {run}");
         assert_eq!(replay.records, loaded.head.seq);

@@ -120,8 +120,8 @@ impl<'w> Simulator<'w> {
 
     /// Returns the context.
     pub(crate) fn context(&self) -> Value {
-        self.machine().map_or(Value::Null, |machine| {
-            datum::to_json(&machine.host().data().to_datum())
+        self.machine().map_or(Value::Null, |_| {
+            Value::Object(self.stepper.context().to_map())
         })
     }
 

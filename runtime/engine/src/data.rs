@@ -220,21 +220,56 @@ impl Data {
         found.map_or(Value::Absent, Datum::value)
     }
 
+    /// Returns the value of a field at the top.
+    #[must_use]
+    pub fn top(&self, key: &str) -> Option<&Datum> {
+        match self.slot(key) {
+            Ok(slot) => self.slots.get(slot)?.as_ref(),
+            Err(_) => self.rest.get(key),
+        }
+    }
+
+    /// Returns the name of the field at the top that a field of the context is in.
+    #[must_use]
+    pub fn top_of(&self, field: FieldId) -> Option<&str> {
+        match self.places.get(field.index())? {
+            Place::Context { slot, .. } => self.keys.get(*slot).map(|key| &**key),
+            Place::Event { .. } => None,
+        }
+    }
+
+    /// Returns a context of the same table, with those fields at the top that the table's programs name.
+    /// Takes time in their number, however many fields `get` knows.
+    #[must_use]
+    pub fn with_named(&self, get: impl FnMut(&str) -> Option<Datum>) -> Self {
+        let keys = self.keys.iter().map(|key| &**key);
+        Self {
+            slots: keys.map(get).collect(),
+            rest: BTreeMap::new(),
+            ..self.clone()
+        }
+    }
+
     /// Takes the data of an event that is about to be sent.
     /// Guards see it as `event`, and the context with its fields merged in. A change that was begun by another event's
     /// data, and that no macrostep joined because nothing took the event, is taken back first; every other change is
     /// final.
     pub fn receive(&mut self, data: Datum) {
+        let merge = core::mem::take(&mut self.merge);
+        self.receive_merging(data, |key| merge.includes(key));
+        self.merge = merge;
+    }
+
+    /// Takes the data of an event like [`Data::receive`]; a rule of the caller's says which fields are merged.
+    pub fn receive_merging(&mut self, data: Datum, is_merged: impl Fn(&str) -> bool) {
         if self.received {
             self.rollback();
         }
         self.undo.clear();
         self.received = true;
-        if let (Datum::Object(fields), false) = (&data, matches!(self.merge, Merge::None)) {
-            for (key, field) in fields {
-                if self.merge.includes(key) {
-                    self.set(key, field.clone());
-                }
+        if let Datum::Object(fields) = &data {
+            for (key, field) in fields.iter().filter(|(key, _)| is_merged(key)) {
+                self.set(key, field.clone());
             }
         }
         let old = self.event.replace(data);
@@ -257,9 +292,14 @@ impl Data {
         Datum::Object(slots.chain(self.rest.clone()).collect())
     }
 
+    /// Returns the slot of a field at the top, if it has one.
+    fn slot(&self, key: &str) -> Result<usize, usize> {
+        self.keys.binary_search_by(|other| (**other).cmp(key))
+    }
+
     /// Sets a field at the top.
     fn set(&mut self, key: &str, datum: Datum) {
-        match self.keys.binary_search_by(|other| (**other).cmp(key)) {
+        match self.slot(key) {
             Ok(slot) => {
                 if let Some(place) = self.slots.get_mut(slot) {
                     let old = place.replace(datum);

@@ -19,7 +19,7 @@ pub struct Loaded {
     /// The end of its journal.
     pub head: Head,
     /// Its state.
-    pub state: RunState,
+    pub state: Arc<RunState>,
     /// Its workflow.
     pub workflow: Arc<Workflow>,
 }

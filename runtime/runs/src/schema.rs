@@ -3,7 +3,7 @@
 //! Nothing is fetched, and patterns are matched in linear time, because schemas come from agents, too.
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use statemark_text::shorten::shorten;
 
 /// Most findings in an error. Why: an author mends the first and sends it again.
@@ -60,6 +60,46 @@ pub(crate) fn validate(schema: &Value, value: &Value) -> Result<(), String> {
         text += &format!("; and {more} more");
     }
     Err(text)
+}
+
+/// Keys of a schema that say something of each field by itself, or nothing of what a value may be.
+///
+/// The first two need the fields that they name alone.
+const FIELDWISE: [&str; 12] = [
+    "properties",
+    "required",
+    "patternProperties",
+    "additionalProperties",
+    "propertyNames",
+    "type",
+    "$defs",
+    "definitions",
+    "$schema",
+    "title",
+    "description",
+    "default",
+];
+
+/// Returns the part of an object's schema that speaks of some of its fields, if it speaks of each by itself.
+///
+/// Fields that are as the part says add no defect to an object.
+pub(crate) fn part_for(schema: &Value, fields: &Map<String, Value>) -> Option<Value> {
+    let whole = schema.as_object()?;
+    if !whole.keys().all(|key| FIELDWISE.contains(&key.as_str())) {
+        return None;
+    }
+    let parts = whole.iter().filter(|(key, _)| *key != "required");
+    let parts = parts.map(|(key, part)| {
+        let part = match part.as_object() {
+            Some(all) if key == "properties" => {
+                let named = fields.keys().filter_map(|it| all.get_key_value(it));
+                Value::Object(named.map(|(name, it)| (name.clone(), it.clone())).collect())
+            }
+            _ => part.clone(),
+        };
+        (key.clone(), part)
+    });
+    Some(Value::Object(parts.collect()))
 }
 
 /// Finds the first integer that was too large to be exact, and was read as a float.

@@ -9,17 +9,20 @@
 mod apply;
 mod cache;
 mod replay;
+mod shared;
 mod status;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub use cache::VERSION;
 pub(crate) use cache::{Cached, decode as decode_cache, encode as encode_cache};
 pub use replay::{LiveRecords, for_each_record, live_records, load, load_with, replay};
 pub(crate) use replay::{catch_up, record_hash, unreadable_record};
+pub(crate) use shared::json_size;
+pub use shared::{Context, Shared};
 pub use status::{Status, WaitingFor};
 
 use crate::body::{
@@ -46,11 +49,11 @@ pub struct RunState {
     /// The table that it runs under.
     pub table: Option<Hash>,
     /// The tables of the workflows that states invoke.
-    pub invokes: BTreeMap<String, Hash>,
+    pub invokes: Shared<BTreeMap<String, Hash>>,
     /// By state: the workflow that it invokes.
-    pub invoking: BTreeMap<String, String>,
+    pub invoking: Shared<BTreeMap<String, String>>,
     /// Its input.
-    pub input: Value,
+    pub input: Shared<Value>,
     /// The project.
     pub project: Option<String>,
     /// The client's session.
@@ -69,43 +72,43 @@ pub struct RunState {
     /// If the machine has ended: whether that is a success.
     pub ended: Option<bool>,
     /// The machine's data.
-    pub context: Map<String, Value>,
+    pub context: Context,
     /// The number of macrosteps that took a transition.
     pub transitions: u64,
     /// By state: how often it was entered, and what was done in the visit that goes on or was the last.
     pub visits: BTreeMap<String, Visit>,
 
     /// By state, then by unit (empty for the state itself): what was reported.
-    pub steps: BTreeMap<String, BTreeMap<String, StepState>>,
+    pub steps: Shared<BTreeMap<String, BTreeMap<String, StepState>>>,
     /// Events that wait until nothing is in their way, in order.
     pub queue: Vec<Queued>,
     /// The leaves that were active when an interrupt moved the run; the last is the nearest.
     pub detours: Vec<Vec<String>>,
     /// By id: all that was asked.
-    pub requests: BTreeMap<String, Request>,
+    pub requests: Shared<BTreeMap<String, Request>>,
     /// By name: the revisions, each once, in order.
-    pub artifacts: BTreeMap<String, Vec<Revision>>,
+    pub artifacts: Shared<BTreeMap<String, Vec<Revision>>>,
     /// The timers that are still to come, in the order of their times.
     pub timers: Vec<PendingTimer>,
     /// By key: the effects, and what became of them.
-    pub effects: BTreeMap<String, EffectState>,
+    pub effects: Shared<BTreeMap<String, EffectState>>,
     /// By name: what came last of the checks that were run as they are declared.
-    pub checks: BTreeMap<String, CheckState>,
+    pub checks: Shared<BTreeMap<String, CheckState>>,
     /// By name: the saved working copies.
-    pub checkpoints: BTreeMap<String, Checkpoint>,
+    pub checkpoints: Shared<BTreeMap<String, Checkpoint>>,
     /// The checkpoint that has the files as they were last seen.
     pub workspace: Option<String>,
     /// The checkpoint that the files are being put back to, while that isn't done.
     pub restoring: Option<CheckpointRestored>,
     /// By id: the runs under this one.
-    pub children: BTreeMap<String, Child>,
+    pub children: Shared<BTreeMap<String, Child>>,
     /// By id: the children whose start or end was taken back.
     ///
     /// They are given up, and their ids are gone.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub orphans: BTreeMap<String, Child>,
     /// Steps of somebody else's making, by the state that they stand under.
-    pub subflows: BTreeMap<String, Vec<Subflow>>,
+    pub subflows: Shared<BTreeMap<String, Vec<Subflow>>>,
     /// Its cost.
     pub usage: Usage,
 
@@ -347,10 +350,10 @@ impl RunState {
     fn begin(&mut self, started: Started) {
         self.workflow = started.workflow;
         self.table = Some(started.table);
-        self.invokes = started.invokes;
-        self.invoking = started.invoking;
-        self.input = started.input;
-        self.context = started.context;
+        self.invokes = started.invokes.into();
+        self.invoking = started.invoking.into();
+        self.input = started.input.into();
+        self.context = started.context.into();
         self.project = started.project;
         self.session = started.session;
         self.title = started.title;

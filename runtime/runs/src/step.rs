@@ -16,7 +16,7 @@ use statemark_runtime::{
 use crate::body::{Arming, EffectKey, Microstep, StepRecord};
 use crate::guard::Evaluator;
 use crate::id::RunId;
-use crate::state::RunState;
+use crate::state::{Context, RunState};
 use crate::workflow::Workflow;
 
 /// The input of a macrostep.
@@ -84,7 +84,7 @@ pub struct Stepper<'w> {
     workflow: &'w Workflow,
     instance: Instance<'w>,
     /// The context before the next step.
-    before: Datum,
+    context: Context,
 }
 
 impl<'w> Stepper<'w> {
@@ -94,29 +94,33 @@ impl<'w> Stepper<'w> {
     ///
     /// [`CannotStep::Data`].
     pub fn fresh(workflow: &'w Workflow, context: &Map<String, Value>) -> Result<Self, CannotStep> {
-        let host = RunHost::new(workflow, context)?;
+        let context = Context::from(context.clone());
+        let mut host = RunHost::new(workflow, &context)?;
+        host.assigned = Some(Vec::new());
         Ok(Self {
-            before: host.data.to_datum(),
             instance: Instance::Fresh(Some(host)),
             workflow,
+            context,
         })
     }
 
     /// Restores a machine from the state of a run.
     ///
+    /// Takes time in what the machine can read of the context, not in the context's size.
+    ///
     /// # Errors
     ///
     /// The state isn't one of this workflow's machine.
     pub fn restored(workflow: &'w Workflow, state: &RunState) -> Result<Self, CannotStep> {
-        let host = RunHost::new(workflow, &state.context)?;
-        let before = host.data.to_datum();
+        let context = state.context.clone();
+        let host = RunHost::new(workflow, &context)?;
         let configuration = configuration(workflow.table(), state)?;
         let machine = Machine::restore(workflow.table(), host, configuration)
             .map_err(CannotStep::Configuration)?;
         Ok(Self {
-            before,
             instance: Instance::Running(machine),
             workflow,
+            context,
         })
     }
 
@@ -128,12 +132,14 @@ impl<'w> Stepper<'w> {
     ///
     /// [`CannotStep::Data`].
     pub fn candidates(&mut self, data: Option<&Value>) -> Result<Vec<Candidate>, CannotStep> {
+        let data = data.map(read_datum).transpose()?;
         let Instance::Running(machine) = &mut self.instance else {
             return Ok(Vec::new());
         };
-        machine.host_mut().data.rollback();
+        let host = machine.host_mut();
+        host.data.rollback();
         if let Some(data) = data {
-            machine.host_mut().data.receive(read_datum(data)?);
+            host.receive(self.workflow, &self.context, data);
         }
         Ok(machine.candidates())
     }
@@ -154,10 +160,18 @@ impl<'w> Stepper<'w> {
     /// [`CannotStep::Data`].
     pub fn set_context(&mut self, context: &Map<String, Value>) -> Result<(), CannotStep> {
         if let Instance::Running(machine) = &mut self.instance {
-            machine.host_mut().data = read_context(self.workflow, context)?;
-            self.before = machine.host().data.to_datum();
+            let context = Context::from(context.clone());
+            let read = RunHost::new(self.workflow, &context)?;
+            machine.host_mut().data = read.data;
+            self.context = context;
         }
         Ok(())
+    }
+
+    /// Returns the context after the last step.
+    #[must_use]
+    pub const fn context(&self) -> &Context {
+        &self.context
     }
 
     /// Answers guards that have no expression, from now on; the others of them are false.
@@ -184,8 +198,7 @@ impl<'w> Stepper<'w> {
         let mut recorder = Recorder::new();
         let data = data.map(read_datum).transpose()?;
         if let Instance::Running(machine) = &mut self.instance {
-            machine.host_mut().assigned.clear();
-            machine.host_mut().unanswered.clear();
+            machine.host_mut().reset();
         }
         let outcome = match (input, &mut self.instance) {
             (StepInput::Start, Instance::Fresh(host)) => {
@@ -201,12 +214,14 @@ impl<'w> Stepper<'w> {
                 }
             }
             (StepInput::Event(event), Instance::Running(machine)) => {
-                machine.host_mut().data.receive(data.unwrap_or_default());
+                let host = machine.host_mut();
+                host.receive(self.workflow, &self.context, data.unwrap_or_default());
                 let sent = machine.send_observed(event, &mut recorder);
                 sent.map_err(CannotStep::Step)?
             }
             (StepInput::Outcome(event, state), Instance::Running(machine)) => {
-                machine.host_mut().data.receive(data.unwrap_or_default());
+                let host = machine.host_mut();
+                host.receive(self.workflow, &self.context, data.unwrap_or_default());
                 let states = outcome_sources(self.workflow.table(), event, state);
                 let sent = machine.send_to_observed(event, &states, &mut recorder);
                 sent.map_err(CannotStep::Step)?
@@ -230,27 +245,28 @@ impl<'w> Stepper<'w> {
             machine.host_mut().data.rollback();
         }
         let record = recorder.finish(None, outcome);
-        let step = self.commit_step(&record, moment);
-        if !step.changed.is_empty() {
-            // A context that can't be read back would leave a run that no event can move.
-            Datum::from_json(&self.before.to_string()).map_err(CannotStep::Data)?;
-        }
+        let step = self.commit_step(&record, moment)?;
         Ok((outcome, step))
     }
 
     /// Commits the context, and describes the step by names.
-    fn commit_step(&mut self, record: &Record, moment: Moment<'_>) -> StepRecord {
+    fn commit_step(
+        &mut self,
+        record: &Record,
+        moment: Moment<'_>,
+    ) -> Result<StepRecord, CannotStep> {
         let table = self.workflow.table();
         let Instance::Running(machine) = &mut self.instance else {
-            return StepRecord::default();
+            return Ok(StepRecord::default());
         };
         let host = machine.host_mut();
         host.data.commit();
         let effects = std::mem::take(&mut host.effects);
         let armed = std::mem::take(&mut host.timers);
-        let after = host.data.to_datum();
-        let changed = changes(&self.before, &after);
-        self.before = after;
+        let changed = host.changed_fields()?;
+        self.context.apply_step(changed.clone());
+        // A context that can't be read back would leave a run that no event can move.
+        self.context.check().map_err(CannotStep::Data)?;
         let state = |id: &StateId| table.state_name(*id).to_owned();
         let steps = record.steps.iter().map(|step| Microstep {
             transitions: step.transitions.iter().map(|id| id.raw()).collect(),
@@ -292,7 +308,7 @@ impl<'w> Stepper<'w> {
             let states = states.iter().map(state).collect();
             (table.state_name(history).to_owned(), states)
         });
-        StepRecord {
+        Ok(StepRecord {
             steps: steps.collect(),
             absent,
             effects: effects.collect(),
@@ -301,7 +317,7 @@ impl<'w> Stepper<'w> {
             leaves: configuration.leaves().map(|id| state(&id)).collect(),
             history: history.collect(),
             ended: end_verdict(table, configuration),
-        }
+        })
     }
 }
 
@@ -319,8 +335,8 @@ impl Evaluator for Stepper<'_> {
     }
 
     fn value(&self, field: FieldId) -> Option<Value> {
-        let datum = self.machine()?.host().data().get(field).to_datum().ok()?;
-        serde_json::from_str(&datum.to_string()).ok()
+        let datum = self.machine()?.host().data.get(field).to_datum().ok()?;
+        to_json(&datum)
     }
 
     fn has_host(&self) -> bool {
@@ -374,30 +390,31 @@ fn read_datum(value: &Value) -> Result<Datum, CannotStep> {
     Datum::from_json(&value.to_string()).map_err(CannotStep::Data)
 }
 
-/// Returns the top-level fields that differ. A machine can't remove a field.
-fn changes(before: &Datum, after: &Datum) -> Map<String, Value> {
-    let (Datum::Object(before), Datum::Object(after)) = (before, after) else {
-        return Map::new();
-    };
-    let changed = after
-        .iter()
-        .filter(|(key, value)| before.get(*key) != Some(value));
-    changed
-        // INVARIANT: a datum writes itself as JSON.
-        .filter_map(|(key, value)| {
-            Some((key.clone(), serde_json::from_str(&value.to_string()).ok()?))
-        })
-        .collect()
+/// Returns a value of a context as the machine has it.
+///
+/// INVARIANT: a machine can hold what is in a checked context.
+fn to_datum(value: &Value) -> Option<Datum> {
+    read_datum(value).ok()
+}
+
+/// Returns a value of a machine as JSON.
+///
+/// INVARIANT: a datum writes itself as JSON.
+fn to_json(datum: &Datum) -> Option<Value> {
+    serde_json::from_str(&datum.to_string()).ok()
 }
 
 /// The host of a run's machine: it holds the data, and collects effects and timers.
 #[derive(Clone, Debug)]
 pub struct RunHost {
+    /// The fields that the machine's programs name, and those that events have set.
     data: Data,
+    /// The fields at the top that the step may have changed, as they were before.
+    touched: BTreeMap<String, Option<Datum>>,
     effects: Vec<ActionId>,
     timers: Vec<(TimerId, Option<u64>)>,
-    /// The assignments of the last step, in order.
-    assigned: Vec<(FieldId, Datum)>,
+    /// The assignments of the last step, in order; none for a run, of which nobody asks them.
+    assigned: Option<Vec<(FieldId, Datum)>>,
     /// The answers to guards without an expression, where somebody gives them.
     answers: Option<BTreeMap<GuardId, bool>>,
     /// The guards of the last step without an expression and without an answer.
@@ -405,21 +422,24 @@ pub struct RunHost {
 }
 
 impl RunHost {
-    fn new(workflow: &Workflow, context: &Map<String, Value>) -> Result<Self, CannotStep> {
+    fn new(workflow: &Workflow, context: &Context) -> Result<Self, CannotStep> {
+        context.check().map_err(CannotStep::Data)?;
+        let data = workflow.empty_data();
         Ok(Self {
-            data: read_context(workflow, context)?,
+            data: data.with_named(|name| context.get(name).and_then(to_datum)),
+            touched: BTreeMap::new(),
             effects: Vec::new(),
             timers: Vec::new(),
-            assigned: Vec::new(),
+            assigned: None,
             answers: None,
             unanswered: BTreeSet::new(),
         })
     }
 
-    /// Returns the assignments of the last step, in order.
+    /// Returns the assignments of the last step, in order; those of a restored machine aren't noted.
     #[must_use]
     pub fn assigned(&self) -> &[(FieldId, Datum)] {
-        &self.assigned
+        self.assigned.as_deref().unwrap_or_default()
     }
 
     /// Returns the guards of the last step that nobody has answered.
@@ -428,17 +448,48 @@ impl RunHost {
         &self.unanswered
     }
 
-    /// Returns the machine's data.
-    #[must_use]
-    pub fn data(&self) -> &Data {
-        &self.data
+    /// Forgets the last step, and takes back what was received for its candidates.
+    fn reset(&mut self) {
+        self.data.rollback();
+        self.touched.clear();
+        self.unanswered.clear();
+        if let Some(assigned) = &mut self.assigned {
+            assigned.clear();
+        }
     }
-}
 
-fn read_context(workflow: &Workflow, context: &Map<String, Value>) -> Result<Data, CannotStep> {
-    let text = serde_json::to_string(context).unwrap_or_default();
-    let data = Data::from_json(workflow.table(), &text).map_err(CannotStep::Data)?;
-    Ok(data.with_merge(workflow.merge().clone()))
+    /// Takes the data of an event. `context` has the fields that no program names.
+    fn receive(&mut self, workflow: &Workflow, context: &Context, data: Datum) {
+        let merge = workflow.merge();
+        self.data.rollback();
+        if let Datum::Object(fields) = &data {
+            for field in fields.keys().filter(|field| merge.includes(field)) {
+                let old = self.data.top(field).cloned();
+                let old = old.or_else(|| context.get(field).and_then(to_datum));
+                self.touched.entry(field.clone()).or_insert(old);
+            }
+        }
+        let is_merged = |field: &str| merge.includes(field);
+        self.data.receive_merging(data, is_merged);
+    }
+
+    /// Returns the fields at the top that the last step has changed. A machine can't remove a field.
+    fn changed_fields(&mut self) -> Result<Map<String, Value>, CannotStep> {
+        let touched = std::mem::take(&mut self.touched);
+        let changed = touched.into_iter().filter_map(|(name, old)| {
+            let new = self
+                .data
+                .top(&name)
+                .filter(|new| Some(*new) != old.as_ref())?;
+            Some((name, to_json(new)?))
+        });
+        let changed: Map<String, Value> = changed.collect();
+        if !changed.is_empty() {
+            let text = serde_json::to_string(&changed).unwrap_or_default();
+            Datum::from_json(&text).map_err(CannotStep::Data)?;
+        }
+        Ok(changed)
+    }
 }
 
 impl Host for RunHost {
@@ -459,8 +510,16 @@ impl Host for RunHost {
     }
 
     fn assign(&mut self, field: FieldId, value: statemark_runtime::Value<'_>) {
-        if let Ok(datum) = value.to_datum() {
-            self.assigned.push((field, datum));
+        if let Some(assigned) = &mut self.assigned
+            && let Ok(datum) = value.to_datum()
+        {
+            assigned.push((field, datum));
+        }
+        if let Some(name) = self.data.top_of(field)
+            && !self.touched.contains_key(name)
+        {
+            let old = self.data.top(name).cloned();
+            self.touched.insert(name.to_owned(), old);
         }
         self.data.assign(field, value);
     }
@@ -481,6 +540,8 @@ impl Host for RunHost {
         self.data.rollback();
         self.effects.clear();
         self.timers.clear();
-        self.assigned.clear();
+        if let Some(assigned) = &mut self.assigned {
+            assigned.clear();
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! The view of a run: `--json`, the server's answers and the dashboard show this object.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::body::{Opened, StepStatus};
 use crate::id::RunId;
 use crate::legality::Legal;
 use crate::loaded::Loaded;
 use crate::runs::RunError;
-use crate::state::{Status, WaitingFor};
+use crate::state::{Context, Status, WaitingFor};
 use crate::store::PendingTimer;
 
 /// A run as it is now.
@@ -32,8 +32,8 @@ pub struct RunView {
     /// The active leaves, in document order.
     pub active: Vec<ActiveState>,
     /// The machine's data.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub context: Map<String, Value>,
+    #[serde(skip_serializing_if = "Context::is_empty")]
+    pub context: Context,
     /// The transitions that could be next, with those that can't be taken now.
     pub next: Vec<Legal>,
     /// The questions that are open, in the order of asking.

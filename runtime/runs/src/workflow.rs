@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use statemark_runtime::{
-    DecodeError, EventId, FieldId, Merge, StateId, Table, TransitionId, VerifyError, decode, verify,
+    Data, DecodeError, EventId, FieldId, Merge, StateId, Table, TextId, TransitionId, VerifyError,
+    decode, verify,
 };
 
 use crate::hash::Hash;
 use crate::schema;
+use crate::state::Context;
 
 /// A machine of which runs can be started.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub struct Workflow {
     bytes: Vec<u8>,
     machine: Value,
     merge: Merge,
+    /// The data of a machine without a field: that of each run begins as a copy.
+    data: Data,
     states: Vec<Value>,
     events: Vec<Value>,
     transitions: Vec<Value>,
@@ -57,21 +61,14 @@ impl Workflow {
             None => Ok(Value::Null),
         };
         let rows = table.sections();
-        let all = |ids: Vec<Option<&str>>| ids.into_iter().map(read).collect::<Result<Vec<_>, _>>();
-        let states = all(rows
-            .states
-            .iter()
-            .map(|row| row.metadata.map(text))
-            .collect())?;
-        let events = all(rows
-            .events
-            .iter()
-            .map(|row| row.metadata.map(text))
-            .collect())?;
-        let transitions = rows.transitions.iter().map(|row| row.metadata.map(text));
-        let transitions = all(transitions.collect())?;
-        let actions = rows.actions.iter().map(|row| row.metadata.map(text));
-        let actions = all(actions.collect())?;
+        let all = |ids: &mut dyn Iterator<Item = Option<TextId>>| {
+            let values = ids.map(|id| read(id.map(text)));
+            values.collect::<Result<Vec<_>, _>>()
+        };
+        let states = all(&mut rows.states.iter().map(|row| row.metadata))?;
+        let events = all(&mut rows.events.iter().map(|row| row.metadata))?;
+        let transitions = all(&mut rows.transitions.iter().map(|row| row.metadata))?;
+        let actions = all(&mut rows.actions.iter().map(|row| row.metadata))?;
         let machine = read(table.metadata())?;
         let max_visits = table.states().filter_map(|(id, _)| {
             let most = states.get(id.index())?.get("max_visits")?.as_u64()?;
@@ -81,6 +78,7 @@ impl Workflow {
         Ok(Self {
             max_visits,
             hash: Hash::digest(&bytes),
+            data: Data::new(&table, BTreeMap::new()),
             table,
             bytes,
             merge: merge(&machine),
@@ -160,6 +158,11 @@ impl Workflow {
         meta.get("requires_approval") == Some(&Value::Bool(true))
     }
 
+    /// Returns the data of a machine without a field.
+    pub(crate) const fn empty_data(&self) -> &Data {
+        &self.data
+    }
+
     /// Returns the rule by which fields of events' data become fields of the context.
     pub(crate) const fn merge(&self) -> &Merge {
         &self.merge
@@ -178,7 +181,7 @@ impl Workflow {
     /// that was wrong before isn't the fields' fault.
     pub(crate) fn context_defect(
         &self,
-        context: &Map<String, Value>,
+        context: &Context,
         fields: &Map<String, Value>,
     ) -> Option<String> {
         if fields.is_empty() {
@@ -187,10 +190,14 @@ impl Workflow {
         let Some(schema) = self.machine.get("context_schema") else {
             return self.find_mistyped(fields);
         };
-        let mut after = context.clone();
+        let part = schema::part_for(schema, fields);
+        if part.is_some_and(|it| schema::validate(&it, &Value::Object(fields.clone())).is_ok()) {
+            return None;
+        }
+        let before = Value::Object(context.to_map());
+        let mut after = context.to_map();
         after.extend(fields.clone());
         let error = schema::validate(schema, &Value::Object(after)).err()?;
-        let before = Value::Object(context.clone());
         let was_valid = schema::validate(schema, &before).is_ok();
         was_valid.then(|| format!("the context wouldn't be as `context_schema` says: {error}"))
     }
@@ -198,7 +205,7 @@ impl Workflow {
     /// Finds the first field with another type than its initial value.
     ///
     /// Null and compound initial values allow every type.
-    fn find_mistyped(&self, fields: &Map<String, Value>) -> Option<String> {
+    pub(crate) fn find_mistyped(&self, fields: &Map<String, Value>) -> Option<String> {
         let initial = self.machine.get("context")?.as_object()?;
         fields.iter().find_map(|(name, value)| {
             let expected = scalar_type(initial.get(name)?)?;

@@ -122,7 +122,7 @@ fn artifacts(ctx: &Ctx<'_>, run: Option<&str>) -> Vec<String> {
     let loaded = loaded(ctx, run);
     loaded
         .into_iter()
-        .flat_map(|it| it.state.artifacts.into_keys())
+        .flat_map(|it| it.state.artifacts.keys().cloned().collect::<Vec<_>>())
         .collect()
 }
 

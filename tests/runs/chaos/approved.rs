@@ -142,7 +142,7 @@ fn is_whole(runs: &Runs, before: &[String], point: &str) {
     let run = "r".parse().unwrap();
     let loaded = runs.load(&run).unwrap();
     let anew = state::replay(runs.store(), &run, None).unwrap();
-    assert_eq!(anew, loaded.state, "{point}");
+    assert_eq!(anew, *loaded.state, "{point}");
     assert_eq!(loaded.head.summary, loaded.state.summary(), "{point}");
     assert_eq!(
         replay_run(runs, &run, None).unwrap().difference,
@@ -190,7 +190,7 @@ fn an_approval_is_whole_or_not_at_all_wherever_its_process_is_killed() {
         runs.execute(&guest, &leave).unwrap();
         let state = runs.load(&"r".parse().unwrap()).unwrap().state;
         assert_eq!(
-            (state.leaves, state.ended),
+            (state.leaves.clone(), state.ended),
             (vec!["over".to_owned()], Some(true)),
             "{point}"
         );

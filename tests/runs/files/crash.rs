@@ -217,7 +217,7 @@ fn agree(scene: &Scene, deed: Deed, point: &str) {
     assert_eq!(scene.work.read("plan"), plan, "{point}");
     for loaded in [Ok(loaded), fork].into_iter().flatten() {
         let anew = state::replay(runs.store(), &loaded.run, None).unwrap();
-        assert_eq!(anew, loaded.state, "{point}");
+        assert_eq!(anew, *loaded.state, "{point}");
         assert_eq!(loaded.state.restoring, None, "{point}");
         let replay = replay_run(runs, &loaded.run, None).unwrap();
         assert_eq!(replay.difference, None, "{point}");

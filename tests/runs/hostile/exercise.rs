@@ -205,7 +205,7 @@ pub(crate) fn read(runs: &Runs, run: &RunId) {
     let anew = state::replay(store, run, None);
     if let Ok(loaded) = runs.load(run) {
         assert_eq!(
-            loaded.state,
+            *loaded.state,
             anew.expect("what was loaded"),
             "the folds of {run}"
         );

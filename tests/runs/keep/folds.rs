@@ -56,7 +56,7 @@ fn a_run_that_was_replaced_is_read_anew() {
     let loaded = bench.runs.load(&order.run).unwrap();
     assert_eq!(loaded.state.title.as_deref(), Some("second"));
     assert_eq!(
-        loaded.state,
+        *loaded.state,
         state::replay(&*store, &order.run, None).unwrap()
     );
 }

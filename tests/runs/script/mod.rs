@@ -381,7 +381,7 @@ fn state(bench: &Bench, run: &str) -> Result<String, RunError> {
     let state = &loaded.state;
     let mut text = format!("{} in {}\n", state.status().name(), state.leaves.join(", "));
     if !state.context.is_empty() {
-        let _ = writeln!(text, "context {}", Value::Object(state.context.clone()));
+        let _ = writeln!(text, "context {}", Value::Object(state.context.to_map()));
     }
     for it in loaded.legality().transitions()? {
         let holds = match &it.held_by {
@@ -397,7 +397,7 @@ fn state(bench: &Bench, run: &str) -> Result<String, RunError> {
     }
     // Whoever folds from the first record on comes to the same.
     let anew = state::replay(bench.runs.store(), &loaded.run, None)?;
-    assert_eq!(anew, loaded.state);
+    assert_eq!(anew, *loaded.state);
     Ok(text)
 }
 

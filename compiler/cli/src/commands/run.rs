@@ -16,7 +16,7 @@ pub(super) mod state;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::json;
 use statemark_runs::body::{Event, Opened, Refused, Subject};
 use statemark_runs::state::WaitingFor;
 use statemark_runs::{
@@ -161,7 +161,7 @@ fn describe_run(view: &RunView, now: u64, palette: Palette) -> String {
     }
     describe_states(&mut text, view, now, palette);
     if !view.context.is_empty() {
-        let context = Value::Object(view.context.clone()).to_string();
+        let context = json!(view.context).to_string();
         let _ = writeln!(text, "data {}", fit(&context, WIDTH - 5));
     }
     for request in &view.requests {

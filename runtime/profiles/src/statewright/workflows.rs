@@ -73,7 +73,7 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 fn list_workflows(ctx: &Ctx<'_>, input: &SessionInput) -> Outcome {
-    let active = find_live(ctx, input.session_id.as_deref())?.map(|it| it.state.workflow);
+    let active = find_live(ctx, input.session_id.as_deref())?.map(|it| it.state.workflow.clone());
     Ok(json!({"workflows": ctx.catalog().ids(), "active": active}))
 }
 

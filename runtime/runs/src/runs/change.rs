@@ -1,5 +1,7 @@
 //! The append behind an operation: load, decide, write, and decide again if somebody else wrote first.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::follow::follow;
@@ -10,8 +12,17 @@ use crate::actor::{Actor, Role};
 use crate::body::Body;
 use crate::hash::Hash;
 use crate::record::{NewRecord, Record, chain, mark_batch};
-use crate::state::{self, LiveRecords, RunState};
+use crate::state::{self, LiveRecords};
 use crate::store::{Append, Appended, Expect, StoreError};
+
+/// Records that are about to be appended.
+struct Batch {
+    /// The run with them.
+    after: Loaded,
+    new: Vec<NewRecord>,
+    /// Their bodies, as they are written.
+    bodies: Vec<Body>,
+}
 
 /// Most tries of a decision that others precede.
 ///
@@ -41,8 +52,8 @@ impl Runs {
             if change.bodies.is_empty() {
                 return Ok(Written::nothing(loaded, false));
             }
-            let follow = follow(&loaded, &change.bodies, order, now)?;
-            match self.write(order, digest, loaded, (&change.bodies, &follow), now) {
+            let batch = self.prepare(order, &loaded, change.bodies, now)?;
+            match self.write(order, digest, loaded, batch, now) {
                 Err(RunError::Store(StoreError::Conflict { .. })) => {}
                 written => return written,
             }
@@ -50,55 +61,93 @@ impl Runs {
         Err(RunError::Contention { tries: TRIES })
     }
 
+    /// Makes the records of a change and of what follows from it, and the state with them.
+    fn prepare(
+        &self,
+        order: &Order,
+        loaded: &Loaded,
+        bodies: Vec<Body>,
+        now: u64,
+    ) -> Result<Batch, RunError> {
+        let mut batch = Batch {
+            after: loaded.clone(),
+            new: Vec::new(),
+            bodies: Vec::new(),
+        };
+        for body in bodies {
+            self.add(&mut batch, (now, &order.actor), body)?;
+        }
+        let system = Actor::new(Role::System);
+        for body in follow(loaded, &batch.after, &batch.bodies, now)? {
+            self.add(&mut batch, (now, &system), body)?;
+        }
+        mark_batch(&mut batch.new);
+        Ok(batch)
+    }
+
+    /// Adds a record without secrets to a batch.
+    fn add(
+        &self,
+        batch: &mut Batch,
+        (now, actor): (u64, &Actor),
+        body: Body,
+    ) -> Result<(), RunError> {
+        let after = &mut batch.after;
+        let (new, body) = self.redact_record(&after.workflow, (now, actor), body);
+        after.apply(&new)?;
+        batch.new.push(new);
+        batch.bodies.push(body);
+        Ok(())
+    }
+
     fn write(
         &self,
         order: &Order,
         digest: Hash,
-        loaded: Loaded,
-        (bodies, follow): (&[Body], &[Body]),
+        before: Loaded,
+        batch: Batch,
         now: u64,
     ) -> Result<Written, RunError> {
-        let system = Actor::new(Role::System);
-        let own = bodies
-            .iter()
-            .map(|it| self.redact_record(&loaded.workflow, (now, &order.actor), it));
-        let others = follow
-            .iter()
-            .map(|it| self.redact_record(&loaded.workflow, (now, &system), it));
-        let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = own.chain(others).unzip();
-        mark_batch(&mut new);
-        let (records, hash) = chain(&new, order.key.as_ref(), loaded.head.seq, loaded.head.hash);
-        let state = self.after(&loaded, &records)?;
-        let summary = state.summary();
+        let Batch { after, new, bodies } = batch;
+        let (seq, last) = (before.head.seq, before.head.hash);
+        let (records, hash) = chain(&new, order.key.as_ref(), seq, last);
+        let rewinds = has_rewind(&records);
+        let state = match rewinds {
+            true => {
+                let store = &*self.store;
+                Arc::new(state::load_with(store, &before.run, Some(seq), &records)?)
+            }
+            false => after.state,
+        };
         let append = Append {
             run: order.run.clone(),
-            expect: Expect::At(loaded.head.seq),
+            expect: Expect::At(seq),
             key: order.key.clone().map(|key| (key, digest)),
             fence: order.fence,
             records: new,
-            summary: summary.clone(),
-            timers: (state.timers != loaded.state.timers).then(|| state.timers.clone()),
+            summary: state.summary(),
+            timers: (state.timers != before.state.timers).then(|| state.timers.clone()),
         };
         self.failpoint("append");
         match self.store.append(&append)? {
             Appended::Done { last, .. } => {
                 self.failpoint("appended");
-                let mut head = loaded.head;
-                let before = head.seq / FOLD_EVERY;
+                let mut head = before.head;
                 head.seq = last;
                 head.hash = hash;
                 head.updated = now;
-                head.summary = summary;
-                let table = state.table.unwrap_or(loaded.workflow.hash());
+                head.summary = append.summary;
+                let table = state.table.unwrap_or(before.workflow.hash());
                 let loaded = Loaded {
                     workflow: self.workflow_of(&table)?,
-                    run: order.run.clone(),
+                    run: append.run,
                     head,
                     state,
                 };
                 self.remembered.put(&loaded.head, &loaded.state);
                 // A rewind makes the cached state worthless.
-                if last / FOLD_EVERY > before || (before > 0 && has_rewind(&records)) {
+                let had_fold = seq >= FOLD_EVERY;
+                if last / FOLD_EVERY > seq / FOLD_EVERY || (had_fold && rewinds) {
                     // What was asked is done; without a fold the journal is read.
                     let _ = cache_state(self, &loaded);
                 }
@@ -112,21 +161,6 @@ impl Runs {
             }
             Appended::Replayed { first, last } => self.written_before(order, first, last),
         }
-    }
-
-    /// Returns the state after the new records.
-    fn after(&self, loaded: &Loaded, records: &[Record]) -> Result<RunState, RunError> {
-        if has_rewind(records) {
-            let upto = Some(loaded.head.seq);
-            return Ok(state::load_with(&*self.store, &loaded.run, upto, records)?);
-        }
-        let mut state = loaded.state.clone();
-        for record in records {
-            state.apply(record).map_err(|error| StoreError::Invalid {
-                what: format!("a record of `{}` can't be read back: {error}", record.kind),
-            })?;
-        }
-        Ok(state)
     }
 
     /// Returns the first answer to the order, if it was made before.

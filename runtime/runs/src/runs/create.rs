@@ -16,11 +16,10 @@ use super::remembered::FOLD_EVERY;
 use super::{InvalidRequest, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
 use crate::hash::Hash;
-use crate::record::{NewRecord, Record, chain, mark_batch};
+use crate::record::{NewRecord, chain, mark_batch};
 use crate::schema;
-use crate::state::RunState;
 use crate::step::{Moment, StepInput, Stepper};
-use crate::store::{Append, Appended, Expect, Head};
+use crate::store::{Append, Appended, Expect};
 use crate::workflow::Workflow;
 
 /// The start of a run.
@@ -98,24 +97,24 @@ pub(super) fn create(
         runs.store.put_blob(workflow.bytes())?;
         store_tables(runs, &started.invokes)?;
     }
-    let new = |body: &Body| runs.redact_record(&workflow, (now, &order.actor), body);
+    let new = |body: &Body| runs.redact_record(&workflow, (now, &order.actor), body.clone());
     let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = bodies.iter().map(new).unzip();
     mark_batch(&mut new);
-    let Base { other, last, state } = base;
-    let at = other.as_ref().map_or(0, |(_, at)| *at);
-    let (records, hash) = chain(&new, order.key.as_ref(), at, last);
-    let state = apply_all(state, &records)?;
+    let at = base.other.as_ref().map_or(0, |(_, at)| *at);
+    let (records, hash) = chain(&new, order.key.as_ref(), at, base.last);
+    let mut loaded = base.to_loaded(&order.run, workflow, now);
+    new.iter().try_for_each(|record| loaded.apply(record))?;
     let append = Append {
         run: order.run.clone(),
         expect: Expect::NoRun,
         key: order.key.clone().map(|key| (key, digest)),
         fence: None,
         records: new,
-        summary: state.summary(),
-        timers: Some(state.timers.clone()),
+        summary: loaded.state.summary(),
+        timers: Some(loaded.state.timers.clone()),
     };
     runs.failpoint("begin");
-    let appended = match &other {
+    let appended = match &base.other {
         None => runs.store.append(&append)?,
         Some((from, at)) => runs.store.fork(from, *at, &append)?,
     };
@@ -123,21 +122,8 @@ pub(super) fn create(
         return runs.written_before(order, first, last);
     }
     runs.failpoint("begun");
-    let head = Head {
-        run: order.run.clone(),
-        seq: state.seq,
-        hash,
-        created: now,
-        updated: now,
-        forked: other,
-        summary: append.summary,
-    };
-    let loaded = Loaded {
-        run: order.run.clone(),
-        head,
-        state,
-        workflow,
-    };
+    loaded.head.hash = hash;
+    loaded.head.summary = append.summary;
     if at >= FOLD_EVERY {
         // The run is there; without a fold its journal is read.
         let _ = cache_state(runs, &loaded);
@@ -151,18 +137,6 @@ pub(super) fn create(
     })
 }
 
-/// Returns a state after records.
-fn apply_all(mut state: RunState, records: &[Record]) -> Result<RunState, RunError> {
-    for record in records {
-        let applied = state.apply(record);
-        applied.map_err(|error| InvalidRequest::UnreadableRecord {
-            kind: record.kind.clone(),
-            cause: error.to_string(),
-        })?;
-    }
-    Ok(state)
-}
-
 /// Returns the first context of a run: the spec's, overlaid by the input's fields.
 fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, RunError> {
     let initial = workflow.meta().get("context").and_then(Value::as_object);
@@ -171,7 +145,7 @@ fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, Run
         Value::Object(fields) => {
             // By a schema the whole is checked below, what the spec begins with included.
             if workflow.meta().get("context_schema").is_none()
-                && let Some(error) = workflow.context_defect(&context, fields)
+                && let Some(error) = workflow.find_mistyped(fields)
             {
                 return Err(RunError::Invalid(InvalidRequest::Input {
                     workflow: workflow.id().to_owned(),
@@ -253,7 +227,7 @@ pub(super) fn startable_tables(
     runs: &Runs,
     loaded: &Loaded,
 ) -> Result<BTreeMap<String, Hash>, RunError> {
-    let mut tables = loaded.state.invokes.clone();
+    let mut tables = BTreeMap::clone(&loaded.state.invokes);
     for missing in loaded.childless_states() {
         if !tables.contains_key(&missing.workflow)
             && let Some(workflow) = runs.workflows.find(&missing.workflow)

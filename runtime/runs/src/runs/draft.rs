@@ -39,7 +39,7 @@ pub(super) struct Base {
     /// The hash of that record.
     pub(super) last: Hash,
     /// The state at that record.
-    pub(super) state: RunState,
+    pub(super) state: Arc<RunState>,
 }
 
 impl Base {
@@ -48,7 +48,26 @@ impl Base {
         Self {
             other: None,
             last: Hash::ZERO,
-            state: RunState::default(),
+            state: Arc::default(),
+        }
+    }
+
+    /// Returns a run of which nothing is written yet.
+    pub(super) fn to_loaded(&self, run: &RunId, workflow: Arc<Workflow>, now: u64) -> Loaded {
+        let head = Head {
+            run: run.clone(),
+            seq: self.other.as_ref().map_or(0, |(_, at)| *at),
+            hash: self.last,
+            created: now,
+            updated: now,
+            forked: self.other.clone(),
+            summary: RunSummary::default(),
+        };
+        Loaded {
+            run: run.clone(),
+            head,
+            state: Arc::clone(&self.state),
+            workflow,
         }
     }
 }
@@ -120,21 +139,7 @@ impl Draft {
         body: Body,
         now: u64,
     ) -> Result<Self, RunError> {
-        let head = Head {
-            run: run.clone(),
-            seq: base.other.as_ref().map_or(0, |(_, at)| *at),
-            hash: base.last,
-            created: now,
-            updated: now,
-            forked: base.other.clone(),
-            summary: RunSummary::default(),
-        };
-        let loaded = Loaded {
-            run: run.clone(),
-            head,
-            state: base.state.clone(),
-            workflow,
-        };
+        let loaded = base.to_loaded(run, workflow, now);
         let mut draft = Self::new(&loaded, actor, now);
         draft.push(body)?;
         Ok(draft)
@@ -146,7 +151,7 @@ impl Draft {
     }
 
     /// Returns the state with the draft's records.
-    pub(super) const fn state(&self) -> &RunState {
+    pub(super) fn state(&self) -> &RunState {
         &self.loaded.state
     }
 
@@ -160,22 +165,10 @@ impl Draft {
         self.loaded.head.seq + 1
     }
 
-    /// Sets the actor of the next records, and drops those before.
-    pub(super) fn continue_as(&mut self, actor: Actor) {
-        self.actor = actor;
-        self.bodies.clear();
-    }
-
     /// Adds a record.
     pub(super) fn push(&mut self, body: Body) -> Result<(), RunError> {
-        let seq = self.next();
-        let record = NewRecord::new(self.now, &self.actor, &body).to_record(seq, None, Hash::ZERO);
-        let applied = self.loaded.state.apply(&record);
-        applied.map_err(|error| InvalidRequest::UnreadableRecord {
-            kind: record.kind.clone(),
-            cause: error.to_string(),
-        })?;
-        self.loaded.head.seq = seq;
+        let record = NewRecord::new(self.now, &self.actor, &body);
+        self.loaded.apply(&record)?;
         self.bodies.push(body);
         Ok(())
     }
@@ -189,47 +182,9 @@ impl Draft {
 
     /// Takes an event, or opens the request without which it can't be.
     pub(super) fn take(&mut self, taking: Taking<'_>) -> Result<Took, RunError> {
-        let (outcome, step) = {
-            let mut stepper = Stepper::restored(&self.loaded.workflow, &self.loaded.state)?;
-            let moment = Moment {
-                run: &self.loaded.run,
-                seq: self.next(),
-                now: self.now,
-            };
-            stepper.step(taking.moves, taking.data, moment)?
-        };
-        if outcome == Outcome::Ignored {
-            return Ok(Took::Ignored);
-        }
-        let guarded = self.guarded(&step);
-        if taking
-            .approved
-            .is_some_and(|it| !is_same(it, &guarded, &step))
-        {
-            return Ok(Took::Unapproved);
-        }
-        if taking.is_sent() {
-            let legality = self.loaded.legality();
-            let missing = legality.missing(taking.event, taking.data, &step);
-            if !missing.is_empty() {
-                let event = taking.event.to_owned();
-                return Ok(Took::Blocked(Blocker::Requires { event, missing }));
-            }
-        }
-        if let Some(blocker) = self.loaded.visit_limit(taking.event, &step) {
-            return Ok(Took::Blocked(blocker));
-        }
-        if taking.approved.is_none() && !guarded.is_empty() {
-            self.ask_leave(&taking, &guarded, &step)?;
-            return Ok(Took::Asked);
-        }
-        self.push(Body::Event(Event {
-            event: taking.event.to_owned(),
-            data: taking.data.cloned(),
-            cause: taking.cause,
-            step,
-        }))?;
-        Ok(Took::Taken)
+        let (took, body) = try_take(&self.loaded, taking, self.now)?;
+        body.map_or(Ok(()), |body| self.push(body))?;
+        Ok(took)
     }
 
     /// Takes an event that nobody sent by name, now or after its blockers.
@@ -278,7 +233,7 @@ impl Draft {
         targets: &[StateId],
         context: &Map<String, Value>,
     ) -> Result<StepRecord, RunError> {
-        let mut state = self.loaded.state.clone();
+        let mut state = RunState::clone(&self.loaded.state);
         state.context.extend(context.clone());
         let mut stepper = Stepper::restored(&self.loaded.workflow, &state)?;
         let moment = Moment {
@@ -288,6 +243,11 @@ impl Draft {
         };
         let (_, step) = stepper.step(StepInput::Jump(targets), None, moment)?;
         Ok(step)
+    }
+
+    /// Returns the id of the next request.
+    pub(super) fn request_id(&self) -> String {
+        next_request_id(&self.loaded)
     }
 
     /// Records an event that would enter a state too often: it isn't taken, and the run pauses.
@@ -313,72 +273,129 @@ impl Draft {
         let reason = Some(reason);
         self.push(Body::Paused(Paused { reason }))
     }
+}
 
-    /// Returns the transitions of a step that somebody has to approve.
-    ///
-    /// One deep in the macrostep counts as the first does: a macrostep is taken whole or not at all.
-    fn guarded(&self, step: &StepRecord) -> Vec<u16> {
-        step_transitions(step)
-            .map(TransitionId::new)
-            .filter(|it| self.loaded.workflow.requires_approval(*it))
-            .map(TransitionId::raw)
-            .collect()
+impl Loaded {
+    /// Changes the run by a record that isn't written yet, by the same fold that will read it back.
+    pub(super) fn apply(&mut self, new: &NewRecord) -> Result<(), RunError> {
+        let seq = self.head.seq + 1;
+        let record = new.to_record(seq, None, Hash::ZERO);
+        let applied = Arc::make_mut(&mut self.state).apply(&record);
+        applied.map_err(|error| InvalidRequest::UnreadableRecord {
+            kind: record.kind.clone(),
+            cause: error.to_string(),
+        })?;
+        self.head.seq = seq;
+        Ok(())
     }
+}
 
-    /// Asks for leave to take transitions. The configuration stays as it is.
-    fn ask_leave(
-        &mut self,
-        taking: &Taking<'_>,
-        guarded: &[u16],
-        step: &StepRecord,
-    ) -> Result<(), RunError> {
-        let workflow = Arc::clone(&self.loaded.workflow);
-        let table = workflow.table();
-        let rows = guarded
-            .iter()
-            .filter_map(|it| table.transition(TransitionId::new(*it)));
-        let sources = rows.map(|row| table.state_name(row.source).to_owned());
-        // The root is always active; what leads from it is about no state.
-        let root = table.states().next().map(|(id, _)| table.state_name(id));
-        let states: Vec<String> = sources.filter(|it| Some(it.as_str()) != root).collect();
-        let messages = guarded.iter().filter_map(|transition| {
-            let meta = workflow.transition_meta(TransitionId::new(*transition));
-            meta.get("approval_message")?.as_str().map(str::to_owned)
-        });
-        let messages: Vec<String> = messages.collect();
-        let prompt = if messages.is_empty() {
-            let from = list(&self.state().leaves);
-            let to = list(&step.leaves);
-            format!("allow `{}` ({from} → {to})?", taking.event)
-        } else {
-            messages.join("\n")
+/// Tries to take an event. Returns what comes of it, and the record that says so if there is one.
+pub(super) fn try_take(
+    loaded: &Loaded,
+    taking: Taking<'_>,
+    now: u64,
+) -> Result<(Took, Option<Body>), RunError> {
+    let (outcome, step) = {
+        let mut stepper = Stepper::restored(&loaded.workflow, &loaded.state)?;
+        let moment = Moment {
+            run: &loaded.run,
+            seq: loaded.head.seq + 1,
+            now,
         };
-        let opened = Opened {
-            request: self.request_id(),
-            kind: RequestKind::Approval,
-            prompt,
-            choices: Vec::new(),
-            schema: None,
-            details: Value::Null,
-            event: Some(Waiting {
-                event: taking.event.to_owned(),
-                data: taking.data.cloned(),
-                cause: taking.cause.clone(),
-                transitions: guarded.to_vec(),
-                takes: step_transitions(step).collect(),
-            }),
-            states,
-            approvers: self.loaded.approvers(),
-            blocking: true,
-            expires: None,
-        };
-        self.push(Body::Opened(opened))
+        stepper.step(taking.moves, taking.data, moment)?
+    };
+    if outcome == Outcome::Ignored {
+        return Ok((Took::Ignored, None));
     }
+    let guarded = guarded(&loaded.workflow, &step);
+    if taking
+        .approved
+        .is_some_and(|it| !is_same(it, &guarded, &step))
+    {
+        return Ok((Took::Unapproved, None));
+    }
+    if taking.is_sent() {
+        let missing = loaded.legality().missing(taking.event, taking.data, &step);
+        if !missing.is_empty() {
+            let event = taking.event.to_owned();
+            return Ok((Took::Blocked(Blocker::Requires { event, missing }), None));
+        }
+    }
+    if let Some(blocker) = loaded.visit_limit(taking.event, &step) {
+        return Ok((Took::Blocked(blocker), None));
+    }
+    if taking.approved.is_none() && !guarded.is_empty() {
+        let opened = ask_leave(loaded, &taking, &guarded, &step);
+        return Ok((Took::Asked, Some(Body::Opened(opened))));
+    }
+    let event = Event {
+        event: taking.event.to_owned(),
+        data: taking.data.cloned(),
+        cause: taking.cause,
+        step,
+    };
+    Ok((Took::Taken, Some(Body::Event(event))))
+}
 
-    /// Returns the id of the next request. It names the run, so that it suffices to find it.
-    pub(super) fn request_id(&self) -> String {
-        format!("{}:{}", self.loaded.run, self.next())
+/// Returns the transitions of a step that somebody has to approve.
+///
+/// One deep in the macrostep counts as the first does: a macrostep is taken whole or not at all.
+fn guarded(workflow: &Workflow, step: &StepRecord) -> Vec<u16> {
+    step_transitions(step)
+        .map(TransitionId::new)
+        .filter(|it| workflow.requires_approval(*it))
+        .map(TransitionId::raw)
+        .collect()
+}
+
+/// Returns the question for leave to take transitions. The configuration stays as it is.
+fn ask_leave(loaded: &Loaded, taking: &Taking<'_>, guarded: &[u16], step: &StepRecord) -> Opened {
+    let workflow = &loaded.workflow;
+    let table = workflow.table();
+    let rows = guarded
+        .iter()
+        .filter_map(|it| table.transition(TransitionId::new(*it)));
+    let sources = rows.map(|row| table.state_name(row.source).to_owned());
+    // The root is always active; what leads from it is about no state.
+    let root = table.states().next().map(|(id, _)| table.state_name(id));
+    let states: Vec<String> = sources.filter(|it| Some(it.as_str()) != root).collect();
+    let messages = guarded.iter().filter_map(|transition| {
+        let meta = workflow.transition_meta(TransitionId::new(*transition));
+        meta.get("approval_message")?.as_str().map(str::to_owned)
+    });
+    let messages: Vec<String> = messages.collect();
+    let prompt = if messages.is_empty() {
+        let from = list(&loaded.state.leaves);
+        let to = list(&step.leaves);
+        format!("allow `{}` ({from} → {to})?", taking.event)
+    } else {
+        messages.join("\n")
+    };
+    Opened {
+        request: next_request_id(loaded),
+        kind: RequestKind::Approval,
+        prompt,
+        choices: Vec::new(),
+        schema: None,
+        details: Value::Null,
+        event: Some(Waiting {
+            event: taking.event.to_owned(),
+            data: taking.data.cloned(),
+            cause: taking.cause.clone(),
+            transitions: guarded.to_vec(),
+            takes: step_transitions(step).collect(),
+        }),
+        states,
+        approvers: loaded.approvers(),
+        blocking: true,
+        expires: None,
     }
+}
+
+/// Returns the id of the run's next request. It names the run, so that it suffices to find it.
+fn next_request_id(loaded: &Loaded) -> String {
+    format!("{}:{}", loaded.run, loaded.head.seq + 1)
 }
 
 impl RunState {

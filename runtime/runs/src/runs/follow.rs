@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::draft::moves_by;
 use super::draft::{Draft, Taking, Took};
-use super::{Loaded, Order, RunError};
+use super::{Loaded, RunError};
 use crate::actor::{Actor, Role};
 use crate::blocker::Blocker;
 use crate::body::{
@@ -29,10 +29,12 @@ use crate::store::PendingTimer;
 const MOST: usize = 32;
 
 /// Returns the records that follow from those of an order; they are the system's.
+///
+/// The run is given as it was `before` the order's records and as it is `after` them.
 pub(super) fn follow(
     before: &Loaded,
+    after: &Loaded,
     bodies: &[Body],
-    order: &Order,
     now: u64,
 ) -> Result<Vec<Body>, RunError> {
     // What came before is read anew after these; nothing follows from them by itself.
@@ -40,11 +42,7 @@ pub(super) fn follow(
     if !bodies.iter().any(Body::is_cause) || bodies.iter().any(is_other) {
         return Ok(Vec::new());
     }
-    let mut draft = Draft::new(before, &order.actor, now);
-    for body in bodies {
-        draft.push(body.clone())?;
-    }
-    draft.continue_as(Actor::new(Role::System));
+    let mut draft = Draft::new(after, &Actor::new(Role::System), now);
     draft.tidy()?;
     draft.update_children()?;
     // What more has waited than one append takes comes with the next.

@@ -152,7 +152,7 @@ pub fn plan_fork(runs: &Runs, fork: &ForkRun) -> Result<ForkPlan, RunError> {
         from: fork.from.clone(),
         at: fork.at,
         leaves: state.leaves.clone(),
-        context: state.context.clone(),
+        context: state.context.to_map(),
         artifacts: revisions.map(|it| (it.name.clone(), it.revision)).collect(),
         requests: open.map(|it| it.opened.request.clone()).collect(),
         timers: state.timers.clone(),
@@ -213,6 +213,7 @@ fn draft_fork(
     }
     let now = now.max(state.updated);
     let other = Some((fork.from.clone(), fork.at));
+    let state = Arc::new(state);
     let base = Base { other, last, state };
     let draft = Draft::start_from(&order.run, &order.actor, workflow, &base, body, now)?;
     Ok((base, draft))
@@ -228,10 +229,10 @@ fn checkpoint_of(
         return Ok(None);
     }
     let (from, at) = (&fork.from, fork.at);
-    if let Some(restoring) = runs.load(from)?.state.restoring {
+    if let Some(restoring) = &runs.load(from)?.state.restoring {
         return Err(RunError::Invalid(InvalidRequest::ForkRestoring {
             run: from.clone(),
-            checkpoint: restoring.name,
+            checkpoint: restoring.name.clone(),
         }));
     }
     let name = state.workspace.clone();

@@ -224,7 +224,7 @@ fn planned(loaded: &Loaded, to: &Workflow, migrate: &MigrateRun) -> MigrationPla
 fn added(loaded: &Loaded, to: &Workflow) -> serde_json::Map<String, Value> {
     let initial = to.meta().get("context").and_then(Value::as_object);
     let initial = initial.into_iter().flatten();
-    let absent = initial.filter(|(field, _)| !loaded.state.context.contains_key(*field));
+    let absent = initial.filter(|(field, _)| loaded.state.context.get(field).is_none());
     absent
         .map(|(field, value)| (field.clone(), value.clone()))
         .collect()

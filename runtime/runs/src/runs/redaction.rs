@@ -27,10 +27,9 @@ impl Runs {
         &self,
         workflow: &Workflow,
         (time, actor): (u64, &Actor),
-        body: &Body,
+        mut body: Body,
     ) -> (NewRecord, Body) {
-        let mut record = NewRecord::new(time, actor, body);
-        let mut written = None;
+        let mut record = NewRecord::new(time, actor, &body);
         if self.redactor.may_hold_secret(record.body.as_bytes()) {
             let redactor = self.redactor.without_words(workflow.names());
             // INVARIANT: a body is JSON.
@@ -39,9 +38,9 @@ impl Runs {
             // In the order in which its kind is written. What can't be read back isn't appended.
             let read = Body::from_json(&record.kind, record.v, &clean);
             record.body = read.as_ref().map_or(clean, Body::to_json);
-            written = read.ok();
+            body = read.unwrap_or(body);
         }
-        (record, written.unwrap_or_else(|| body.clone()))
+        (record, body)
     }
 
     /// Returns the digest that tells a request from others under its key.

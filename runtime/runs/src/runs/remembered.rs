@@ -3,12 +3,12 @@
 //! Nothing depends on it: a state is taken from here only if the journal still has the record that it ended with, which
 //! the chain of hashes says. A process that has just begun remembers nothing and gives the same answers.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::hash::Hash;
 use crate::id::RunId;
-use crate::state::{self, RunState};
+use crate::state::{self, RunState, json_size};
 use crate::store::{Head, Store, StoreError};
 
 /// The interval at which a state is cached. Unit: records.
@@ -16,10 +16,14 @@ use crate::store::{Head, Store, StoreError};
 /// Why: replaying as many takes less than a millisecond.
 pub(crate) const FOLD_EVERY: u64 = 256;
 
-/// Most runs in the cache. Unit: runs.
+/// Most that the cached states take, as JSON. Unit: bytes.
 ///
-/// Why: an agent drives one or a few, and a state may hold a context of a megabyte.
-const MOST: usize = 32;
+/// Why: an agent drives a few runs and a server some thousands, while a context may have a megabyte. In memory a state
+/// takes about three times as much.
+const MAX_BYTES: usize = 16 << 20;
+
+/// What an entry takes beside its state. Unit: bytes.
+const ENTRY_BYTES: usize = 512;
 
 /// Most records after a cached state that are read one by one. Unit: records.
 ///
@@ -28,16 +32,27 @@ const MAX_CATCH_UP: u64 = FOLD_EVERY;
 
 /// A cached state.
 struct Entry {
-    run: RunId,
     /// The hash of the last record in it.
     hash: Hash,
-    state: RunState,
+    state: Arc<RunState>,
+    /// The size when it was last measured, and the record that it ended with then.
+    bytes: (usize, u64),
+    /// The turn in which it was last used.
+    used: u64,
 }
 
-/// The cached states, the last used first.
+/// The cached states.
 #[derive(Default)]
-pub(super) struct Remembered {
-    entries: Mutex<VecDeque<Entry>>,
+pub(super) struct Remembered(Mutex<Entries>);
+
+#[derive(Default)]
+struct Entries {
+    by_run: BTreeMap<RunId, Entry>,
+    /// By the turn of the last use, the runs.
+    by_turn: BTreeMap<u64, RunId>,
+    turn: u64,
+    /// The size of all. Unit: bytes.
+    bytes: usize,
 }
 
 impl Remembered {
@@ -46,10 +61,16 @@ impl Remembered {
     /// # Errors
     ///
     /// As for [`state::load`].
-    pub(super) fn state(&self, store: &dyn Store, head: &Head) -> Result<RunState, StoreError> {
-        let state = match self.at(&head.run) {
+    pub(super) fn state(
+        &self,
+        store: &dyn Store,
+        head: &Head,
+    ) -> Result<Arc<RunState>, StoreError> {
+        let cached = self.entries().get(&head.run);
+        let state = match cached {
             Some((hash, state)) if state.seq == head.seq && hash == head.hash => return Ok(state),
             Some((hash, state)) if state.seq < head.seq && head.seq - state.seq <= MAX_CATCH_UP => {
+                let state = Arc::unwrap_or_clone(state);
                 state::catch_up(store, &head.run, (state, hash), Some(head.seq))?
             }
             _ => None,
@@ -58,27 +79,113 @@ impl Remembered {
             Some(state) => state,
             None => state::load(store, &head.run, Some(head.seq))?,
         };
+        let state = Arc::new(state);
         self.put(head, &state);
         Ok(state)
     }
 
-    /// Returns a cached state, and the hash of the last record in it.
-    fn at(&self, run: &RunId) -> Option<(Hash, RunState)> {
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = entries.iter().find(|it| it.run == *run)?;
-        Some((entry.hash, entry.state.clone()))
+    /// Remembers the state of a run that ends so.
+    pub(super) fn put(&self, head: &Head, state: &Arc<RunState>) {
+        self.entries().put(head, state);
     }
 
-    /// Remembers the state of a run that ends so.
-    pub(super) fn put(&self, head: &Head, state: &RunState) {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entries {
+    /// Returns a state, and the hash of the last record in it.
+    fn get(&mut self, run: &RunId) -> Option<(Hash, Arc<RunState>)> {
+        let entry = self.by_run.get_mut(run)?;
+        self.turn += 1;
+        if let Some(run) = self.by_turn.remove(&entry.used) {
+            self.by_turn.insert(self.turn, run);
+        }
+        entry.used = self.turn;
+        Some((entry.hash, Arc::clone(&entry.state)))
+    }
+
+    /// Puts a state in, and lets go of those that were used longest ago while all are too large.
+    fn put(&mut self, head: &Head, state: &Arc<RunState>) {
+        let before = self.remove(&head.run);
+        // To measure a state takes time in its size.
+        let near = before.filter(|(_, seq)| *seq / FOLD_EVERY == head.seq / FOLD_EVERY);
+        let bytes = near.unwrap_or_else(|| (json_size(&**state) + ENTRY_BYTES, head.seq));
+        self.turn += 1;
+        self.bytes += bytes.0;
+        self.by_turn.insert(self.turn, head.run.clone());
         let entry = Entry {
-            run: head.run.clone(),
             hash: head.hash,
-            state: state.clone(),
+            state: Arc::clone(state),
+            bytes,
+            used: self.turn,
         };
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.retain(|it| it.run != head.run);
-        entries.truncate(MOST.saturating_sub(1));
-        entries.push_front(entry);
+        self.by_run.insert(head.run.clone(), entry);
+        while self.bytes > MAX_BYTES
+            && let Some((_, run)) = self.by_turn.first_key_value()
+        {
+            let run = run.clone();
+            self.remove(&run);
+        }
+    }
+
+    /// Removes a state. Returns its size, and the record at which it was measured.
+    fn remove(&mut self, run: &RunId) -> Option<(usize, u64)> {
+        let entry = self.by_run.remove(run)?;
+        self.by_turn.remove(&entry.used);
+        self.bytes = self.bytes.saturating_sub(entry.bytes.0);
+        Some(entry.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::RunSummary;
+
+    fn head(run: &str, seq: u64) -> Head {
+        Head {
+            run: run.parse().unwrap(),
+            seq,
+            hash: Hash::digest(run.as_bytes()),
+            created: 0,
+            updated: 0,
+            forked: None,
+            summary: RunSummary::default(),
+        }
+    }
+
+    fn state(seq: u64, bytes: usize) -> Arc<RunState> {
+        let title = Some("x".repeat(bytes));
+        Arc::new(RunState {
+            seq,
+            title,
+            ..RunState::default()
+        })
+    }
+
+    fn known(entries: &Entries) -> Vec<&str> {
+        entries.by_run.keys().map(RunId::as_str).collect()
+    }
+
+    #[test]
+    fn the_states_used_longest_ago_make_room() {
+        let mut entries = Entries::default();
+        for run in ["a", "b", "c"] {
+            entries.put(&head(run, 1), &state(1, MAX_BYTES / 4));
+        }
+        assert!(entries.get(&"a".parse().unwrap()).is_some());
+        entries.put(&head("d", 1), &state(1, MAX_BYTES / 4));
+        assert_eq!(known(&entries), ["a", "c", "d"]);
+        // Between two folds a state isn't measured again, and counts once.
+        entries.put(&head("a", 2), &state(2, MAX_BYTES));
+        assert_eq!(known(&entries), ["a", "c", "d"]);
+        entries.put(&head("a", FOLD_EVERY), &state(FOLD_EVERY, MAX_BYTES / 2));
+        assert_eq!(known(&entries), ["a", "d"]);
+        // What is larger than all may be isn't remembered.
+        entries.put(&head("e", 1), &state(1, MAX_BYTES));
+        assert!(entries.by_run.is_empty() && entries.by_turn.is_empty());
+        assert_eq!(entries.bytes, 0);
     }
 }

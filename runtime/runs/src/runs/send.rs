@@ -3,10 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::draft::{Draft, Taking, Took};
+use super::draft::{Taking, Took, try_take};
 use super::operation::{Decide, DecideCx, Right};
 use super::{Change, InvalidRequest, Loaded, Outcome, RunError};
-use crate::actor::{Actor, Role};
 use crate::blocker::{Blocker, DataFault};
 use crate::body::{Body, Event, Opened, Refused, Subject};
 use crate::legality::{Attempt, choose_blocker};
@@ -98,27 +97,21 @@ fn take_event(
         Ok(resolved) => resolved,
         Err(blocker) => return Ok(Err(blocker)),
     };
-    // Whoever writes the record says who has sent it.
-    let mut draft = Draft::new(loaded, &Actor::new(Role::Agent), now);
-    let took = draft.take(Taking {
+    let taking = Taking {
         moves: StepInput::Event(resolved.event),
         event: loaded.workflow.table().event_name(resolved.event),
         data: send.data.as_ref(),
         cause: resolved.cause,
         approved: None,
-    });
-    let blocker = match took {
-        Ok(Took::Blocked(blocker)) => Some(blocker),
-        Ok(_) => None,
-        Err(RunError::Step(CannotStep::Data(error))) => Some(Blocker::BadData {
+    };
+    match try_take(loaded, taking, now) {
+        Ok((Took::Blocked(blocker), _)) => Ok(Err(blocker)),
+        Ok((_, Some(body))) => Ok(Ok(body)),
+        Ok((_, None)) => Ok(Err(legality.not_here(&send.event))),
+        Err(RunError::Step(CannotStep::Data(error))) => Ok(Err(Blocker::BadData {
             event: None,
             fault: DataFault::Unstorable(error.to_string()),
-        }),
-        Err(error) => return Err(error),
-    };
-    Ok(match (blocker, draft.finish().bodies.pop()) {
-        (Some(blocker), _) => Err(blocker),
-        (None, Some(body)) => Ok(body),
-        (None, None) => Err(legality.not_here(&send.event)),
-    })
+        })),
+        Err(error) => Err(error),
+    }
 }

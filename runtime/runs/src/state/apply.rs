@@ -373,13 +373,12 @@ impl Apply for Migrated {
             state.workflow = workflow;
         }
         state.invokes.extend(self.invokes);
-        state.invoking = self.invoking;
+        state.invoking = self.invoking.into();
         state.leaves = self.leaves;
         state.history = self.history;
-        let absent = self.context.into_iter();
-        for (field, value) in absent {
-            state.context.entry(field).or_insert(value);
-        }
+        let mut absent = self.context;
+        absent.retain(|field, _| state.context.get(field).is_none());
+        state.context.extend(absent);
         rename_states(state, &self.mapping);
         for (request, transitions) in self.approvals {
             let request = state.requests.get_mut(&request);
@@ -526,7 +525,7 @@ fn move_machine(state: &mut RunState, record: &Record, step: StepRecord) {
             reset_reports(state, record, entered);
         }
     }
-    state.context.extend(step.changed);
+    state.context.apply_step(step.changed);
     for arming in step.timers {
         let name = format!("timer:{}", arming.timer);
         match arming.due {

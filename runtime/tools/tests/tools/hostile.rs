@@ -277,7 +277,7 @@ impl World {
         for head in self.heads() {
             let loaded = runs.load(&head.run).unwrap();
             let anew = state::replay(runs.store(), &head.run, None).unwrap();
-            assert_eq!(loaded.state, anew, "the folds of {}", head.run);
+            assert_eq!(*loaded.state, anew, "the folds of {}", head.run);
             loaded.legality().transitions().unwrap();
             statemark_runs::explain(&loaded, None).unwrap();
             let replay = replay_run(runs, &head.run, None).unwrap();

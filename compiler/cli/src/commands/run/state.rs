@@ -79,7 +79,7 @@ fn load_past(runs: &Runs, now: Loaded, at: u64) -> Result<Loaded, Failure> {
         workflow: runs.workflow_of(&table)?,
         run: now.run,
         head,
-        state,
+        state: state.into(),
     })
 }
 
