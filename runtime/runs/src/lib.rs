@@ -82,7 +82,7 @@ pub use runs::{
     check_edit, fire_all_due, fire_due, latest_paused, load_timeline, plan_fork, plan_migration,
     plan_rewind, read_artifact, reconcile_children, release_lease, renew_lease, replay_run,
 };
-pub use state::{LiveRecords, RunState, Status, WaitingFor};
+pub use state::{LiveRecords, RunState, Status, WaitingFor, json_size};
 pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};
 pub use store::{
     Append, Appended, Cursor, DueTimer, Expect, Fence, Head, Hint, KeyUse, Lease, MAX_BODY,

@@ -21,8 +21,7 @@ pub use cache::VERSION;
 pub(crate) use cache::{Cached, decode as decode_cache, encode as encode_cache};
 pub use replay::{LiveRecords, for_each_record, live_records, load, load_with, replay};
 pub(crate) use replay::{catch_up, record_hash, unreadable_record};
-pub(crate) use shared::json_size;
-pub use shared::{Context, Shared};
+pub use shared::{Context, Shared, json_size};
 pub use status::{Status, WaitingFor};
 
 use crate::body::{

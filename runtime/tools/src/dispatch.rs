@@ -40,6 +40,8 @@ pub struct Dispatcher {
 pub struct Reply {
     /// The answer in its tool's shape.
     pub answer: Value,
+    /// The JSON of the answer.
+    pub text: String,
     /// True if the answer is an error.
     pub is_error: bool,
     /// The code of the problem, if there is one, whatever the shape makes of it.
@@ -156,12 +158,13 @@ impl Dispatcher {
             record_denial(ctx, tool, bound.clone(), &problem.message);
         }
         let code = outcome.as_ref().err().map(|problem| problem.code.clone());
-        let (answer, is_error) = shape(ctx, tool, &subject, outcome);
+        let ((answer, text), is_error) = shape(ctx, tool, &subject, outcome);
         if let Some(reservation) = reservation {
-            record_use(ctx, reservation, (&answer, is_error), changes.take());
+            record_use(ctx, reservation, (text.len(), is_error), changes.take());
         }
         Reply {
             answer,
+            text,
             is_error,
             code,
         }
@@ -198,10 +201,17 @@ impl Subject {
     }
 }
 
-/// Gives an outcome the tool's shape; one of our own is bounded, and says what is next.
-fn shape(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, outcome: Outcome) -> (Value, bool) {
+/// Gives an outcome the tool's shape; one of our own is bounded, and says what is next. Returns its JSON as well.
+fn shape(
+    ctx: &Ctx<'_>,
+    tool: &Tool,
+    subject: &Subject,
+    outcome: Outcome,
+) -> ((Value, String), bool) {
     if !tool.set.is_own() {
-        return (tool.shape)(outcome);
+        let (answer, is_error) = (tool.shape)(outcome);
+        let text = answer.to_string();
+        return ((answer, text), is_error);
     }
     let outcome = outcome.map_err(|problem| add_next(ctx, tool, subject, problem));
     let (answer, is_error) = (tool.shape)(outcome);

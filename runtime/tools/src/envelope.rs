@@ -10,7 +10,7 @@ pub(crate) mod pages;
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::ser::Error as _;
+use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, RunView, Written};
@@ -34,7 +34,11 @@ const LEAST_ROOM: usize = 512;
 #[must_use]
 pub fn wrap(outcome: Outcome) -> (Value, bool) {
     match outcome {
-        Ok(data) => (json!({"ok": true, "data": data}), false),
+        Ok(data) => {
+            let mut envelope = json!({"ok": true});
+            set_field(&mut envelope, "data", data);
+            (envelope, false)
+        }
         Err(problem) => (json!({"ok": false, "error": problem}), true),
     }
 }
@@ -77,16 +81,19 @@ impl<T> About<T> {
 impl<T: Serialize> Serialize for About<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fields = serde_json::to_value(&self.fields).map_err(S::Error::custom)?;
-        let mut fields = into_fields(fields);
-        fields.retain(|_, field| !field.is_null());
+        let mut object = serializer.serialize_map(None)?;
+        for (name, field) in into_fields(fields) {
+            if !field.is_null() {
+                object.serialize_entry(&name, &field)?;
+            }
+        }
         if let Some(next) = &self.next {
-            let next = serde_json::to_value(next).map_err(S::Error::custom)?;
-            fields.insert("next".to_owned(), next);
+            object.serialize_entry("next", next)?;
         }
         if self.replayed {
-            fields.insert("replayed".to_owned(), Value::Bool(true));
+            object.serialize_entry("replayed", &true)?;
         }
-        fields.serialize(serializer)
+        object.end()
     }
 }
 

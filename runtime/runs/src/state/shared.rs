@@ -205,8 +205,8 @@ fn field_size(name: &str, value: &Value) -> usize {
     json_size(name) + json_size(value) + 2
 }
 
-/// Returns the size of a value. Unit: bytes of JSON.
-pub(crate) fn json_size(value: &(impl Serialize + ?Sized)) -> usize {
+/// Returns the length of a value's JSON, which is written nowhere. Unit: bytes.
+pub fn json_size(value: &(impl Serialize + ?Sized)) -> usize {
     let mut counter = Counter(0);
     // INVARIANT: the counter takes everything, and what is counted has texts for keys.
     let _ = serde_json::to_writer(&mut counter, value);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Query, RawPathParams, State};
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Json, Router};
@@ -172,7 +173,7 @@ async fn call(
     match work.await {
         Ok(Some(reply)) => {
             let status = reply.code.as_deref().map_or(done, status_of);
-            (status, Json(reply.answer)).into_response()
+            (status, [(CONTENT_TYPE, "application/json")], reply.text).into_response()
         }
         Ok(None) => {
             let problem = not_offered(tool);

@@ -116,17 +116,17 @@ pub(super) fn describe(tool: &Tool) -> McpTool {
 
 /// Converts an answer: objects become data and text, all else text alone, as older clients insist.
 fn call_result(reply: Reply) -> CallToolResult {
-    let is_error = reply.is_error;
-    let text = match reply.answer {
-        answer @ Value::Object(_) if is_error => return CallToolResult::structured_error(answer),
-        answer @ Value::Object(_) => return CallToolResult::structured(answer),
-        Value::String(text) => text,
-        other => other.to_string(),
+    let (text, data) = match reply.answer {
+        answer @ Value::Object(_) => (reply.text, Some(answer)),
+        Value::String(text) => (text, None),
+        _ => (reply.text, None),
     };
     let content = vec![ContentBlock::text(text)];
-    if is_error {
+    let mut result = if reply.is_error {
         CallToolResult::error(content)
     } else {
         CallToolResult::success(content)
-    }
+    };
+    result.structured_content = data;
+    result
 }

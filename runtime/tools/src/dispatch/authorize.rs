@@ -203,17 +203,16 @@ pub(super) fn record_denial(ctx: &Ctx<'_>, tool: &Tool, run: RunId, reason: &str
 pub(super) fn record_use(
     ctx: &Ctx<'_>,
     reservation: Reservation,
-    (answer, failed): (&Value, bool),
+    (output, failed): (usize, bool),
     files: Vec<String>,
 ) {
-    let output = u64::try_from(answer.to_string().len()).ok();
     let used = RecordCall {
         tool: reservation.reserve.tool,
         call: reservation.reserve.call,
         failed,
         milliseconds: Some(ctx.runs().now().saturating_sub(reservation.began)),
         input: reservation.reserve.input,
-        output,
+        output: u64::try_from(output).ok(),
         files,
     };
     let Ok(order) = ctx.order(reservation.run, None, None) else {

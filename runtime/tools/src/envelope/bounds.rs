@@ -2,17 +2,13 @@
 
 use serde::Serialize;
 use serde_json::Value;
+pub(crate) use statemark_runs::json_size as size;
 
 /// Most bytes of a reply. Why: it enters a model's context whole.
 pub const MAX_REPLY: usize = 16 << 10;
 
 /// Bytes that a reply needs around and after the items of a list: the envelope and a cursor.
 pub(crate) const ENVELOPE: usize = 512;
-
-/// Returns the length of a value's JSON. Unit: bytes.
-pub(crate) fn size(value: &impl Serialize) -> usize {
-    serde_json::to_string(value).map_or(usize::MAX, |text| text.len())
-}
 
 /// Returns the room that a reply has after a value and some bytes more.
 pub(crate) fn room_after(value: &impl Serialize, more: usize) -> usize {
@@ -48,17 +44,19 @@ pub fn truncate(text: &str, max: usize) -> (&str, bool) {
 /// The longest string and the most items that an oversize reply keeps, from one attempt to the next.
 const ATTEMPTS: [(usize, usize); 5] = [(4096, 128), (1024, 64), (256, 32), (128, 8), (64, 2)];
 
-/// Cuts long strings, lists and objects of a reply until it fits; each says what it has lost.
+/// Cuts long strings, lists and objects of a reply until it fits; each says what it has lost. Returns its JSON as well.
 ///
 /// Tools page what they know to be large. This is for what nobody thought of.
-pub(crate) fn enforce(mut reply: Value) -> Value {
+pub(crate) fn enforce(mut reply: Value) -> (Value, String) {
+    let mut text = reply.to_string();
     for (bytes, items) in ATTEMPTS {
-        if reply.to_string().len() <= MAX_REPLY {
+        if text.len() <= MAX_REPLY {
             break;
         }
         trim(&mut reply, bytes, items);
+        text = reply.to_string();
     }
-    reply
+    (reply, text)
 }
 
 fn trim(value: &mut Value, bytes: usize, items: usize) {
@@ -108,10 +106,11 @@ mod tests {
         assert_eq!(take_fitting(vec![json!(1), long], MAX_REPLY).len(), 1);
         assert_eq!(take_fitting(vec![json!(1), json!(2)], 0).len(), 1);
         let large = json!({"a": "ä".repeat(MAX_REPLY), "b": vec![1; MAX_REPLY], "c": {"d": vec!["x".repeat(999); 999]}});
-        let cut = enforce(large);
-        assert!(cut.to_string().len() <= MAX_REPLY);
+        let (cut, text) = enforce(large);
+        assert_eq!(cut.to_string(), text);
+        assert!(text.len() <= MAX_REPLY);
         assert!(cut["b"].as_array().unwrap().last().unwrap().is_string());
-        assert_eq!(enforce(json!({"a": [1]})), json!({"a": [1]}));
+        assert_eq!(enforce(json!({"a": [1]})).0, json!({"a": [1]}));
         assert_eq!(truncate("aä", 2), ("a", true));
         assert_eq!(truncate("aä", 3), ("aä", false));
     }
