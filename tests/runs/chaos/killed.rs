@@ -27,6 +27,14 @@ fn log_name(writer: &str, thread: u64) -> String {
     format!("{writer}-{thread}")
 }
 
+/// What a writer's threads have written down.
+pub(super) fn read_logs(folder: &Path, writer: &str) -> Vec<Call> {
+    let logs = (0..THREADS).map(|thread| folder.join(log_name(writer, thread) + ".log"));
+    logs.filter(|path| path.exists())
+        .flat_map(|path| read_log(&path))
+        .collect()
+}
+
 /// Writes until it is killed, or told to stop.
 pub(super) fn write(told: &Told) {
     let store = open(&told.folder);
@@ -120,11 +128,8 @@ impl Writers<'_> {
 
     fn calls(&self) -> Vec<Call> {
         let names = self.names.iter();
-        let logs = names.flat_map(|name| (0..THREADS).map(|thread| log_name(name, thread)));
-        let paths = logs.map(|name| self.folder.join(format!("{name}.log")));
-        paths
-            .filter(|path| path.exists())
-            .flat_map(|path| read_log(&path))
+        names
+            .flat_map(|name| read_logs(self.folder, name))
             .collect()
     }
 

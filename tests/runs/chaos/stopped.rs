@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use statemark_runs::{RunId, Store as _, StoreError};
 
+use super::killed::read_logs;
 use super::{Told, begin, hear, new_folder, open, process, tell};
 use crate::history::{Answer, Client, History, On, check, read_log};
 
@@ -111,7 +112,7 @@ fn who_stands_in_the_door_is_named() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let mut calls = read_log(&folder.join("writer.log"));
+    let mut calls = read_logs(&folder, "writer");
     calls.extend(read_log(&folder.join("us.log")));
     assert_eq!(check(&History::of(&patient, calls)), []);
 }
