@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use statemark_runs::json_size;
 
 use crate::Problem;
 
@@ -101,7 +102,7 @@ fn to_snake_case(name: &str) -> String {
 
 /// Checks the size of a call's arguments.
 pub(crate) fn check_size(arguments: &Map<String, Value>) -> Result<(), Problem> {
-    let size = serde_json::to_string(arguments).map_or(usize::MAX, |text| text.len());
+    let size = json_size(arguments);
     if size <= MAX_SIZE {
         return Ok(());
     }
