@@ -260,7 +260,7 @@ fn open_by_report(
     let digest = runs.digest(order, &(Advance::NAME, advance))?;
     let workflow = Arc::clone(&draft.loaded().workflow);
     let bodies = draft.finish().bodies;
-    let written = create_run(runs, order, digest, Base::none(), workflow, &bodies, now)?;
+    let written = create_run(runs, order, digest, &Base::none(), workflow, &bodies, now)?;
     Advanced::from_written(written)
 }
 

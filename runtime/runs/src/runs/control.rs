@@ -79,7 +79,7 @@ impl Operation for StartRun {
         order.run.check_chosen()?;
         let now = runs.now();
         let (workflow, body) = first_record(runs, order, start, now)?;
-        create_run(runs, order, digest, Base::none(), workflow, &[body], now)
+        create_run(runs, order, digest, &Base::none(), workflow, &[body], now)
     }
 }
 

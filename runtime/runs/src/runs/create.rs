@@ -88,7 +88,7 @@ pub(super) fn create(
     runs: &Runs,
     order: &Order,
     digest: Hash,
-    base: Base,
+    base: &Base,
     workflow: Arc<Workflow>,
     bodies: &[Body],
     now: u64,

@@ -178,7 +178,7 @@ fn branch_off(
     }
     let workflow = Arc::clone(&draft.loaded().workflow);
     let bodies = draft.finish().bodies;
-    create_run(runs, order, digest, base, workflow, &bodies, now)
+    create_run(runs, order, digest, &base, workflow, &bodies, now)
 }
 
 /// Returns the base of a fork, and the draft with its first record.

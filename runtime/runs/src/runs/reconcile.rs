@@ -61,7 +61,7 @@ pub(super) fn create_run(
     runs: &Runs,
     order: &Order,
     digest: Hash,
-    base: Base,
+    base: &Base,
     workflow: Arc<Workflow>,
     bodies: &[Body],
     now: u64,
@@ -86,7 +86,7 @@ fn create_pinned(
     let now = runs.now();
     let workflow = runs.workflow_of(&table)?;
     let (workflow, body) = first_record_of(runs, workflow, pinned, order, start, now)?;
-    create_run(runs, order, digest, Base::none(), workflow, &[body], now)
+    create_run(runs, order, digest, &Base::none(), workflow, &[body], now)
 }
 
 /// Takes queued events that nothing blocks any more, in as many appends as that needs.
