@@ -10,6 +10,7 @@ pub mod render;
 use std::collections::BTreeSet;
 
 pub use codes::{Code, Severity};
+use statemark_text::list::join;
 pub(crate) use statemark_text::suggest::distance;
 pub use statemark_text::suggest::nearest;
 
@@ -160,6 +161,20 @@ impl Diagnostic {
         self.fix_all(applicability, title, vec![Edit { span, text }])
     }
 
+    /// Adds a fix of several edits, or its title as help where there is none.
+    #[must_use]
+    pub(crate) fn fix_or_help(
+        self,
+        applicability: Applicability,
+        title: &str,
+        edits: Option<Vec<Edit>>,
+    ) -> Self {
+        match edits {
+            Some(edits) => self.fix_all(applicability, title, edits),
+            None => self.help(title),
+        }
+    }
+
     /// Adds a fix of several edits.
     #[must_use]
     pub fn fix_all(
@@ -249,11 +264,7 @@ pub(crate) fn quoted_list(names: &[&str]) -> String {
     if names.len() > shown {
         parts.push(format!("{} more", names.len() - shown));
     }
-    match parts.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
+    join(&parts, "and")
 }
 
 /// Reports that a machine exceeds a limit of tables; `what` says which: `more than 4,096 events`.

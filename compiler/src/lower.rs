@@ -141,13 +141,10 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
 
 /// Reports a section without a machine. `fence`: a fence that may have been meant as the diagram.
 fn empty_section(span: Span, fence: Option<Span>) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::EmptySection,
-        span,
-        "this section has neither a diagram nor a definition",
-    )
-    .label("no machine below this heading")
-    .help("add a `mermaid` fence that holds a `stateDiagram-v2`, or a `json definition` fence");
+    let message = "this section has neither a diagram nor a definition";
+    let diagnostic = Diagnostic::new(Code::EmptySection, span, message)
+        .label("no machine below this heading")
+        .help("add a `mermaid` fence that holds a `stateDiagram-v2`, or a `json definition` fence");
     match fence {
         Some(fence) => diagnostic.related(fence, "not a `mermaid` fence with a state diagram"),
         None => diagnostic,

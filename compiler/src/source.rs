@@ -159,12 +159,6 @@ impl SourceFile {
         Some(start..start + kept.len())
     }
 
-    /// Returns the number of lines; an empty text has one.
-    #[must_use]
-    pub fn line_count(&self) -> usize {
-        self.line_starts.len()
-    }
-
     /// Returns the position of a byte, in all the ways of counting. A byte order mark has no column.
     #[must_use]
     pub fn position(&self, byte: u32) -> Position {

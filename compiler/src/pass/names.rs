@@ -344,7 +344,7 @@ fn is_joiner(c: char) -> bool {
 /// Words that can't be a method or a module: keywords of all editions, reserved ones included.
 ///
 /// Source: The Rust Reference, "Keywords".
-const KEYWORDS: &[&str] = &[
+pub const KEYWORDS: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
     "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
     "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",

@@ -192,11 +192,7 @@ pub(super) fn join(items: impl ExactSizeIterator<Item = String>) -> String {
     if more > 0 {
         items.push(format!("{more} more"));
     }
-    match items.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, before)) => format!("{} and {last}", before.join(", ")),
-        None => String::new(),
-    }
+    statemark_text::list::join(&items, "and")
 }
 
 /// Names a state. The final state of a `[*]` has an id that its author never wrote.

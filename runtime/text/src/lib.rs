@@ -3,6 +3,7 @@
 //! | module | answers |
 //! |---|---|
 //! | [`hex`] | how bytes are spelled in hexadecimal digits |
+//! | [`list`] | how items are joined in a sentence |
 //! | [`secret`] | where a string holds a key or a token of a known shape |
 //! | [`shorten`] | how much of a long string a message quotes |
 //! | [`suggest`] | which known name a misspelled one was meant to be |
@@ -12,6 +13,7 @@
 //! Deliberately not here: anything that knows of machines or runs, and anything that only one crate asks.
 
 pub mod hex;
+pub mod list;
 pub mod secret;
 pub mod shorten;
 pub mod suggest;

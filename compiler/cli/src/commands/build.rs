@@ -141,13 +141,6 @@ impl Outputs {
 
 /// Returns an id as the name of a file: anything but a letter, a digit, `-` or `_` becomes `_`.
 fn file_stem(id: &str) -> String {
-    let stem: String = id
-        .chars()
-        .map(|letter| match letter {
-            '-' | '_' => letter,
-            letter if letter.is_alphanumeric() => letter,
-            _ => '_',
-        })
-        .collect();
-    stem
+    let is_kept = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+    id.replace(|letter| !is_kept(letter), "_")
 }

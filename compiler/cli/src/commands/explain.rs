@@ -8,6 +8,7 @@
 
 use serde::Serialize;
 use statemark_compiler::diag::Code;
+use statemark_text::list::join;
 use statemark_text::suggest::nearest;
 
 use crate::args::TextFormat;
@@ -88,8 +89,7 @@ fn parse_code(words: &str) -> Result<Code, Failure> {
             [] => {
                 "a code looks like `SM304`; `statemark explain --all` prints every page".to_owned()
             }
-            [only] => format!("did you mean {only}?"),
-            [others @ .., last] => format!("did you mean {} or {last}?", others.join(", ")),
+            names => format!("did you mean {}?", join(names, "or")),
         };
         Failure::new(format!("no finding is called `{words}`")).with_help(help)
     })

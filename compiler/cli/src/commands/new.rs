@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use statemark_compiler::pass::names::KEYWORDS;
 use statemark_runs::shell_word;
 
 use crate::failure::{CommandResult, ExitStatus, Failure};
@@ -13,101 +14,21 @@ use crate::printer::{Palette, Printer, columns};
 /// Longest name. Unit: characters. Why: the most that the specification of agent skills allows.
 const MAX_NAME: usize = 64;
 
-/// Words that can't be the name of a module. Source: the Rust reference, *Keywords*.
-const KEYWORDS: [&str; 52] = [
-    "abstract",
-    "as",
-    "async",
-    "await",
-    "become",
-    "box",
-    "break",
-    "const",
-    "continue",
-    "crate",
-    "do",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "let",
-    "loop",
-    "macro",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "override",
-    "priv",
-    "pub",
-    "ref",
-    "return",
-    "self",
-    "static",
-    "struct",
-    "super",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "unsafe",
-    "unsized",
-    "use",
-    "virtual",
-    "where",
-    "while",
-    "yield",
-    "statemark",
-];
-
 /// The crates that every program has, and that another of their name would hide.
 ///
 /// Source: the Rust reference, *Preludes* and *Extern crate declarations*.
 const BUILT_IN_CRATES: [&str; 5] = ["alloc", "core", "proc_macro", "std", "test"];
 
-/// A file with `NAME` in place of the name, and `MODULE` in place of the name as a Rust identifier.
-struct Template {
-    path: &'static str,
-    text: &'static str,
-}
+/// Paths and texts with `NAME` in place of the name, and `MODULE` for it as a Rust identifier.
+type Templates = [(&'static str, &'static str)];
 
-const SPEC: &[Template] = &[Template {
-    path: "NAME.md",
-    text: include_str!("new/spec.md"),
-}];
-
-const SKILL: &[Template] = &[Template {
-    path: "NAME/SKILL.md",
-    text: include_str!("new/skill.md"),
-}];
-
-const WORKFLOW: &[Template] = &[Template {
-    path: "NAME.workflow.json",
-    text: include_str!("new/workflow.json"),
-}];
-
-const RUST: &[Template] = &[
-    Template {
-        path: "NAME/Cargo.toml",
-        text: include_str!("new/Cargo.toml.txt"),
-    },
-    Template {
-        path: "NAME/src/main.rs",
-        text: include_str!("new/main.rs.txt"),
-    },
-    Template {
-        path: "NAME/src/MODULE.md",
-        text: include_str!("new/spec.md"),
-    },
+const SPEC: &Templates = &[("NAME.md", include_str!("new/spec.md"))];
+const SKILL: &Templates = &[("NAME/SKILL.md", include_str!("new/skill.md"))];
+const WORKFLOW: &Templates = &[("NAME.workflow.json", include_str!("new/workflow.json"))];
+const RUST: &Templates = &[
+    ("NAME/Cargo.toml", include_str!("new/Cargo.toml.txt")),
+    ("NAME/src/main.rs", include_str!("new/main.rs.txt")),
+    ("NAME/src/MODULE.md", include_str!("new/spec.md")),
 ];
 
 /// Begin a spec, a skill or a crate.
@@ -149,7 +70,7 @@ pub(super) fn run(args: &NewArgs, printer: &mut Printer) -> CommandResult {
     let fill = |text: &str| text.replace("NAME", &args.name).replace("MODULE", &module);
     let files: Vec<(PathBuf, String)> = templates
         .iter()
-        .map(|template| (args.output.join(fill(template.path)), fill(template.text)))
+        .map(|(path, text)| (args.output.join(fill(path)), fill(text)))
         .collect();
     // Nothing is written if one of the files exists.
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {
@@ -224,7 +145,10 @@ fn check_name(args: &NewArgs) -> Result<(), Failure> {
     if args.rust && BUILT_IN_CRATES.contains(&module.as_str()) {
         return refuse("Rust has a crate of that name");
     }
-    if args.rust && KEYWORDS.contains(&name.to_lowercase().as_str()) {
+    // `union` is a keyword only where it declares one, and `statemark` is the crate that this one uses.
+    let word = name.to_lowercase();
+    let is_keyword = word != "union" && KEYWORDS.contains(&word.as_str());
+    if args.rust && (is_keyword || word == "statemark") {
         return refuse("it is a keyword of Rust");
     }
     Ok(())

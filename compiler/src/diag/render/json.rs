@@ -46,21 +46,11 @@ use crate::source::{Sources, Span};
 /// Renders findings as one indented JSON object, as the module describes it, with a line end.
 #[must_use]
 pub fn json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    let summary = Summary::new(diagnostics);
+    let findings = diagnostics.iter().map(|found| finding(found, sources));
     let report = Report {
         version: 1,
-        diagnostics: diagnostics
-            .iter()
-            .map(|diagnostic| finding(diagnostic, sources))
-            .collect(),
-        summary: Counts {
-            errors: summary.errors,
-            warnings: summary.warnings,
-            infos: summary.infos,
-            hints: summary.hints,
-            files: summary.files,
-            fixable: summary.fixable,
-        },
+        diagnostics: findings.collect(),
+        summary: Summary::new(diagnostics),
     };
     // INVARIANT: the report has no map with keys that aren't strings, so serializing it can't fail.
     let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
@@ -72,17 +62,7 @@ pub fn json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
 struct Report<'d> {
     version: u32,
     diagnostics: Vec<Finding<'d>>,
-    summary: Counts,
-}
-
-#[derive(Serialize)]
-struct Counts {
-    errors: usize,
-    warnings: usize,
-    infos: usize,
-    hints: usize,
-    files: usize,
-    fixable: usize,
+    summary: Summary,
 }
 
 #[derive(Serialize)]

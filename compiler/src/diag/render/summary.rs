@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+use statemark_text::list::join;
+
 use super::ink::{Ink, Style};
 use crate::diag::{Applicability, Diagnostic, Severity};
 
 /// Counts of findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Findings that are errors.
     pub errors: usize,
@@ -83,7 +86,7 @@ pub fn footer(diagnostics: &[Diagnostic], style: &Style) -> String {
         (count, _) => format!("; {count} come with a fix"),
     };
     let files = count_of(summary.files, "file");
-    format!("found {} in {files}{fixes}\n", join(&parts))
+    format!("found {} in {files}{fixes}\n", join(&parts, "and"))
 }
 
 /// Formats a count: `1 file`, `2 files`.
@@ -92,14 +95,5 @@ fn count_of(count: usize, word: &str) -> String {
         format!("1 {word}")
     } else {
         format!("{count} {word}s")
-    }
-}
-
-/// Joins parts: `a`, `a and b`, `a, b and c`.
-fn join(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [only] => only.clone(),
-        [init @ .., last] => format!("{} and {last}", init.join(", ")),
     }
 }

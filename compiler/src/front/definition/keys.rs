@@ -18,40 +18,28 @@ pub(super) static OPERATORS: [&str; 10] = [
     "not_exists",
 ];
 
+const fn key(name: &'static str, want: Want, rule: Rule) -> Key {
+    Key { name, want, rule }
+}
+
 /// Declares a key that the syntax tree has a field for.
 const fn typed(name: &'static str, want: Want) -> Key {
-    Key {
-        name,
-        want,
-        rule: Rule::Typed,
-    }
+    key(name, want, Rule::Typed)
 }
 
 /// Declares a key without which its object is meaningless.
 const fn required(name: &'static str, want: Want) -> Key {
-    Key {
-        name,
-        want,
-        rule: Rule::Required,
-    }
+    key(name, want, Rule::Required)
 }
 
 /// Declares a key for hosts.
 const fn host(name: &'static str, want: Want) -> Key {
-    Key {
-        name,
-        want,
-        rule: Rule::Host,
-    }
+    key(name, want, Rule::Host)
 }
 
 /// Declares an old spelling of `now`, and what it wants.
 const fn old(name: &'static str, now: &'static str, want: Want) -> Key {
-    Key {
-        name,
-        want,
-        rule: Rule::Old(now),
-    }
+    key(name, want, Rule::Old(now))
 }
 
 const fn shape(what: &'static str, keys: &'static [Key]) -> Shape {
@@ -80,15 +68,6 @@ static BRANCH_ITEMS: [Want; 2] = [Want::Name, Want::Object(&BRANCH)];
 static BRANCHES_BY_NAME: Want = Want::Either(&BRANCHES);
 static GUARDS: [Want; 2] = [Want::Name, Want::Object(&GUARD)];
 static GUARD_ITEM: Want = Want::Either(&GUARDS);
-static STATE_VALUE: Want = Want::Object(&STATE);
-static EVENT_VALUE: Want = Want::Object(&EVENT);
-static ACTION_VALUE: Want = Want::Object(&ACTION);
-static INTERRUPT_VALUE: Want = Want::Object(&INTERRUPT);
-static ARTIFACT_VALUE: Want = Want::Object(&ARTIFACT);
-static CHECK_VALUE: Want = Want::Object(&CHECK);
-static FORK_BRANCH_VALUE: Want = Want::Object(&FORK_BRANCH);
-static RUNG_VALUE: Want = Want::Object(&RUNG);
-static PROPERTY_VALUE: Want = Want::Object(&PROPERTY);
 
 /// Statewright's wrapper around a machine.
 pub(super) static WRAPPER: Shape = shape(
@@ -115,24 +94,27 @@ pub(super) static MACHINE: Shape = shape(
         typed("initial", Want::Either(&INITIALS)),
         typed("context", Want::Map(&Want::Any)),
         host("context_schema", Want::Map(&Want::Any)),
-        typed("events", Want::Map(&EVENT_VALUE)),
+        typed("events", Want::Map(&Want::Object(&EVENT))),
         typed("guards", Want::Map(&GUARD_ITEM)),
-        typed("actions", Want::Map(&ACTION_VALUE)),
-        typed("states", Want::Map(&STATE_VALUE)),
+        typed("actions", Want::Map(&Want::Object(&ACTION))),
+        typed("states", Want::Map(&Want::Object(&STATE))),
         typed("on", Want::Map(&BRANCHES_BY_NAME)),
-        host("artifacts", Want::Map(&ARTIFACT_VALUE)),
+        host("artifacts", Want::Map(&Want::Object(&ARTIFACT))),
         host("documents", Want::Map(&Want::Text)),
         host("tasks", Want::Text),
-        host("checks", Want::Map(&CHECK_VALUE)),
+        host("checks", Want::Map(&Want::Object(&CHECK))),
         host("capabilities", Want::Map(&NAMES)),
-        typed("interrupts", Want::Map(&INTERRUPT_VALUE)),
+        typed("interrupts", Want::Map(&Want::Object(&INTERRUPT))),
         host(
             "upstream_servers",
             Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)]),
         ),
         host(
             "properties",
-            Want::Either(&[Want::List(&PROPERTY_VALUE), Want::Object(&PROPERTY)]),
+            Want::Either(&[
+                Want::List(&Want::Object(&PROPERTY)),
+                Want::Object(&PROPERTY),
+            ]),
         ),
         host("meta", Want::Object(&META)),
         host("merge", Want::Choice(&["shallow", "none"])),
@@ -217,7 +199,7 @@ static ARTIFACT: Shape = shape(
         host("format", Want::Choice(&["json", "markdown", "text"])),
         host("front_matter", Want::Map(&Want::Any)),
         host("required_sections", Want::List(&Want::Text)),
-        host("sections", Want::List(&SECTION_VALUE)),
+        host("sections", Want::List(&Want::Object(&SECTION))),
         host("closed", Want::Flag),
         host("max_characters", Want::Whole(1)),
         host("like", Want::Choice(&BUILTIN_CONTRACTS)),
@@ -225,7 +207,6 @@ static ARTIFACT: Shape = shape(
     ],
 );
 
-static SECTION_VALUE: Want = Want::Object(&SECTION);
 static CONTENT: Want = Want::Choice(&["text", "list", "checkboxes", "table", "code", "json"]);
 
 /// The shape of a section of a Markdown artifact.
@@ -285,7 +266,7 @@ pub(super) static STATE: Shape = shape(
         typed("history", Want::Choice(&["shallow", "deep"])),
         typed("initial", Want::Either(&INITIALS)),
         typed("target", Want::Either(&INITIALS)),
-        typed("states", Want::Map(&STATE_VALUE)),
+        typed("states", Want::Map(&Want::Object(&STATE))),
         typed("on", Want::Map(&BRANCHES_BY_NAME)),
         typed("always", Want::Either(&BRANCHES)),
         typed("after", Want::Map(&BRANCHES_BY_NAME)),
@@ -317,7 +298,7 @@ pub(super) static STATE: Shape = shape(
         typed("outcome", Want::Choice(&["success", "failure"])),
         host("model", Want::Text),
         host("thinking_level", Want::Text),
-        host("model_ladder", Want::List(&RUNG_VALUE)),
+        host("model_ladder", Want::List(&Want::Object(&RUNG))),
         host("direct_execution", Want::Flag),
         typed("while_waiting", Want::List(&Want::Name)),
         host("tags", Want::List(&Want::Text)),
@@ -386,7 +367,7 @@ pub(super) static BRANCH: Shape = shape(
 pub(super) static FORK: Shape = shape(
     "a fork",
     &[
-        required("branches", Want::Map(&FORK_BRANCH_VALUE)),
+        required("branches", Want::Map(&Want::Object(&FORK_BRANCH))),
         typed("join", Want::Choice(&["all", "any"])),
         required("on_complete", Want::Name),
         typed("on_fail", Want::Name),

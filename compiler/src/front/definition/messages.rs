@@ -27,13 +27,16 @@ pub(super) fn not_a_choice(value: Span, key: &str, text: &str, choices: &[&str])
         .filter(|name| choices.contains(name))
         .or_else(|| nearest(text, choices.iter().copied()));
     match meant {
-        Some(meant) => found.help(format!("did you mean `{meant}`?")).unsafe_fix(
-            format!("write `\"{meant}\"`"),
-            value,
-            format!("\"{meant}\""),
-        ),
+        Some(meant) => did_you_mean(found, value, meant),
         None => found.help("write one of those"),
     }
+}
+
+/// Adds the text that was meant to a finding about the value at `place`.
+pub(super) fn did_you_mean(found: Diagnostic, place: Span, meant: &str) -> Diagnostic {
+    let text = format!("\"{meant}\"");
+    let found = found.help(format!("did you mean `{meant}`?"));
+    found.unsafe_fix(format!("write `{text}`"), place, text)
 }
 
 /// Reports that the number under `key` is negative, broken, or too small.
@@ -72,12 +75,8 @@ pub(super) fn empty_targets(value: Span) -> Diagnostic {
 
 /// Reports that a list of branches is empty.
 pub(super) fn empty_branches(value: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::BadValue,
-        value,
-        "an empty list of branches leads nowhere",
-    )
-    .help("name a target, or drop the event")
+    let message = "an empty list of branches leads nowhere";
+    Diagnostic::new(Code::BadValue, value, message).help("name a target, or drop the event")
 }
 
 /// Reports that the command of a check names no program.

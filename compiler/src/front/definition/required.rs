@@ -98,9 +98,5 @@ fn unknown_requirement(at: Span, name: &str, known: &[String]) -> Diagnostic {
             "declare it: `\"artifacts\": {{\"{name}\": {{}}}}`, or a check of that name in `checks`"
         ));
     };
-    found.help(format!("did you mean `{meant}`?")).unsafe_fix(
-        format!("write `\"{meant}\"`"),
-        at,
-        format!("\"{meant}\""),
-    )
+    messages::did_you_mean(found, at, meant)
 }

@@ -1,6 +1,7 @@
 //! The vocabulary of the tables in [`keys`](super::keys): the values that are allowed.
 
 use jsonc_parser::ast::Value;
+use statemark_text::list::join;
 
 /// A kind of value.
 #[derive(Debug)]
@@ -121,11 +122,7 @@ impl Want {
             Self::Map(_) | Self::Object(_) => "an object".to_owned(),
             Self::Either(wants) => {
                 let words: Vec<_> = wants.iter().map(Self::words).collect();
-                match words.split_last() {
-                    Some((last, [])) => last.clone(),
-                    Some((last, others)) => format!("{} or {last}", others.join(", ")),
-                    None => String::new(),
-                }
+                join(&words, "or")
             }
         }
     }

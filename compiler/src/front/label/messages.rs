@@ -102,14 +102,11 @@ fn late_guard(
         .collect();
     let parts = [text(0..slash.start), guard, "/", &list.join(", ")];
     let mended = parts.join(" ").trim_start().to_owned();
-    Diagnostic::new(
-        Code::UnreadPart,
-        label.span(slash.clone()),
-        "a guard can't follow the actions",
-    )
-    .label("neither the guard nor the actions would be read")
-    .note(GRAMMAR)
-    .unsafe_fix(format!("write `{mended}`"), label.text.span, mended)
+    let message = "a guard can't follow the actions";
+    Diagnostic::new(Code::UnreadPart, label.span(slash.clone()), message)
+        .label("neither the guard nor the actions would be read")
+        .note(GRAMMAR)
+        .unsafe_fix(format!("write `{mended}`"), label.text.span, mended)
 }
 
 fn misplaced_guard(label: &Label, bracket: &Range<usize>, trigger: &Range<usize>) -> Diagnostic {
@@ -120,13 +117,10 @@ fn misplaced_guard(label: &Label, bracket: &Range<usize>, trigger: &Range<usize>
         text(bracket.end..trigger.end),
     ];
     let event = event.join(" ").trim().to_owned();
-    let diagnostic = Diagnostic::new(
-        Code::UnreadPart,
-        label.span(bracket.clone()),
-        "these brackets aren't read as a guard",
-    )
-    .label("would be part of the event's name")
-    .note(GRAMMAR);
+    let message = "these brackets aren't read as a guard";
+    let diagnostic = Diagnostic::new(Code::UnreadPart, label.span(bracket.clone()), message)
+        .label("would be part of the event's name")
+        .note(GRAMMAR);
     // `pay [in_stock] / ship it`: what is missing is the action's form.
     let tail = text(bracket.end..trigger.end);
     if let Some(action) = tail
@@ -158,16 +152,13 @@ fn unlisted_actions(label: &Label, list: &Range<usize>) -> Diagnostic {
         .filter(|word| word.ends_with("()"))
         .collect();
     let calls = calls.join(", ");
-    Diagnostic::new(
-        Code::UnreadPart,
-        label.span(list.clone()),
-        "these actions aren't read as a list of actions",
-    )
-    .label("would be part of the event's name")
-    .note(GRAMMAR)
-    .help(format!(
-        "separate actions with commas, and nothing else: `/ {calls}`"
-    ))
+    let message = "these actions aren't read as a list of actions";
+    Diagnostic::new(Code::UnreadPart, label.span(list.clone()), message)
+        .label("would be part of the event's name")
+        .note(GRAMMAR)
+        .help(format!(
+            "separate actions with commas, and nothing else: `/ {calls}`"
+        ))
 }
 
 fn slash_as_text(label: &Spanned<String>, slash: Span) -> Diagnostic {

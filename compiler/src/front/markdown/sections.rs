@@ -467,35 +467,27 @@ fn unclosed_fence(
 ///
 /// The word at `language` follows its marker.
 fn plain_json_definition(opening: Span, language: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::PlainJsonDefinition,
-        opening,
-        "this looks like a definition, but a plain `json` fence is an example and isn't read",
-    )
-    .help("write `definition` after the language if it belongs to the machine")
-    .unsafe_fix("mark it as the definition", language.after(), " definition")
+    let message =
+        "this looks like a definition, but a plain `json` fence is an example and isn't read";
+    Diagnostic::new(Code::PlainJsonDefinition, opening, message)
+        .help("write `definition` after the language if it belongs to the machine")
+        .unsafe_fix("mark it as the definition", language.after(), " definition")
 }
 
 /// Reports that the fence at `second` holds a state diagram, although that at `first` is the section's.
 fn several_diagrams(second: Span, first: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::SeveralDiagrams,
-        second,
-        "the section has another state diagram already, so this one is ignored",
-    )
-    .label("ignored")
-    .related(first, "this is the section's diagram")
-    .help("give it a section of its own, `## STATE-MACHINE: name`, or draw both as one")
+    let message = "the section has another state diagram already, so this one is ignored";
+    Diagnostic::new(Code::SeveralDiagrams, second, message)
+        .label("ignored")
+        .related(first, "this is the section's diagram")
+        .help("give it a section of its own, `## STATE-MACHINE: name`, or draw both as one")
 }
 
 /// Reports a second definition: that at `first` is the section's.
 fn several_definitions(second: Span, first: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::SeveralDefinitions,
-        second,
-        "the section has another definition already, so this one is ignored",
-    )
-    .label("ignored")
-    .related(first, "this is the section's definition")
-    .help("move its keys into the first one, or drop the word `definition` if it is an example")
+    let message = "the section has another definition already, so this one is ignored";
+    Diagnostic::new(Code::SeveralDefinitions, second, message)
+        .label("ignored")
+        .related(first, "this is the section's definition")
+        .help("move its keys into the first one, or drop the word `definition` if it is an example")
 }

@@ -27,6 +27,22 @@ pub struct Body {
     pub statements: Vec<Statement>,
 }
 
+impl Body {
+    /// Visits the statements, each before those between its own braces.
+    ///
+    /// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
+    pub(super) fn visit<'d>(&'d self, visit: &mut impl FnMut(&'d Statement)) {
+        for statement in &self.statements {
+            visit(statement);
+            if let StatementKind::Declaration(declaration) = &statement.kind
+                && let Some(inner) = &declaration.body
+            {
+                inner.visit(visit);
+            }
+        }
+    }
+}
+
 /// One statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
@@ -78,6 +94,16 @@ pub struct Endpoint {
     pub span: Span,
     /// The class after `:::`.
     pub class: Option<Spanned<String>>,
+}
+
+impl Endpoint {
+    /// Returns the id of the state; `[*]` has none.
+    pub(super) fn id(&self) -> Option<&str> {
+        match &self.target {
+            EndpointKind::Id(id) => Some(id),
+            EndpointKind::Star => None,
+        }
+    }
 }
 
 /// The target of an endpoint.

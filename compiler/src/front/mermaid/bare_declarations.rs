@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ast::{Body, Diagram, Endpoint, EndpointKind, StatementKind};
+use super::ast::{Diagram, StatementKind};
 use super::messages::quote;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::Span;
@@ -31,7 +31,9 @@ pub(super) fn check(diagram: &Diagram, bare: &[Bare], diags: &mut Diags) {
         return;
     }
     let mut drawn = BTreeSet::new();
-    collect_drawn(&diagram.body, &mut drawn);
+    diagram
+        .body
+        .visit(&mut |statement| collect_drawn(&statement.kind, &mut drawn));
     for declaration in bare {
         let Bare {
             id,
@@ -50,45 +52,25 @@ pub(super) fn check(diagram: &Diagram, bare: &[Bare], diags: &mut Diags) {
     }
 }
 
-/// Collects the states that Mermaid draws.
-///
-/// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
-fn collect_drawn<'d>(body: &'d Body, drawn: &mut BTreeSet<&'d str>) {
-    for statement in &body.statements {
-        match &statement.kind {
-            StatementKind::Mention(state) | StatementKind::Description { state, .. } => {
-                drawn.extend(id(state));
-            }
-            StatementKind::Transition(transition) => {
-                drawn.extend(id(&transition.source));
-                drawn.extend(id(&transition.target));
-            }
-            StatementKind::Note(note) if note.left.is_some() => {
-                drawn.insert(&note.state.value);
-            }
-            StatementKind::Declaration(declaration) => {
-                let Some(inner) = &declaration.body else {
-                    if declaration.stereotype.is_some() {
-                        drawn.insert(&declaration.id.value);
-                    }
-                    continue;
-                };
-                drawn.insert(&declaration.id.value);
-                collect_drawn(inner, drawn);
-            }
-            StatementKind::Divider
-            | StatementKind::Note(_)
-            | StatementKind::Direction(_)
-            | StatementKind::Drawing(_)
-            | StatementKind::Accessibility { .. } => {}
+/// Collects the states of a statement that Mermaid draws.
+fn collect_drawn<'d>(statement: &'d StatementKind, drawn: &mut BTreeSet<&'d str>) {
+    match statement {
+        StatementKind::Mention(state) | StatementKind::Description { state, .. } => {
+            drawn.extend(state.id());
         }
-    }
-}
-
-fn id(endpoint: &Endpoint) -> Option<&str> {
-    match &endpoint.target {
-        EndpointKind::Id(id) => Some(id),
-        EndpointKind::Star => None,
+        StatementKind::Transition(transition) => {
+            drawn.extend(transition.source.id());
+            drawn.extend(transition.target.id());
+        }
+        StatementKind::Note(note) if note.left.is_some() => {
+            drawn.insert(&note.state.value);
+        }
+        StatementKind::Declaration(declaration)
+            if declaration.body.is_some() || declaration.stereotype.is_some() =>
+        {
+            drawn.insert(&declaration.id.value);
+        }
+        _ => {}
     }
 }
 

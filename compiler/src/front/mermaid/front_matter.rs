@@ -230,11 +230,8 @@ pub(super) fn unclosed_front_matter(fence: Span) -> Diagnostic {
 
 /// Reports a block that isn't at the very start.
 pub(super) fn front_matter_not_first(fence: Span) -> Diagnostic {
-    broken_front_matter(
-        fence,
-        "a diagram's front matter must begin on its first line",
-    )
-    .help("remove the blank lines before `---`")
+    let message = "a diagram's front matter must begin on its first line";
+    broken_front_matter(fence, message).help("remove the blank lines before `---`")
 }
 
 /// Reports invalid YAML.

@@ -65,7 +65,7 @@ fn check_body<'d>(
 /// Calls `visit` for each state that a statement names, except in its own body.
 fn visit_mentions<'d>(statement: &'d Statement, visit: &mut impl FnMut(&'d str, Span)) {
     let mut endpoint = |endpoint: &'d Endpoint| {
-        if let EndpointKind::Id(id) = &endpoint.target {
+        if let Some(id) = endpoint.id() {
             visit(id, endpoint.span);
         }
     };
@@ -100,7 +100,9 @@ fn move_out(statement: &Statement, outer: Enclosing<'_>, lines: Lines<'_>) -> Op
         _ => return None,
     }
     let mut counts = BTreeMap::new();
-    count_mentions(outer.body, &mut counts);
+    outer.body.visit(&mut |statement| {
+        visit_mentions(statement, &mut |id, _| *counts.entry(id).or_insert(0) += 1);
+    });
     let mut stays = true;
     let mut own = BTreeMap::new();
     visit_mentions(statement, &mut |id, _| {
@@ -119,23 +121,7 @@ fn move_out(statement: &Statement, outer: Enclosing<'_>, lines: Lines<'_>) -> Op
     Some(vec![removal, insertion])
 }
 
-/// Counts how often a body names each state.
-fn count_mentions<'d>(body: &'d Body, counts: &mut BTreeMap<&'d str, usize>) {
-    for statement in &body.statements {
-        visit_mentions(statement, &mut |id, _| {
-            *counts.entry(id).or_insert(0) += 1;
-        });
-        if let StatementKind::Declaration(declaration) = &statement.kind
-            && let Some(inner) = &declaration.body
-        {
-            count_mentions(inner, counts);
-        }
-    }
-}
-
-/// Reports a mention of a composite inside it.
-///
-/// `edits` move the statement out.
+/// Reports a mention of a composite inside it; `edits` move the statement out.
 fn inside_itself(span: Span, id: &str, composite: Span, edits: Option<Vec<Edit>>) -> Diagnostic {
     let id = quote(id);
     let message = format!(

@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::ast::{
-    Body, Declaration, Diagram, DrawnAs, Endpoint, EndpointKind, Note, Statement, StatementKind,
-    Stereotype,
+    Body, Declaration, Diagram, DrawnAs, Endpoint, Note, Statement, StatementKind, Stereotype,
 };
 use super::lines::Lines;
 use super::messages::quote;
@@ -111,7 +110,7 @@ impl<'d> Mentions<'d> {
             StatementKind::Description { state, description } => {
                 self.endpoint(state);
                 let text = &description.text;
-                if let EndpointKind::Id(id) = &state.target
+                if let Some(id) = state.id()
                     && !text.value.is_empty()
                 {
                     let known = self.by_id.entry(id).or_default();
@@ -138,7 +137,7 @@ impl<'d> Mentions<'d> {
     }
 
     fn endpoint(&mut self, endpoint: &'d Endpoint) {
-        if let EndpointKind::Id(id) = &endpoint.target {
+        if let Some(id) = endpoint.id() {
             let known = self.by_id.entry(id).or_default();
             known.first.get_or_insert(endpoint.span);
         }
@@ -213,9 +212,7 @@ fn late_mark(mark: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::LateDeclaration, mark, message)
 }
 
-/// Reports `state c <<choice>>` below the first use of `c`.
-///
-/// `edits` move it.
+/// Reports `state c <<choice>>` below the first use of `c`; `edits` move it.
 fn late_declaration(
     mark: Span,
     first: Span,
@@ -229,15 +226,10 @@ fn late_declaration(
         .related(first, "the first mention says what a state is")
         .note(format!("here `{id}` is a {kind}, wherever it is declared"));
     let title = format!("declare `{id}` above its first use");
-    match edits {
-        Some(edits) => diagnostic.fix_all(Applicability::Safe, title, edits),
-        None => diagnostic.help(title),
-    }
+    diagnostic.fix_or_help(Applicability::Safe, &title, edits)
 }
 
-/// Reports `state c <<fork>>` after `state c <<choice>>`.
-///
-/// `removal` removes the second.
+/// Reports `state c <<fork>>` after `state c <<choice>>`; `removal` removes the second.
 fn second_declaration(
     mark: Span,
     first: Span,
@@ -267,23 +259,16 @@ fn note_before_state(note: &Note, message: impl Into<String>) -> Diagnostic {
         .note("Mermaid gives no shape to a state that a note mentions first, and draws nothing at all: `No such shape`")
 }
 
-/// Reports a note above the first use of its state.
-///
-/// `edits` move it.
+/// Reports a note above the first use of its state; `edits` move it.
 fn early_note(note: &Note, first: Span, edits: Option<Vec<Edit>>) -> Diagnostic {
     let id = quote(&note.state.value);
     let diagnostic = note_before_state(note, format!("this note comes before its state `{id}`"))
         .related(first, "the state");
     let title = format!("put the note below the first use of `{id}`");
-    match edits {
-        Some(edits) => diagnostic.fix_all(Applicability::Safe, title, edits),
-        None => diagnostic.help(title),
-    }
+    diagnostic.fix_or_help(Applicability::Safe, &title, edits)
 }
 
-/// Reports a note for a state that nothing else names.
-///
-/// `similar` is a state with a similar name.
+/// Reports a note for a state that nothing else names; `similar` is a state with a similar name.
 fn note_without_state(note: &Note, similar: Option<&str>) -> Diagnostic {
     let id = quote(&note.state.value);
     let message = format!("this note is next to `{id}`, and no state has that name");
@@ -298,9 +283,7 @@ fn note_without_state(note: &Note, similar: Option<&str>) -> Diagnostic {
     }
 }
 
-/// Reports a title or text of a choice, fork or join.
-///
-/// `edit` turns it into a note.
+/// Reports a title or text of a choice, fork or join; `edit` turns it into a note.
 fn text_of_pseudo_state(
     text: &Spanned<String>,
     mark: Span,

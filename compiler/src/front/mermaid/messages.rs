@@ -53,22 +53,18 @@ pub(super) fn swallows_line(keyword: Span, word: &str, line: Span, text: &str) -
 
 /// Reports a note without `end note` before one that has it.
 pub(super) fn note_swallows_note(keyword: Span, text: Span) -> Diagnostic {
-    swallowed_line(
-        keyword,
-        "this note continues up to the `end note` of another",
-    )
-    .related(text, "all this is its text")
-    .help("put an `end note` where it should end")
+    let message = "this note continues up to the `end note` of another";
+    swallowed_line(keyword, message)
+        .related(text, "all this is its text")
+        .help("put an `end note` where it should end")
 }
 
 /// Reports `accDescr {` without its `}`.
 pub(super) fn unclosed_description(keyword: Span, text: Span) -> Diagnostic {
-    swallowed_line(
-        keyword,
-        "this description continues up to the end of the diagram",
-    )
-    .related(text, "all this is its text")
-    .help("close it with `}`")
+    let message = "this description continues up to the end of the diagram";
+    swallowed_line(keyword, message)
+        .related(text, "all this is its text")
+        .help("close it with `}`")
 }
 
 /// Reports `%%{init: …` without its `}%%`.

@@ -229,7 +229,7 @@ impl<'a> Parser<'a> {
             }
             Kind::Divider => {
                 self.bump();
-                self.push(token.start, token.end, StatementKind::Divider);
+                self.push(token.start..token.end, StatementKind::Divider);
                 self.remember(Shape::Other, LineEntry::Divider, token.start..token.end);
                 Ok(())
             }
@@ -251,8 +251,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn push(&mut self, start: usize, end: usize, kind: StatementKind) {
-        let span = self.trimmed_span(start..end);
+    fn push(&mut self, range: Range<usize>, kind: StatementKind) {
+        let span = self.trimmed_span(range);
         let home = self.frames.last().map_or(0, |frame| frame.home);
         if let Some(frame) = self.frames.get_mut(home) {
             frame.statements.push(Statement { span, kind });
@@ -326,7 +326,7 @@ impl Parser<'_> {
                 body: None,
                 drawn,
             };
-            self.push(start, brace, StatementKind::Declaration(declared));
+            self.push(start..brace, StatementKind::Declaration(declared));
             self.open_nothing();
         } else {
             self.frames.push(Frame {
@@ -377,7 +377,7 @@ impl Parser<'_> {
             body: Some(Body { statements }),
             drawn: opened.drawn,
         };
-        self.push(opened.start, end, StatementKind::Declaration(declaration));
+        self.push(opened.start..end, StatementKind::Declaration(declaration));
     }
 
     /// Closes all open braces, and reports each.

@@ -101,10 +101,7 @@ fn same_as_star(span: Span, id: &str, star: Span) -> Diagnostic {
 
 /// Reports a composite named `root`.
 fn root_composite(span: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::TakenName,
-        span,
-        "Mermaid takes a composite `root` for the whole diagram, and draws no transition to it",
-    )
-    .help("give the composite another name")
+    let message =
+        "Mermaid takes a composite `root` for the whole diagram, and draws no transition to it";
+    Diagnostic::new(Code::TakenName, span, message).help("give the composite another name")
 }

@@ -78,6 +78,28 @@ pub struct State {
     pub children: Vec<State>,
 }
 
+impl State {
+    /// Returns its blocks of content: on entry, on exit, at its beginning, and of its transitions.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Vec<Content>> {
+        let initial = self.initial.iter().map(|initial| &initial.content);
+        let transitions = self.transitions.iter().map(|it| &it.content);
+        let handlers = self.entry.iter().chain(&self.exit);
+        handlers.chain(initial).chain(transitions)
+    }
+}
+
+/// Visits the content of a block, that of conditions included.
+pub(crate) fn visit_content<'c>(list: &'c [Content], visit: &mut impl FnMut(&'c ContentKind)) {
+    for content in list {
+        visit(&content.kind);
+        if let ContentKind::If(branches) = &content.kind {
+            for branch in branches {
+                visit_content(&branch.content, visit);
+            }
+        }
+    }
+}
+
 /// The beginning of a state: the attribute `initial`, or the element.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initial {

@@ -1,15 +1,14 @@
 //! Messages that several files send, those of [`crate::lower::scxml`] included.
 
+use statemark_text::list::join;
+
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};
 
 /// Choices for a message: `` `a`, `b` or `c` ``.
 pub(super) fn choices(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        _ => quoted.concat(),
-    }
+    join(&quoted, "or")
 }
 
 fn misplaced(place: Span, message: String) -> Diagnostic {
@@ -239,33 +238,24 @@ pub(crate) fn undeclared_location<'k>(
 
 /// Reports that a value is no expression.
 pub(crate) fn no_expression(place: Span) -> Diagnostic {
-    always_fails(
-        place,
-        "this is no expression, so it has no value".to_owned(),
-    )
-    .help("write an expression: a value, or what computes one")
+    let message = "this is no expression, so it has no value".to_owned();
+    always_fails(place, message).help("write an expression: a value, or what computes one")
 }
 
 /// Reports that an initial value is no expression.
 pub(crate) fn no_initial_value(place: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::AlwaysFails,
-        place,
-        "this is no expression, so there is no value at first",
-    )
-    .label("always fails")
-    .note("SCXML raises `error.execution` here when the machine starts")
-    .help("write a value, or leave it out")
+    let message = "this is no expression, so there is no value at first";
+    Diagnostic::new(Code::AlwaysFails, place, message)
+        .label("always fails")
+        .note("SCXML raises `error.execution` here when the machine starts")
+        .help("write a value, or leave it out")
 }
 
 /// Reports that a condition is no expression.
 pub(crate) fn no_condition(place: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::AlwaysFails,
-        place,
-        "this is no expression, so the transition is never taken",
-    )
-    .label("always fails")
-    .note("SCXML takes such a condition for false")
-    .help("write a condition, or remove the transition")
+    let message = "this is no expression, so the transition is never taken";
+    Diagnostic::new(Code::AlwaysFails, place, message)
+        .label("always fails")
+        .note("SCXML takes such a condition for false")
+        .help("write a condition, or remove the transition")
 }

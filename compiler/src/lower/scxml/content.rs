@@ -5,7 +5,7 @@ use super::native::is_no_expression;
 use super::{Lowering, plain};
 use crate::arena::{Arena, Handle};
 use crate::diag::{Code, Diagnostic, nearest};
-use crate::front::scxml::ast::{Branch, Content, ContentKind};
+use crate::front::scxml::ast::{Branch, Content, ContentKind, visit_content};
 use crate::front::scxml::messages;
 use crate::front::words::{slug, to_nfc};
 use crate::ir::{
@@ -21,33 +21,16 @@ impl Lowering<'_, '_> {
     /// Adds a timer for each id and event that is sent, in the order of the text.
     pub(super) fn add_timers(&mut self) {
         for node in self.nodes.clone() {
-            let state = node.state;
-            let blocks = state.entry.iter().chain(&state.exit);
-            let initial = state.initial.iter().map(|initial| &initial.content);
-            let transitions = state
-                .transitions
-                .iter()
-                .map(|transition| &transition.content);
-            for block in blocks.chain(initial).chain(transitions) {
-                self.find_sends(block);
+            for block in node.state.blocks() {
+                visit_content(block, &mut |content| {
+                    if let ContentKind::Send { event, id, .. } = content {
+                        self.add_timer(event, id.as_ref());
+                    }
+                });
             }
         }
         for (id, event) in &self.document.timers {
             self.add_timer(event, Some(id));
-        }
-    }
-
-    fn find_sends(&mut self, list: &[Content]) {
-        for content in list {
-            match &content.kind {
-                ContentKind::Send { event, id, .. } => self.add_timer(event, id.as_ref()),
-                ContentKind::If(branches) => {
-                    for branch in branches {
-                        self.find_sends(&branch.content);
-                    }
-                }
-                _ => {}
-            }
         }
     }
 

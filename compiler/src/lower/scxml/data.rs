@@ -10,7 +10,7 @@ use super::native::is_no_expression;
 use super::{Lowering, plain};
 use crate::arena::Handle;
 use crate::excerpt::Excerpt;
-use crate::front::scxml::ast::{self, ContentKind, GuardKind, Operator};
+use crate::front::scxml::ast::{ContentKind, GuardKind, Operator, visit_content};
 use crate::front::scxml::messages;
 use crate::ir::{Constant, ExpressionKind, Field, HostGuard, Type};
 use crate::source::{Span, Spanned};
@@ -49,17 +49,13 @@ impl Lowering<'_, '_> {
                 }
                 self.data.ids.insert(id);
             }
-            let state = node.state;
-            let transitions = state.transitions.iter().map(|it| &it.content);
-            let initial = state.initial.iter().map(|it| &it.content);
-            for block in state
-                .entry
-                .iter()
-                .chain(&state.exit)
-                .chain(initial)
-                .chain(transitions)
-            {
-                note_assigned(block, &mut self.data.assigned);
+            for block in node.state.blocks() {
+                visit_content(block, &mut |content| {
+                    if let ContentKind::Assign(all) = content {
+                        let names = all.iter().map(|assign| first_name(&assign.location));
+                        self.data.assigned.extend(names);
+                    }
+                });
             }
         }
         for node in self.nodes.clone() {
@@ -171,21 +167,10 @@ impl Lowering<'_, '_> {
     }
 }
 
-fn note_assigned(list: &[ast::Content], assigned: &mut BTreeSet<String>) {
-    for content in list {
-        match &content.kind {
-            ContentKind::Assign(all) => assigned.extend(all.iter().map(|assign| {
-                let path = plain(&assign.location);
-                path.split('.').next().unwrap_or("").to_owned()
-            })),
-            ContentKind::If(branches) => {
-                for branch in branches {
-                    note_assigned(&branch.content, assigned);
-                }
-            }
-            _ => {}
-        }
-    }
+/// Returns the first name of a dotted path.
+fn first_name(path: &Spanned<String>) -> String {
+    let path = plain(path);
+    path.split('.').next().unwrap_or("").to_owned()
 }
 
 fn type_of(value: &Value) -> Type {

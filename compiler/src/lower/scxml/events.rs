@@ -6,7 +6,7 @@
 
 use super::{Lowering, plain};
 use crate::arena::Handle;
-use crate::front::scxml::ast::{self, Content, ContentKind, Kind};
+use crate::front::scxml::ast::{self, Content, ContentKind, Kind, visit_content};
 use crate::front::scxml::messages;
 use crate::ir::{Event, EventKind, State, StateKind};
 use crate::source::{Span, Spanned};
@@ -121,24 +121,17 @@ impl Lowering<'_, '_> {
     }
 
     fn mention(&mut self, list: &[Content]) {
-        for content in list {
-            match &content.kind {
-                ContentKind::Raise(event) | ContentKind::Send { event, .. } => {
-                    self.mention_event(&plain(event), event.span);
-                }
-                ContentKind::If(branches) => {
-                    for branch in branches {
-                        self.mention(&branch.content);
-                    }
-                }
-                ContentKind::Assign(_) => self.known.assigns = true,
-                ContentKind::Failure => {
-                    self.known.assigns = true;
-                    self.known.fails_to_send = true;
-                }
-                ContentKind::Cancel(_) | ContentKind::Log { .. } | ContentKind::Host => {}
+        visit_content(list, &mut |content| match content {
+            ContentKind::Raise(event) | ContentKind::Send { event, .. } => {
+                self.mention_event(&plain(event), event.span);
             }
-        }
+            ContentKind::Assign(_) => self.known.assigns = true,
+            ContentKind::Failure => {
+                self.known.assigns = true;
+                self.known.fails_to_send = true;
+            }
+            _ => {}
+        });
     }
 
     /// Mentions an event that the document names.

@@ -287,13 +287,11 @@ fn undeclared_name(place: Span, name: &str, known: Option<&str>) -> Diagnostic {
 
 /// Reports a value other than `true` or `false` as a condition, which ECMAScript allows.
 fn not_a_truth_value(place: Span) -> Diagnostic {
-    foreign_expression(
-        place,
-        "this may be something else than true or false".to_owned(),
-    )
-    .label("no condition on its own")
-    .note("ECMAScript makes every value true or false; here only `true` is true")
-    .help("compare it: `count + 1 != 0`")
+    let message = "this may be something else than true or false".to_owned();
+    foreign_expression(place, message)
+        .label("no condition on its own")
+        .note("ECMAScript makes every value true or false; here only `true` is true")
+        .help("compare it: `count + 1 != 0`")
 }
 
 /// Reports a division: ECMAScript divides whole numbers to fractions.

@@ -7,6 +7,7 @@ use statemark_runs::Key;
 use statemark_runs::body::{Body, Effect, EffectStatus, Refused};
 use statemark_runs::runs::ReportEffect;
 use statemark_runs::state::EffectState;
+use statemark_text::list::join;
 
 use super::REPLAYED;
 use crate::args::{self, RunArgs, StoreArgs, TextFormat};
@@ -225,8 +226,7 @@ impl Answer {
         if let Some(refused) = &self.refused {
             let legal = match refused.legal.as_slice() {
                 [] => String::new(),
-                [only] => format!("; it may be {only}"),
-                [all @ .., last] => format!("; it may be {} or {last}", all.join(", ")),
+                all => format!("; it may be {}", join(all, "or")),
             };
             printer.refusal(&format!("{}{legal}", refused.reason));
         }

@@ -183,11 +183,7 @@ impl Parser<'_> {
             body: None,
             drawn,
         };
-        self.push(
-            range.start,
-            range.end,
-            StatementKind::Declaration(declaration),
-        );
+        self.push(range, StatementKind::Declaration(declaration));
     }
 
     /// Opens `state Two words {`, an error in Mermaid, under a name of both words.
@@ -295,7 +291,7 @@ impl Parser<'_> {
             subject: None,
             rest: None,
         };
-        self.push(range.start, range.end, StatementKind::Drawing(words));
+        self.push(range.clone(), StatementKind::Drawing(words));
         self.remember(Shape::Declaration, LineEntry::Other, range);
     }
 
@@ -328,8 +324,7 @@ impl Parser<'_> {
             };
             let is_verbatim = self.is_verbatim(&text);
             self.push(
-                range.start,
-                range.end,
+                range.clone(),
                 StatementKind::Description {
                     state,
                     description: parse_description(text, is_verbatim),

@@ -176,8 +176,7 @@ impl Parser<'_> {
             value.end
         };
         self.push(
-            first.lead,
-            end,
+            first.lead..end,
             StatementKind::Accessibility { title, text },
         );
         self.remember(Shape::Other, LineEntry::Other, first.lead..end);
@@ -208,7 +207,7 @@ impl Parser<'_> {
             subject,
             rest: rest.filter(|text| !text.value.is_empty()),
         };
-        self.push(first.start, end, StatementKind::Drawing(drawing));
+        self.push(first.start..end, StatementKind::Drawing(drawing));
         self.remember(Shape::Other, LineEntry::Other, first.start..end);
     }
 }
@@ -239,7 +238,7 @@ impl Parser<'_> {
             ));
         }
         let value = Spanned::new(direction, span);
-        self.push(whole.start, whole.end, StatementKind::Direction(value));
+        self.push(whole.clone(), StatementKind::Direction(value));
         self.remember(Shape::Other, LineEntry::Other, whole);
     }
 

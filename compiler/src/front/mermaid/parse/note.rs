@@ -169,7 +169,7 @@ impl Parser<'_> {
     ) {
         self.is_ordered |= left.is_some();
         let note = Note { state, left, text };
-        self.push(first.start, end, StatementKind::Note(note));
+        self.push(first.start..end, StatementKind::Note(note));
         self.remember(Shape::Note, LineEntry::Other, first.start..end);
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{LineEntry, Parser};
 use crate::diag::{Code, Diagnostic, Diags};
-use crate::front::mermaid::ast::{Body, Diagram, Endpoint, EndpointKind, StatementKind};
+use crate::front::mermaid::ast::{Diagram, Endpoint, StatementKind};
 use crate::front::mermaid::lex::rule::is_space;
 use crate::front::mermaid::messages::{quote, slug};
 use crate::source::{Span, Spanned};
@@ -114,31 +114,16 @@ fn is_half_star(id: &str) -> bool {
 
 /// Reports broken `[*]` at the ends of transitions, as in `paid --> [*`.
 pub(super) fn check_stars(diagram: &Diagram, diags: &mut Diags) {
-    check_body(&diagram.body, diags);
-}
-
-/// Checks a body, at most [`super::super::parse::MAX_DEPTH`] deep.
-fn check_body(inner: &Body, diags: &mut Diags) {
-    for statement in &inner.statements {
-        match &statement.kind {
-            StatementKind::Transition(transition) => {
-                check_endpoint(&transition.source, "start", diags);
-                check_endpoint(&transition.target, "end", diags);
-            }
-            StatementKind::Declaration(declaration) => {
-                if let Some(inner) = &declaration.body {
-                    check_body(inner, diags);
-                }
-            }
-            _ => {}
+    diagram.body.visit(&mut |statement| {
+        if let StatementKind::Transition(transition) = &statement.kind {
+            check_endpoint(&transition.source, "start", diags);
+            check_endpoint(&transition.target, "end", diags);
         }
-    }
+    });
 }
 
 fn check_endpoint(endpoint: &Endpoint, place: &str, diags: &mut Diags) {
-    if let EndpointKind::Id(id) = &endpoint.target
-        && is_half_star(id)
-    {
+    if let Some(id) = endpoint.id().filter(|id| is_half_star(id)) {
         diags.push(half_star(endpoint.span, id, place));
     }
 }
@@ -276,11 +261,9 @@ pub(super) fn foreign_arrow(span: Span, line: &str, arrow: Range<usize>) -> Diag
 pub(super) fn words_on_line(facts: &StrayLine) -> Diagnostic {
     let words = quote(&facts.words);
     if facts.words == "}" {
-        return stray_words(
-            facts.words_span,
-            "this `}` closes nothing, and is read as a state",
-        )
-        .help("remove it, or look for the `{` that is missing above");
+        let message = "this `}` closes nothing, and is read as a state";
+        return stray_words(facts.words_span, message)
+            .help("remove it, or look for the `{` that is missing above");
     }
     let one = !facts.words.contains(char::is_whitespace);
     let message = if one {

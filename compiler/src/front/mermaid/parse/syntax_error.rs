@@ -33,12 +33,10 @@ pub(super) fn misplaced_divider(span: Span, inside: bool) -> Diagnostic {
             "--",
         );
     }
-    error(
-        span,
-        "`--` divides the regions of a composite, and here is none",
-    )
-    .label("outside of braces")
-    .help("put the regions between the braces of a `state name { … }`")
+    let message = "`--` divides the regions of a composite, and here is none";
+    error(span, message)
+        .label("outside of braces")
+        .help("put the regions between the braces of a `state name { … }`")
 }
 
 /// Reports a `{` after something that can't have a body.
@@ -369,15 +367,11 @@ pub(super) fn bad_floating_note(line: Span) -> Diagnostic {
         .help("write `note \"text\" as name`; the text can't begin with `as`")
 }
 
-/// Reports `end note` without an open note.
-///
-/// `removal` removes the line.
+/// Reports `end note` without an open note; `removal` removes the line.
 pub(super) fn stray_end_note(span: Span, removal: Option<Edit>) -> Diagnostic {
     let diagnostic = error(span, "no note is open here")
         .label("ends nothing")
         .note("a note with its text after a colon ends with its line");
-    match removal {
-        Some(edit) => diagnostic.fix_all(Applicability::Safe, "remove this `end note`", vec![edit]),
-        None => diagnostic.help("remove this `end note`"),
-    }
+    let edits = removal.map(|edit| vec![edit]);
+    diagnostic.fix_or_help(Applicability::Safe, "remove this `end note`", edits)
 }

@@ -24,8 +24,7 @@ impl Parser<'_> {
                 let is_verbatim = self.is_verbatim(&text);
                 self.check_keyword(first.start..next.end, &source);
                 self.push(
-                    first.start,
-                    next.end,
+                    first.start..next.end,
                     StatementKind::Description {
                         state: source,
                         description: parse_description(text, is_verbatim),
@@ -45,7 +44,7 @@ impl Parser<'_> {
             _ => {
                 let end = self.used;
                 self.check_semicolon(first.start..end, &source);
-                self.push(first.start, end, StatementKind::Mention(source));
+                self.push(first.start..end, StatementKind::Mention(source));
                 self.remember(Shape::Mention, LineEntry::Mention, first.start..end);
                 Ok(())
             }
@@ -84,8 +83,7 @@ impl Parser<'_> {
             Shape::Transition
         };
         self.push(
-            first.start,
-            end,
+            first.start..end,
             StatementKind::Transition(Transition {
                 source,
                 target,
@@ -252,11 +250,8 @@ fn find_comment(text: &str) -> Option<(usize, &'static str)> {
 
 /// Reports a text that a `;` cuts; the rest becomes states.
 fn cut_label(mark: Span, rest: Span, lost: &str) -> Diagnostic {
-    let diagnostic = Diagnostic::new(
-        Code::SemicolonInLabel,
-        mark,
-        "the text ends at this `;`, and the `;` is read as a state",
-    );
+    let message = "the text ends at this `;`, and the `;` is read as a state";
+    let diagnostic = Diagnostic::new(Code::SemicolonInLabel, mark, message);
     if lost.is_empty() {
         return diagnostic.unsafe_fix("remove the `;`", mark, "");
     }
@@ -285,9 +280,7 @@ fn swallowed_by_label(text: Span, message: impl Into<String>) -> Diagnostic {
         .note("after a colon, a text continues to the end of its line")
 }
 
-/// Reports `a --> b : label %% comment`.
-///
-/// `edits` put the comment on a line of its own.
+/// Reports `a --> b : label %% comment`; `edits` put the comment on a line of its own.
 fn swallowed_comment(text: Span, comment: &str, edits: Option<Vec<Edit>>) -> Diagnostic {
     let message = format!(
         "`{}` is no comment here, but part of a text",
@@ -295,10 +288,7 @@ fn swallowed_comment(text: Span, comment: &str, edits: Option<Vec<Edit>>) -> Dia
     );
     let diagnostic = swallowed_by_label(text, message);
     let title = "put the comment on a line of its own";
-    match edits {
-        Some(edits) => diagnostic.fix_all(Applicability::Unsafe, title, edits),
-        None => diagnostic.help(title),
-    }
+    diagnostic.fix_or_help(Applicability::Unsafe, &title, edits)
 }
 
 /// Reports `a --> b : label c --> d`.
