@@ -288,7 +288,7 @@ fn swallowed_comment(text: Span, comment: &str, edits: Option<Vec<Edit>>) -> Dia
     );
     let diagnostic = swallowed_by_label(text, message);
     let title = "put the comment on a line of its own";
-    diagnostic.fix_or_help(Applicability::Unsafe, &title, edits)
+    diagnostic.fix_or_help(Applicability::Unsafe, title, edits)
 }
 
 /// Reports `a --> b : label c --> d`.
