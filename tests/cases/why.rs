@@ -61,7 +61,7 @@ fn play(text: &str) -> String {
         match Question::of(line) {
             Some(question) => {
                 let copy = || again(&case, at);
-                played += &question.asked(&bench, &copy);
+                played += &question.ask_why(&bench, &copy);
             }
             None => played += &answer(&bench, line),
         }
@@ -106,7 +106,7 @@ impl<'l> Question<'l> {
         (loaded, why.reasons)
     }
 
-    fn asked(&self, bench: &Bench, copy: &dyn Fn() -> Bench) -> String {
+    fn ask_why(&self, bench: &Bench, copy: &dyn Fn() -> Bench) -> String {
         let (loaded, reasons) = self.why(bench);
         assert!(!reasons.is_empty(), "a run that nothing is to be said of");
         let mut text = String::new();
@@ -268,7 +268,7 @@ impl<'l> Question<'l> {
                 ))
             }
             Remedy::Approve { request } | Remedy::Answer { request } => {
-                self.settle(bench, run, request)
+                self.answer_request(bench, run, request)
             }
             Remedy::Deny { request } => {
                 let answer = AnswerRequest::new(request, Reply::Deny);
@@ -347,7 +347,7 @@ impl<'l> Question<'l> {
     }
 
     /// Settles a request as one of those who may.
-    fn settle(&self, bench: &Bench, run: &str, request: &str) -> Result<String, RunError> {
+    fn answer_request(&self, bench: &Bench, run: &str, request: &str) -> Result<String, RunError> {
         let loaded = bench.runs.load(&run.parse().unwrap())?;
         let asked = &loaded.state.requests[request];
         let opened = &asked.opened;

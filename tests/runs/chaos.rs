@@ -84,7 +84,7 @@ fn open(folder: &Path) -> SqliteStore {
 }
 
 /// Tells other processes of the folder something.
-fn tell(folder: &Path, word: &str) {
+fn notify(folder: &Path, word: &str) {
     std::fs::write(folder.join(word), "").unwrap();
 }
 

@@ -39,7 +39,7 @@ fn documents_that_are_no_text_are_no_harm() {
 }
 
 #[test]
-fn of_many_findings_the_first_are_told() {
+fn of_many_findings_the_first_are_reported() {
     let contract = json!({"sections": [{"heading": "A", "ids": true}]});
     let contract = Contract::parse(&contract).unwrap();
     let document = "# A\n\n".to_owned() + &"- no id\n".repeat(5_000);

@@ -17,7 +17,7 @@ use repository::{Snapshot, Work};
 
 const SPEC: &str = "# Ship\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> plan\n    plan --> build : go\n    build --> plan : again\n```\n";
 
-fn begun() -> Bench {
+fn started_bench() -> Bench {
     let bench = Bench::new(&[("case.md", SPEC)]);
     let start = StartRun {
         workflow: bench.runs.workflows().ids().remove(0),
@@ -48,7 +48,7 @@ fn put_back(bench: &Bench, name: &str) -> Result<(), RunError> {
 /// Saves, lets something happen, puts back: the files are as they were, and so is all that is git's; and what was
 /// overwritten can be had again.
 fn there_and_back(work: &Work, happens: impl FnOnce(&Work)) {
-    let bench = begun();
+    let bench = started_bench();
     let before = Snapshot::of(work);
     let git = work.git_state();
     saved(&bench.runs, &bench, work.path(), "one").unwrap();
@@ -144,7 +144,7 @@ fn ignored_files_stay() {
         .write("built/x", "1");
     work.write("tracked.log", "tracked although ignored");
     work.git(&["add", "-f", "tracked.log"]);
-    let bench = begun();
+    let bench = started_bench();
     saved(&bench.runs, &bench, work.path(), "one").unwrap();
     work.write("a.log", "2")
         .write("built/y", "2")
@@ -214,7 +214,7 @@ fn repositories_inside_are_left_alone() {
     inside.write("theirs", "1").commit();
     let empty = work.inside("empty");
     empty.write("nothing committed", "1");
-    let bench = begun();
+    let bench = started_bench();
     saved(&bench.runs, &bench, work.path(), "one").unwrap();
     work.write("own", "2");
     inside.write("theirs", "2").commit();
@@ -231,7 +231,7 @@ fn repositories_inside_are_left_alone() {
 fn a_rewind_takes_the_files_along() {
     let work = Work::new();
     work.write("plan", "1").commit();
-    let bench = begun();
+    let bench = started_bench();
     let order = bench.order("r");
     saved(&bench.runs, &bench, work.path(), "one").unwrap();
     let go = |event: &str| {
@@ -279,7 +279,7 @@ fn a_dry_run_names_the_files_that_would_change() {
         .write("changed", "1")
         .write("sub/gone", "1");
     work.link("link", "kept").write("bit", "1").commit();
-    let bench = begun();
+    let bench = started_bench();
     let order = bench.order("r");
     saved(&bench.runs, &bench, work.path(), "one").unwrap();
     let mut rewind = RewindRun::to(2);
@@ -321,7 +321,7 @@ fn a_dry_run_names_the_files_that_would_change() {
 fn a_fork_takes_the_files_along() {
     let work = Work::new();
     work.write("plan", "1").commit();
-    let bench = begun();
+    let bench = started_bench();
     let (order, other) = (bench.order("r"), bench.order("f"));
     let mut fork = ForkRun::new(order.run.clone(), 1);
     fork.restore_workspace = true;
@@ -400,7 +400,7 @@ fn a_fork_takes_the_files_along() {
 
 /// The files that a child would find aren't there before they are put back.
 #[test]
-fn a_fork_with_files_starts_its_children_behind_them() {
+fn a_fork_starts_its_children_after_its_files_are_back() {
     let spec = "# Auto\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> job\n    job --> ok : done\n    ok --> job : again\n```\n\n```json definition\n{\"id\": \"auto\", \"states\": {\"job\": {\"invoke\": {\"src\": \"kid\"}}}}\n```\n";
     let kid = "# Kid\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> k1\n    k1 --> [*] : end\n```\n\n```json definition\n{\"id\": \"kid\"}\n```\n";
     let bench = Bench::new(&[("auto.md", spec), ("kid.md", kid)]);
@@ -436,7 +436,7 @@ fn a_fork_with_files_starts_its_children_behind_them() {
 fn what_cannot_be_put_back_says_so() {
     let work = Work::new();
     work.write("a", "1").commit();
-    let bench = begun();
+    let bench = started_bench();
     let order = bench.order("r");
     saved(&bench.runs, &bench, work.path(), "one").unwrap();
     let nowhere = saved(&bench.runs, &bench, &work.path().join("nowhere"), "two");
@@ -477,7 +477,7 @@ fn what_cannot_be_put_back_says_so() {
 
 #[test]
 fn a_restore_that_is_refused_carries_out_nobody_elses() {
-    let bench = begun();
+    let bench = started_bench();
     let work = Work::new();
     work.write("kept", "1").commit();
     saved(&bench.runs, &bench, work.path(), "one").unwrap();

@@ -108,7 +108,7 @@ impl Known {
 }
 
 /// What a rewind takes back.
-fn taken(state: &RunState) -> impl PartialEq + std::fmt::Debug + use<> {
+fn rewound_parts(state: &RunState) -> impl PartialEq + std::fmt::Debug + use<> {
     let state = state.clone();
     (
         state.leaves,
@@ -199,7 +199,7 @@ proptest! {
                 prop_assert_eq!(&*loaded.state, &anew);
                 prop_assert_eq!(loaded.head.seq, number(known.states.len()));
                 let expected = &known.states.last().unwrap().0;
-                prop_assert_eq!(taken(expected), taken(&anew));
+                prop_assert_eq!(rewound_parts(expected), rewound_parts(&anew));
                 let live = state::live_records(bench.runs.store(), &run, None, &[]).unwrap();
                 for (place, (_, counts)) in known.states.iter().enumerate() {
                     prop_assert_eq!(live.contains(number(place) + 1), *counts);

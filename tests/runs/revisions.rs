@@ -147,7 +147,7 @@ impl Model {
 }
 
 /// What the run says of the same.
-fn found(runs: &Runs, state: &RunState) -> Model {
+fn model_of_run(runs: &Runs, state: &RunState) -> Model {
     let revisions = state.artifacts.get("text").into_iter().flatten();
     let revisions = revisions.zip(1..).map(|(revision, number)| {
         let it = &revision.artifact;
@@ -220,7 +220,7 @@ fn ready(runs: &Runs, order: &Order) {
         runs.execute(order, &send).unwrap().outcome
     };
     let loaded = runs.load(&order.run).unwrap();
-    let stands = loaded.state.standing("text").is_some();
+    let stands = loaded.state.final_revision("text").is_some();
     let mut reasons = explain(&loaded, Some("ready")).unwrap().reasons;
     let next = reasons.remove(0).remedy.unwrap();
     match (send("ready"), stands) {
@@ -281,7 +281,7 @@ proptest! {
             done(&bench.runs, &order, act);
             model.act(act);
             let loaded = bench.runs.load(&order.run).unwrap();
-            prop_assert_eq!(&found(&bench.runs, &loaded.state), &model, "after {:?}", act);
+            prop_assert_eq!(&model_of_run(&bench.runs, &loaded.state), &model, "after {:?}", act);
             let anew = state::replay(bench.runs.store(), &order.run, None).unwrap();
             prop_assert_eq!(anew, loaded.state.as_ref().clone());
         }

@@ -26,7 +26,7 @@ fn redactor() -> Redactor {
 }
 
 #[test]
-fn secrets_are_told_from_texts() {
+fn secrets_differ_from_plain_strings() {
     let twice = [GITHUB, JWT].map(|it| it.repeat(2));
     let token = format!("smk_{}", "0123456789abcdef".repeat(4));
     let cases: [(&str, &str); 26] = [
@@ -128,7 +128,7 @@ fn names_and_values_of_json_are_redacted() {
 }
 
 #[test]
-fn what_can_be_told_from_words_is_secret() {
+fn what_differs_from_words_is_secret() {
     let taken = |value: &str| {
         let redactor = Redactor::new([("A_KEY".to_owned(), value.to_owned())]);
         redactor.names().count() > 0

@@ -103,21 +103,22 @@ pub(crate) const SPECS: [(&str, &str); 2] = [
     ),
 ];
 
-fn of(texts: &'static [&'static str]) -> impl Strategy<Value = String> {
+fn any_of(texts: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(texts).prop_map(str::to_owned)
 }
 
 fn request() -> impl Strategy<Value = String> {
-    (of(&["r", "r", "r", "r/test/1", "f"]), 1..16_u64).prop_map(|(run, seq)| format!("{run}:{seq}"))
+    (any_of(&["r", "r", "r", "r/test/1", "f"]), 1..16_u64)
+        .prop_map(|(run, seq)| format!("{run}:{seq}"))
 }
 
-fn who() -> impl Strategy<Value = String> {
-    of(&["", "", "", "as ann ", "as agent bo "])
+fn caller() -> impl Strategy<Value = String> {
+    any_of(&["", "", "", "as ann ", "as agent bo "])
 }
 
 /// What is done to the run, and by whom.
 fn deeds() -> impl Strategy<Value = String> {
-    let send = of(&[
+    let send = any_of(&[
         "send go",
         "send go",
         "send go",
@@ -138,7 +139,7 @@ fn deeds() -> impl Strategy<Value = String> {
         "keyed k ask",
         "keyed l sub",
     ]);
-    let tool = of(&[
+    let tool = any_of(&[
         "used Edit",
         "used Edit {\"files\": [\"db/a.sql\"]}",
         "used Edit {\"files\": [\"db/DONE\"]}",
@@ -147,13 +148,13 @@ fn deeds() -> impl Strategy<Value = String> {
         "reserve Edit {\"call\": \"2\"}",
         "used Edit {\"call\": \"2\", \"files\": [\"db/b.sql\"]}",
     ]);
-    let open = of(&[
+    let open = any_of(&[
         "open text {\"prompt\": \"Who?\", \"blocking\": true}",
         "open select {\"prompt\": \"Which?\", \"choices\": [\"a\", \"b\"], \"expires_in\": 7000}",
         "open review {\"prompt\": \"Fine?\"}",
         "open approval {\"prompt\": \"May I?\", \"expires_in\": 9000}",
     ]);
-    let control = of(&[
+    let control = any_of(&[
         "pause",
         "pause",
         "continue",
@@ -167,7 +168,7 @@ fn deeds() -> impl Strategy<Value = String> {
         "force work",
     ]);
     let settle = (
-        of(&[
+        any_of(&[
             "approve",
             "approve",
             "approve",
@@ -176,20 +177,20 @@ fn deeds() -> impl Strategy<Value = String> {
             "withdraw",
         ]),
         request(),
-        of(&["", " well"]),
+        any_of(&["", " well"]),
     )
         .prop_map(|(how, request, words)| format!("{how} {request}{words}"));
     let value = request().prop_map(|request| format!("answer {request} \"a\""));
     let done = prop_oneof![
-        12 => (of(&["", "", "", "@f ", "@r/test/1 "]), who(), send).prop_map(|(run, who, send)| {
+        12 => (any_of(&["", "", "", "@f ", "@r/test/1 "]), caller(), send).prop_map(|(run, who, send)| {
             // A line under a key is nobody's but the agent's.
             let who = if send.starts_with("keyed") { "" } else { &who };
             format!("{run}{who}{send}")
         }),
         3 => tool,
         2 => open,
-        2 => (of(&["", "", "as ann "]), control).prop_map(|(who, deed)| format!("{who}{deed}")),
-        6 => (of(&["as ann ", "as ann ", "as agent bo ", "as nobody "]), settle)
+        2 => (any_of(&["", "", "as ann "]), control).prop_map(|(who, deed)| format!("{who}{deed}")),
+        6 => (any_of(&["as ann ", "as ann ", "as agent bo ", "as nobody "]), settle)
             .prop_map(|(who, deed)| format!("{who}{deed}")),
         2 => value.prop_map(|deed| format!("as ann {deed}")),
     ];
@@ -197,15 +198,15 @@ fn deeds() -> impl Strategy<Value = String> {
         14 => done,
         3 => (1..12_u64).prop_map(|seconds| format!("wait {seconds}s")),
         1 => (1..12_u64).prop_map(|seconds| format!("pass {seconds}s")),
-        2 => (1..14_u64, of(&["", " force", " without", " with 1-1-state-0"]))
+        2 => (1..14_u64, any_of(&["", " force", " without", " with 1-1-state-0"]))
             .prop_map(|(to, how)| format!("rewind {to}{how}")),
-        1 => (1..14_u64, of(&["", "", " before write", " before work", " before told,plan", " before test"]))
+        1 => (1..14_u64, any_of(&["", "", " before write", " before work", " before told,plan", " before test"]))
             .prop_map(|(at, before)| format!("@f fork r {at}{before}")),
-        1 => (1..14_u64, of(&["plan", "write", "read", "told", "docs", "test,migrate", "over"]))
+        1 => (1..14_u64, any_of(&["plan", "write", "read", "told", "docs", "test,migrate", "over"]))
             .prop_map(|(at, before)| format!("forking r {at} before {before}")),
-        2 => (2..14_u64, 1..3_u64, of(&["intended", "succeeded", "unknown", "failed", "compensated"]))
+        2 => (2..14_u64, 1..3_u64, any_of(&["intended", "succeeded", "unknown", "failed", "compensated"]))
             .prop_map(|(seq, number, status)| format!("effect r:{seq}:{number} {status}")),
-        1 => (of(&["plan", "write", "read", "test", "nowhere"]), of(&["running", "waiting", "completed", "failed"]))
+        1 => (any_of(&["plan", "write", "read", "test", "nowhere"]), any_of(&["running", "waiting", "completed", "failed"]))
             .prop_map(|(step, status)| format!("report all {step} {status}")),
         1 => Just("why".to_owned()),
     ]
@@ -216,7 +217,7 @@ fn over(store: Arc<dyn Store>, clock: Arc<ManualClock>) -> Bench {
 }
 
 /// What a line comes to, and whether everything is in order afterwards.
-fn played(bench: &Bench, line: &str) -> String {
+fn play_line(bench: &Bench, line: &str) -> String {
     let mut line = line;
     // `why` of a transcript holds its own answers against the run.
     if let Some(rest) = line.strip_prefix("@f ").filter(|it| it.starts_with("why")) {
@@ -271,7 +272,7 @@ fn sqlite_and_memory_give_the_same_answers_and_replay_to_the_same() {
             let file = SqliteStore::open(&place.join("runs.db"), Arc::clone(&other)).unwrap();
             let file = over(Arc::new(file), other);
             for line in std::iter::once("start").chain(lines.iter().map(String::as_str)) {
-                prop_assert_eq!(played(&memory, line), played(&file, line), "{}", line);
+                prop_assert_eq!(play_line(&memory, line), play_line(&file, line), "{}", line);
             }
             prop_assert_eq!(checked(&memory), checked(&file));
             std::fs::remove_dir_all(place).unwrap();

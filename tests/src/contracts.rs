@@ -8,7 +8,7 @@ use statemark_compiler::diag::render::{Style, full};
 use crate::specs::compile_text;
 
 /// What the compiler finds in a definition of an artifact that is like that contract.
-fn found(contract: &str) -> String {
+fn diagnostics(contract: &str) -> String {
     let text = format!(
         r#"{{
   "id": "paper",
@@ -28,9 +28,9 @@ fn found(contract: &str) -> String {
 fn the_compiler_names_the_contracts_that_the_store_has() {
     let has: BTreeSet<String> = statemark_runs::builtins().into_iter().collect();
     for name in &has {
-        assert_eq!(found(name), "");
+        assert_eq!(diagnostics(name), "");
     }
-    let told = found("ralph/song");
+    let told = diagnostics("ralph/song");
     let texts = told.split('"').filter(|it| it.starts_with("ralph/"));
     let named: BTreeSet<String> = texts
         .filter(|it| *it != "ralph/song")

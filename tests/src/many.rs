@@ -74,7 +74,7 @@ fn two_hundred_wrong_names_give_two_hundred_errors() {
 }
 
 #[test]
-fn several_machines_of_a_document_are_told_apart() {
+fn several_machines_of_a_document_have_their_own_names() {
     let section = |name: &str| {
         format!(
             "## STATE-MACHINE: {name}\n\n```mermaid\nstateDiagram-v2\n[*] --> shut\nshut --> open : push\nopen --> shut : pull\n```\n\n"

@@ -97,7 +97,7 @@ trait Typed: Sized {
     type Payload: Clone;
     const NAME: &'static str;
 
-    fn begun() -> Self;
+    fn start() -> Self;
     /// An event by chance, and data for it.
     fn sending(chance: &mut Chance) -> Sending<Self::Payload>;
     fn send(&mut self, event: EventId, recorder: &mut Recorder) -> Stepped;
@@ -105,7 +105,7 @@ trait Typed: Sized {
     /// The time of its timer is over, if it has one.
     fn elapse(&mut self, recorder: &mut Recorder) -> Option<Stepped>;
     fn fields(&self) -> Vec<(&'static str, Option<Datum>)>;
-    fn said(&self) -> usize;
+    fn action_count(&self) -> usize;
 }
 
 /// What is the same for both.
@@ -123,7 +123,7 @@ macro_rules! sent {
             self.send_with_observed(data, recorder)
         }
 
-        fn said(&self) -> usize {
+        fn action_count(&self) -> usize {
             self.host().0
         }
     };
@@ -159,14 +159,14 @@ where
         .then(|| from[chance.below(from.len())].clone())
 }
 
-fn listed<T: Plain>(items: &[T]) -> Datum {
+fn list<T: Plain>(items: &[T]) -> Datum {
     Datum::List(items.iter().map(datum).collect())
 }
 
 impl Typed for plain::Machine<Quiet> {
     sent!(plain);
 
-    fn begun() -> Self {
+    fn start() -> Self {
         Self::new(Quiet::default())
     }
 
@@ -206,14 +206,14 @@ impl Typed for plain::Machine<Quiet> {
                     plan: some(chance, &[plan]),
                 };
                 let plan = data.plan.as_ref().map(|it| {
-                    let steps = it.steps.as_ref().map(|steps| listed(steps));
+                    let steps = it.steps.as_ref().map(|steps| list(steps));
                     object(vec![("name", Some(datum(&it.name))), ("steps", steps)])
                 });
                 let json = vec![
                     ("color", Some(datum(&data.color))),
                     ("note", data.note.as_ref().map(datum)),
                     ("why", data.why.as_ref().map(datum)),
-                    ("tags", data.tags.as_ref().map(|tags| listed(tags))),
+                    ("tags", data.tags.as_ref().map(|tags| list(tags))),
                     ("share", data.share.as_ref().map(datum)),
                     ("plan", plan),
                 ];
@@ -239,7 +239,7 @@ impl Typed for plain::Machine<Quiet> {
             ("extra", context.extra.as_ref().map(datum)),
             ("share", Some(datum(&context.share))),
             ("word", Some(datum(&context.word))),
-            ("tags", context.tags.as_ref().map(|tags| listed(tags))),
+            ("tags", context.tags.as_ref().map(|tags| list(tags))),
             ("place", Some(object(place))),
             ("plan", context.plan.clone()),
         ]
@@ -249,7 +249,7 @@ impl Typed for plain::Machine<Quiet> {
 impl Typed for assigning::Machine<Quiet> {
     sent!(assigning);
 
-    fn begun() -> Self {
+    fn start() -> Self {
         Self::new(Quiet::default()).unwrap()
     }
 
@@ -347,7 +347,7 @@ fn agree<M: Typed>() -> Tally {
             said: 0,
         };
         let mut by_table = Machine::start(&table, beside).unwrap();
-        let mut by_code = M::begun();
+        let mut by_code = M::start();
         let (mut left, mut right) = (Recorder::new(), Recorder::new());
         for moment in 0..chance.below(LENGTH) {
             let place = format!("{}, seed {seed}, event {moment}", M::NAME);
@@ -380,7 +380,7 @@ fn agree<M: Typed>() -> Tally {
             let beside = by_table.host();
             let typed = object(by_code.fields());
             assert_eq!(beside.data.to_datum(), typed, "{place}");
-            assert_eq!(beside.said, by_code.said(), "{place}");
+            assert_eq!(beside.said, by_code.action_count(), "{place}");
             tally.count(found, had_data);
         }
     }

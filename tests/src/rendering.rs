@@ -169,7 +169,7 @@ fn without_sequences(text: &str) -> String {
 }
 
 /// The place of the nth time that a text stands in a file.
-fn place(sources: &Sources, file: FileId, text: &str, nth: usize) -> Span {
+fn nth_span(sources: &Sources, file: FileId, text: &str, nth: usize) -> Span {
     let (start, found) = sources
         .file(file)
         .text()
@@ -191,7 +191,7 @@ fn case(
 ) -> Case {
     let mut sources = Sources::new();
     let file = sources.add(format!("specs/{name}.md"), text);
-    let diagnostics = findings(&|wanted, nth| place(&sources, file, wanted, nth));
+    let diagnostics = findings(&|wanted, nth| nth_span(&sources, file, wanted, nth));
     Case {
         name,
         sources,
@@ -261,7 +261,7 @@ fn several_files() -> Case {
     let mut sources = Sources::new();
     let one = sources.add("a/door.md", "## STATE-MACHINE: door\n");
     let two = sources.add("b/door.md", "# Doors\n\n## STATE-MACHINE: door\n");
-    let second = place(&sources, two, "door", 0);
+    let second = nth_span(&sources, two, "door", 0);
     let diagnostics = vec![
         Diagnostic::new(
             Code::DuplicateMachine,
@@ -269,13 +269,13 @@ fn several_files() -> Case {
             "two machines are called `door`",
         )
         .label("this one came later")
-        .related(place(&sources, one, "door", 0), "the first one")
+        .related(nth_span(&sources, one, "door", 0), "the first one")
         .fix_all(
             Applicability::Unsafe,
             "rename both",
             vec![
                 Edit {
-                    span: place(&sources, one, "door", 0),
+                    span: nth_span(&sources, one, "door", 0),
                     text: "front_door".to_owned(),
                 },
                 Edit {
@@ -284,7 +284,7 @@ fn several_files() -> Case {
                 },
             ],
         ),
-        unknown_state(place(&sources, one, "STATE", 0)),
+        unknown_state(nth_span(&sources, one, "STATE", 0)),
     ];
     Case {
         name: "several_files",
@@ -531,7 +531,7 @@ fn hostile() -> Case {
 
 fn place_of_bell(sources: &Sources) -> Span {
     let (file, _) = sources.iter().next().expect("a file");
-    place(sources, file, "\u{7}", 0)
+    nth_span(sources, file, "\u{7}", 0)
 }
 
 fn long_lines() -> Case {

@@ -230,7 +230,7 @@ fn mentions(text: &str, path: &str) -> bool {
 }
 
 #[test]
-fn codes_are_told_apart() {
+fn codes_are_distinct() {
     let ids: BTreeSet<&str> = Code::ALL.iter().map(|code| code.id()).collect();
     let names: BTreeSet<&str> = Code::ALL.iter().map(|code| code.name()).collect();
     assert_eq!(ids.len(), Code::ALL.len());

@@ -219,7 +219,7 @@ fn files_that_are_no_text_are_findings() {
 }
 
 #[test]
-fn a_crate_that_new_makes_has_a_spec_beside_its_program() {
+fn a_crate_that_new_makes_has_a_spec_next_to_its_program() {
     let scratch = Scratch::new("new_crate");
     perform(&Run::new("statemark new my-gate --rust"), &scratch.path);
     let program = fs::read_to_string(scratch.path.join("my-gate/src/main.rs")).unwrap();

@@ -1,4 +1,4 @@
-//! Contracts: what an artifact must be like, and where one isn't.
+//! Contracts: the rules of an artifact, and the check of a document against them.
 //!
 //! A contract comes from the definition: `artifacts: {NAME: …}`. For JSON it is a schema; for Markdown it names the
 //! sections, their order, and the content of each. A [`Verdict`] locates each finding and says how to mend it.

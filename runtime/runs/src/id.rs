@@ -100,8 +100,9 @@ macro_rules! name {
 name! {
     /// The id of a run: 1 to 128 characters, no control characters. Knowing one gives no authority.
     ///
-    /// The id of a run without a parent meets [`RunId::check_chosen`]. Ids of children are made of their parent's, with
-    /// `/`, `::` and `#`; and a store may have runs that are older than the rule.
+    /// The id of a run without a parent meets [`RunId::check_chosen`], unless its store is older than the rule. A child's is
+    /// `PARENT/STATE/VISIT`, or `PARENT/AGENT`, `PARENT/AGENT::UNIT`, and `#2` after these for a second one; a hash takes its
+    /// place where it is too long.
     RunId, "the id of a run"
 }
 
@@ -160,6 +161,7 @@ impl RunId {
     /// Collisions are rare, not impossible.
     #[must_use]
     pub fn for_workflow(workflow: &str) -> Self {
+        // A UUID of version 7 begins with the time; its last digits are random.
         let digits = uuid::Uuid::now_v7().simple().to_string();
         let end: String = digits.chars().skip(24).collect();
         Self(format!("{}-{end}", stem(workflow)))

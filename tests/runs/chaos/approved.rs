@@ -124,7 +124,7 @@ fn scene(folder: &Path) -> Runs {
     runs
 }
 
-fn told(runs: &Runs, run: &str) -> Vec<String> {
+fn summaries(runs: &Runs, run: &str) -> Vec<String> {
     let records = all(runs.store(), run);
     records.iter().map(|it| it.summary()).collect()
 }
@@ -149,7 +149,7 @@ fn is_whole(runs: &Runs, before: &[String], point: &str) {
         None,
         "{point}"
     );
-    let told = told(runs, "r");
+    let told = summaries(runs, "r");
     assert_eq!(told[..before.len()], *before, "{point}");
     let after = &told[before.len()..];
     assert!(after.is_empty() || after == WHOLE, "{point}: {after:#?}");
@@ -166,19 +166,19 @@ fn an_approval_is_whole_or_not_at_all_wherever_its_process_is_killed() {
     let mut points = Vec::new();
     for at in 0.. {
         let folder = new_folder();
-        let before = told(&scene(&folder), "r");
+        let before = summaries(&scene(&folder), "r");
         let mut child = begin(process("approver", &folder, &at.to_string()));
         let ended = child.wait().unwrap().success();
         let runs = runs(&folder);
         let point = std::fs::read_to_string(folder.join("point")).unwrap_or_default();
         is_whole(&runs, &before, &point);
-        let decided = told(&runs, "r").len() > before.len();
+        let decided = summaries(&runs, "r").len() > before.len();
         // Whoever got no answer asks again, and somebody looks after what is missing between two runs.
         assert_eq!(approve(&runs), decided, "{point}");
         reconcile_children(&runs, &"r".parse().unwrap()).unwrap();
         is_whole(&runs, &before, &point);
         assert_eq!(
-            told(&runs, "r/wide/1"),
+            summaries(&runs, "r/wide/1"),
             ["began `guest` in `inside`"],
             "{point}"
         );

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use statemark_runs::{Expect, RunId, Store as _};
 
-use super::{Told, begin, hear, is_long, new_folder, open, process, tell};
+use super::{Told, begin, hear, is_long, new_folder, notify, open, process};
 use crate::stores::notes;
 
 const WRITERS: u32 = 8;
@@ -23,7 +23,7 @@ pub(super) fn crowd(told: &Told) {
     store
         .append(&notes(run.as_str(), Expect::NoRun, &["x"]))
         .unwrap();
-    tell(&told.folder, &format!("{} is here", told.name));
+    notify(&told.folder, &format!("{} is here", told.name));
     hear(&told.folder, "go");
     let append = notes(run.as_str(), Expect::Any, &["x"]);
     let begun = Instant::now();
@@ -49,7 +49,7 @@ fn writers_take_turns() {
     for name in &names {
         hear(&folder, &format!("{name} is here"));
     }
-    tell(&folder, "go");
+    notify(&folder, "go");
     for child in &mut children {
         assert!(child.wait().unwrap().success());
     }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use statemark_runs::{RunId, Store as _};
 use statemark_stores::SqliteStore;
 
-use super::{BEFORE, Dice, Told, begin, is_long, new_folder, open, process, tell};
+use super::{BEFORE, Dice, Told, begin, is_long, new_folder, notify, open, process};
 use crate::history::{Answer, Ask, Call, Client, History, On, check, read_log};
 
 const RUNS: u64 = 4;
@@ -164,7 +164,7 @@ fn nothing_acknowledged_is_lost_or_doubled_when_writers_are_killed() {
         writers.kill(which);
         killed += 1;
     }
-    tell(&folder, "stop");
+    notify(&folder, "stop");
     for (child, _) in &mut writers.alive {
         assert!(child.wait().unwrap().success());
     }

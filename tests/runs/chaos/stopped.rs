@@ -7,7 +7,7 @@ use std::time::Duration;
 use statemark_runs::{RunId, Store as _, StoreError};
 
 use super::killed::read_logs;
-use super::{Told, begin, hear, new_folder, open, process, tell};
+use super::{Told, begin, hear, new_folder, notify, open, process};
 use crate::history::{Answer, Client, History, On, check, read_log};
 
 /// How long the lease is. Unit: milliseconds.
@@ -33,7 +33,7 @@ pub(super) fn hold(told: &Told) {
         ..On::default()
     };
     client.append(&run(), on);
-    tell(&told.folder, "leased");
+    notify(&told.folder, "leased");
     hear(&told.folder, "go on");
     client.append(&run(), on);
 }
@@ -65,7 +65,7 @@ fn who_was_stopped_and_goes_on_is_fenced() {
         },
     );
     assert_eq!(done, Answer::Done { first: 3, last: 3 });
-    tell(&folder, "go on");
+    notify(&folder, "go on");
     signal(&child, "-CONT");
     assert!(child.wait().unwrap().success());
     let mut calls = read_log(&folder.join("holder.log"));
@@ -88,7 +88,7 @@ fn who_stands_in_the_door_is_named() {
             ..On::default()
         },
     );
-    tell(&folder, "go");
+    notify(&folder, "go");
     let mut child = begin(process("writer", &folder, "writer"));
     // It writes nearly always: a moment at which it does is soon found.
     let named = (0..500).find_map(|_| {

@@ -146,7 +146,7 @@ fn broken_off(deed: Deed) -> Vec<String> {
                 return reached;
             };
             reached.extend((again == 0).then(|| point.clone()));
-            if !finished(&scene, deed, &point, again) {
+            if !finish_by_other(&scene, deed, &point, again) {
                 break;
             }
         }
@@ -156,7 +156,7 @@ fn broken_off(deed: Deed) -> Vec<String> {
 
 /// Somebody else comes along: nothing moves before it is finished, and then all of it has happened or nothing. Whether the
 /// one who finishes it broke off, too.
-fn finished(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
+fn finish_by_other(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
     let (runs, order) = (&scene.bench.runs, scene.bench.order(deed.run()));
     let mut broke_off = false;
     let begun = runs.load(&order.run);

@@ -20,7 +20,7 @@ impl Work {
     pub(super) fn new() -> Self {
         let path = fresh();
         fs::create_dir_all(&path).unwrap();
-        Self { path, owned: true }.begun()
+        Self { path, owned: true }.init()
     }
 
     /// Another working copy of the same repository.
@@ -35,10 +35,10 @@ impl Work {
         let path = self.path.join(name);
         fs::create_dir_all(&path).unwrap();
         let owned = false;
-        Self { path, owned }.begun()
+        Self { path, owned }.init()
     }
 
-    fn begun(self) -> Self {
+    fn init(self) -> Self {
         self.git(&["init", "-q"]);
         self
     }
@@ -53,10 +53,10 @@ impl Work {
     }
 
     pub(super) fn try_git(&self, words: &[&str]) -> bool {
-        self.asked(words).0
+        self.git_output(words).0
     }
 
-    fn asked(&self, words: &[&str]) -> (bool, Vec<u8>) {
+    fn git_output(&self, words: &[&str]) -> (bool, Vec<u8>) {
         let mut command = Command::new("git");
         command
             .current_dir(&self.path)
@@ -116,7 +116,7 @@ impl Work {
 
     /// What is git's and nobody else's: the index byte by byte, what is checked out, branches, the stash.
     pub(super) fn git_state(&self) -> Vec<Vec<u8>> {
-        let (_, index) = self.asked(&["rev-parse", "--git-path", "index"]);
+        let (_, index) = self.git_output(&["rev-parse", "--git-path", "index"]);
         let index = String::from_utf8(index).unwrap();
         let index = self.path.join(index.trim_end());
         let mut all = vec![fs::read(index).unwrap_or_default()];
@@ -127,14 +127,14 @@ impl Work {
             &["reflog"],
             &["stash", "list"],
         ] {
-            all.push(self.asked(words).1);
+            all.push(self.git_output(words).1);
         }
         all
     }
 
     /// What was left behind in the repository's own folder.
     pub(super) fn litter(&self) -> Vec<String> {
-        let (_, folder) = self.asked(&["rev-parse", "--absolute-git-dir"]);
+        let (_, folder) = self.git_output(&["rev-parse", "--absolute-git-dir"]);
         let folder = String::from_utf8(folder).unwrap();
         let entries = fs::read_dir(folder.trim_end()).unwrap();
         let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());

@@ -73,7 +73,7 @@ pub(crate) fn check(history: &History) -> Vec<Fault> {
         };
         chained(journal, &mut report);
         let places = once(journal, &mut report);
-        let appends = kept(&calls, &places, &mut report);
+        let appends = check_appends(&calls, &places, &mut report);
         strangers(journal, &calls, &mut report);
         real_time(&appends, &mut report);
         expected(&appends, &mut report);
@@ -115,7 +115,7 @@ fn once<'a>(
 }
 
 /// The calls to append, and what was acknowledged is where it was said to be.
-fn kept<'a>(
+fn check_appends<'a>(
     calls: &[&'a Call],
     places: &BTreeMap<&Key, (u64, u64)>,
     report: &mut impl FnMut(Rule, u64),

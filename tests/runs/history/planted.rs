@@ -59,7 +59,7 @@ fn sound() -> History {
 }
 
 /// What is found after a change of the history, shown.
-fn found(plant: impl FnOnce(&mut History)) -> Vec<String> {
+fn faults_after(plant: impl FnOnce(&mut History)) -> Vec<String> {
     let mut history = sound();
     plant(&mut history);
     check(&history).iter().map(Fault::to_string).collect()
@@ -90,20 +90,20 @@ fn a_sound_history_has_no_fault() {
     let history = sound();
     assert_eq!(history.journals[&run("a")].len(), 9);
     assert_eq!(history.calls.len(), 14);
-    assert_eq!(found(|_| ()), [""; 0]);
+    assert_eq!(faults_after(|_| ()), [""; 0]);
 }
 
 #[test]
 fn a_lost_append_is_found() {
-    let lost = found(|history| _ = journal(history).pop());
+    let lost = faults_after(|history| _ = journal(history).pop());
     assert_eq!(lost, ["Kept: run `a`, record 9", "Read: run `a`, record 9"]);
-    let whole = found(|history| _ = history.journals.remove(&run("b")));
+    let whole = faults_after(|history| _ = history.journals.remove(&run("b")));
     assert_eq!(
         whole,
         ["Kept: run `b`, record 1", "Kept: run `b`, record 2"]
     );
     // Of three records that were written together, one.
-    let torn = found(|history| {
+    let torn = faults_after(|history| {
         journal(history).remove(3);
         rechained(journal(history));
     });
@@ -121,8 +121,8 @@ fn a_lost_answer_may_have_been_written_or_not() {
         };
         history.calls.iter_mut().find(is_lost).unwrap().end = None;
     };
-    assert_eq!(found(unanswered), [""; 0]);
-    let without = found(|history| {
+    assert_eq!(faults_after(unanswered), [""; 0]);
+    let without = faults_after(|history| {
         unanswered(history);
         let last = history
             .calls
@@ -136,13 +136,13 @@ fn a_lost_answer_may_have_been_written_or_not() {
 
 #[test]
 fn a_doubled_append_is_found() {
-    let doubled = found(|history| {
+    let doubled = faults_after(|history| {
         let again = journal(history)[0].clone();
         journal(history).push(again);
         rechained(journal(history));
     });
     assert_eq!(doubled, ["Once: run `a`, record 10"]);
-    let beside = found(|history| {
+    let beside = faults_after(|history| {
         let again = journal(history)[8].clone();
         journal(history).push(again);
         rechained(journal(history));
@@ -152,7 +152,7 @@ fn a_doubled_append_is_found() {
         "{beside:?}"
     );
     // A repetition that was told to be the first time, too.
-    let twice = found(|history| {
+    let twice = faults_after(|history| {
         let cleo = history
             .calls
             .iter_mut()
@@ -168,7 +168,7 @@ fn a_doubled_append_is_found() {
 #[test]
 fn a_stale_fence_is_found() {
     // As if the holder that was fenced had written at the end.
-    let stale = found(|history| {
+    let stale = faults_after(|history| {
         *answer_of(history, "ann-4") = Answer::Done {
             first: 10,
             last: 10,
@@ -187,13 +187,13 @@ fn a_stale_fence_is_found() {
 #[test]
 fn swapped_records_are_found() {
     let swapped = |history: &mut History| journal(history).swap(4, 5);
-    let seqs = found(swapped);
+    let seqs = faults_after(swapped);
     assert!(
         seqs.contains(&"Dense: run `a`, record 5".to_owned()),
         "{seqs:?}"
     );
     // Even if they were written again with each other's places, and their clients were told so.
-    let order = found(|history| {
+    let order = faults_after(|history| {
         journal(history).swap(5, 6);
         rechained(journal(history));
         *answer_of(history, "ann-3") = Answer::Done { first: 7, last: 7 };
@@ -211,15 +211,15 @@ fn swapped_records_are_found() {
 
 #[test]
 fn a_changed_byte_is_found() {
-    let changed = found(|history| {
+    let changed = faults_after(|history| {
         let body = &mut journal(history)[1].body;
         *body = body.replace("words", "wards");
     });
     assert_eq!(changed, ["Chained: run `a`, record 3"]);
     // In the last record nothing but a reader's hash tells.
-    let last = found(|history| journal(history)[8].time += 1);
+    let last = faults_after(|history| journal(history)[8].time += 1);
     assert_eq!(last, ["Read: run `a`, record 9"]);
-    let missing = found(|history| _ = journal(history).remove(4));
+    let missing = faults_after(|history| _ = journal(history).remove(4));
     assert!(
         missing.contains(&"Dense: run `a`, record 5".to_owned()),
         "{missing:?}"
@@ -228,9 +228,9 @@ fn a_changed_byte_is_found() {
 
 #[test]
 fn what_was_refused_and_is_there_is_found() {
-    let refused = found(|history| *answer_of(history, "ann-5") = Answer::Refused);
+    let refused = faults_after(|history| *answer_of(history, "ann-5") = Answer::Refused);
     assert_eq!(refused, ["Refused: run `a`, record 9"]);
-    let stranger = found(|history| {
+    let stranger = faults_after(|history| {
         let mut stranger = journal(history)[0].clone();
         stranger.key = None;
         journal(history).push(stranger);
@@ -249,9 +249,9 @@ fn a_wrong_comparison_is_found() {
             *expected = Some(seq);
         }
     };
-    let made = found(|history| set(history, "ann-2", 3));
+    let made = faults_after(|history| set(history, "ann-2", 3));
     assert_eq!(made, ["Expected: run `a`, record 5"]);
-    let refused = found(|history| set(history, "ben-2", 5));
+    let refused = faults_after(|history| set(history, "ben-2", 5));
     assert_eq!(refused, ["Expected: run `a`, record 5"]);
 }
 
@@ -262,17 +262,17 @@ fn a_wrong_read_is_found() {
         let last = history.calls.iter_mut().rfind(is).unwrap();
         last.end.as_mut().unwrap().1 = answer;
     };
-    let stale = found(|history| {
+    let stale = faults_after(|history| {
         let hash = journal(history)[7].hash().to_string();
         read(history, Answer::Read { seq: 8, hash });
     });
     assert_eq!(stale, ["Read: run `a`, record 8"]);
-    let of_nobody = found(|history| {
+    let of_nobody = faults_after(|history| {
         let hash = Hash::ZERO.to_string();
         read(history, Answer::Read { seq: 9, hash });
     });
     assert_eq!(of_nobody, ["Read: run `a`, record 9"]);
-    let none = found(|history| {
+    let none = faults_after(|history| {
         let hash = Hash::ZERO.to_string();
         read(history, Answer::Read { seq: 0, hash });
     });

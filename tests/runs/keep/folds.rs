@@ -21,7 +21,7 @@ use crate::stores::in_memory;
 const LONG: u64 = 300;
 
 /// Up to which record the kept fold of a run goes.
-fn kept(store: &dyn Store, run: &str) -> Option<u64> {
+fn fold_cache_seq(store: &dyn Store, run: &str) -> Option<u64> {
     let fold = store.fold_cache(&run.parse().unwrap(), u64::MAX).unwrap();
     fold.map(|(seq, _)| seq)
 }
@@ -79,10 +79,10 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
         };
         bench.runs.execute(&order, &send).unwrap();
     }
-    assert_eq!(kept(&*store, "long"), Some(256));
+    assert_eq!(fold_cache_seq(&*store, "long"), Some(256));
 
     fork(&store, "long", 290, "fork");
-    assert_eq!(kept(&*store, "fork"), Some(291));
+    assert_eq!(fold_cache_seq(&*store, "fork"), Some(291));
 
     let rewind = RewindRun::to(280);
     let plan = plan_rewind(&bench.runs, &order.run, &rewind).unwrap();
@@ -93,12 +93,12 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
     let rewound = bench.runs.execute(&order, &rewind).unwrap();
     let last = rewound.loaded.head.seq;
     assert!(last > LONG && rewound.loaded.state.rewinds.len() == 1);
-    assert_eq!(kept(&*store, "long"), Some(last));
+    assert_eq!(fold_cache_seq(&*store, "long"), Some(last));
 
     let (other, _) = in_memory();
     migrate(&*store, &*other, &mut ignore_progress).unwrap();
-    assert_eq!(kept(&*other, "long"), Some(last));
-    assert_eq!(kept(&*other, "fork"), Some(291));
+    assert_eq!(fold_cache_seq(&*other, "long"), Some(last));
+    assert_eq!(fold_cache_seq(&*other, "fork"), Some(291));
     for store in [&*store, &*other] {
         let verified = verify(store, None, &mut ignore_progress).unwrap();
         assert!(verified.differences.is_empty(), "{verified}");

@@ -95,7 +95,7 @@ pub(crate) fn shown(advanced: &Advanced) -> String {
 /// What is known of the steps of a run, and of the runs under it.
 pub(crate) fn steps(bench: &Bench, run: &str) -> Result<String, RunError> {
     let state = bench.runs.load(&run.parse().unwrap())?.state;
-    let mut text = told(&state);
+    let mut text = step_reports(&state);
     for (id, child) in &state.children {
         let ended = match child.ended {
             None => "at work",
@@ -119,10 +119,13 @@ pub(crate) fn child(bench: &Bench, run: &str) -> Result<String, RunError> {
     });
     let status = state.status().name();
     let parent = parent.unwrap_or_default();
-    Ok(format!("{status} in {leaves}{parent}\n{}", told(&state)))
+    Ok(format!(
+        "{status} in {leaves}{parent}\n{}",
+        step_reports(&state)
+    ))
 }
 
-fn told(state: &RunState) -> String {
+fn step_reports(state: &RunState) -> String {
     let mut text = String::new();
     for (step, units) in &state.steps {
         for (unit, reported) in units {

@@ -215,7 +215,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             }
             Ok(text)
         }
-        "timeline" => Ok(drawn(&load_timeline(&bench.runs, &order.run)?)),
+        "timeline" => Ok(render_timeline(&load_timeline(&bench.runs, &order.run)?)),
         _ => panic!("no such line: {line}"),
     }
 }
@@ -270,7 +270,7 @@ pub(crate) fn told<T>(written: &Written<T>) -> String {
     text
 }
 
-fn drawn(timeline: &Timeline) -> String {
+fn render_timeline(timeline: &Timeline) -> String {
     let mut text = String::new();
     for (run, at) in &timeline.origins {
         let _ = writeln!(text, "begins with {run} up to {at}");

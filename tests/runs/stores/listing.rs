@@ -18,9 +18,9 @@ pub(super) const PROMISES: &[Promise] = &[
     ("pages of a list join", pages),
     ("a limit is kept", limits),
     ("runs are counted by status", counts),
-    ("each change is told", told),
-    ("a change after a removal is told", told_after_removal),
-    ("many changes are told in parts", told_in_parts),
+    ("each change is told", changes_are_listed),
+    ("a change after a removal is told", changes_after_removal),
+    ("many changes are told in parts", changes_in_parts),
     ("a mark of another store is no mark", others_mark),
 ];
 
@@ -293,7 +293,7 @@ fn counts(store: &dyn Store, _: &ManualClock) {
     is(&[("running", MAX_PAGE as u64 + 3)]);
 }
 
-fn told(store: &dyn Store, _: &ManualClock) {
+fn changes_are_listed(store: &dyn Store, _: &ManualClock) {
     let (start, none) = store.changes(&Watermark::default()).unwrap();
     assert_eq!(none, []);
     begun(store, "a", 1);
@@ -315,7 +315,7 @@ fn told(store: &dyn Store, _: &ManualClock) {
     assert_eq!(store.changes(&last).unwrap().1, []);
 }
 
-fn told_after_removal(store: &dyn Store, _: &ManualClock) {
+fn changes_after_removal(store: &dyn Store, _: &ManualClock) {
     begun(store, "a", 1);
     begun(store, "b", 1);
     let (mark, _) = store.changes(&Watermark::default()).unwrap();
@@ -329,7 +329,7 @@ fn told_after_removal(store: &dyn Store, _: &ManualClock) {
 }
 
 /// More than SQLite tells at once.
-fn told_in_parts(store: &dyn Store, _: &ManualClock) {
+fn changes_in_parts(store: &dyn Store, _: &ManualClock) {
     const MANY: usize = MAX_PAGE + 10;
     begun(store, "parent", 1);
     let (start, _) = store.changes(&Watermark::default()).unwrap();

@@ -162,17 +162,17 @@ impl Player {
     fn play(&mut self, command: &Command) -> String {
         let store = &*self.store;
         match command {
-            Command::Append(writing) => told(store.append(&append(writing))),
+            Command::Append(writing) => describe(store.append(&append(writing))),
             Command::Fork { from, at, writing } => {
-                told(store.fork(&run(RUNS[*from]), *at, &append(writing)))
+                describe(store.fork(&run(RUNS[*from]), *at, &append(writing)))
             }
             Command::Records {
                 run: id,
                 after,
                 limit,
-            } => told(store.records(&run(RUNS[*id]), *after, *limit)),
+            } => describe(store.records(&run(RUNS[*id]), *after, *limit)),
             Command::KeyUse { run: id, key: name } => {
-                told(store.key_use(&run(RUNS[*id]), &key(KEYS[*name])))
+                describe(store.key_use(&run(RUNS[*id]), &key(KEYS[*name])))
             }
             Command::List {
                 filter,
@@ -182,7 +182,7 @@ impl Player {
             } => {
                 let answer = store.list(&self.query(*filter, *status, *limit, *on));
                 self.cursor = answer.as_ref().ok().and_then(|page| page.next.clone());
-                told(answer)
+                describe(answer)
             }
             Command::Lease {
                 run: id,
@@ -192,23 +192,23 @@ impl Player {
                 let owner = ["ann", "ben"][*owner];
                 let answer = store.lease(&run(RUNS[*id]), owner, *milliseconds);
                 self.leases.extend(answer.as_ref().ok().cloned());
-                told(answer)
+                describe(answer)
             }
             Command::Release { lease } => match self.leases.get(*lease) {
-                Some(lease) => told(store.release(lease)),
+                Some(lease) => describe(store.release(lease)),
                 None => String::new(),
             },
             Command::Due { now, limit, claim } => {
-                told(store.claim_due(BEGIN + now, *limit, *claim))
+                describe(store.claim_due(BEGIN + now, *limit, *claim))
             }
             Command::Changes { old } => self.changes(*old),
             Command::PutFold { run: id, seq } => {
-                told(store.put_fold_cache(&run(RUNS[*id]), *seq, &seq.to_le_bytes()))
+                describe(store.put_fold_cache(&run(RUNS[*id]), *seq, &seq.to_le_bytes()))
             }
-            Command::Fold { run: id, upto } => told(store.fold_cache(&run(RUNS[*id]), *upto)),
-            Command::Blob { which, put: true } => told(store.put_blob(&[*which])),
-            Command::Blob { which, put: false } => told(store.blob(&Hash::digest(&[*which]))),
-            Command::Remove { run: id } => told(store.remove(&run(RUNS[*id]))),
+            Command::Fold { run: id, upto } => describe(store.fold_cache(&run(RUNS[*id]), *upto)),
+            Command::Blob { which, put: true } => describe(store.put_blob(&[*which])),
+            Command::Blob { which, put: false } => describe(store.blob(&Hash::digest(&[*which]))),
+            Command::Remove { run: id } => describe(store.remove(&run(RUNS[*id]))),
             Command::Wait { milliseconds } => {
                 self.clock.advance(*milliseconds);
                 String::new()
@@ -246,7 +246,7 @@ impl Player {
         } else {
             self.mark.clone()
         };
-        told(self.store.changes(&since).map(|(mark, mut hints)| {
+        describe(self.store.changes(&since).map(|(mark, mut hints)| {
             self.mark = mark;
             hints.sort_by(|one, other| one.run.cmp(&other.run));
             hints
@@ -257,19 +257,19 @@ impl Player {
     fn whole(&mut self) -> String {
         let store = Arc::clone(&self.store);
         let mut all = vec![
-            told(store.list(&Query {
+            describe(store.list(&Query {
                 limit: 100,
                 ..Query::default()
             })),
-            told(store.status_counts()),
-            told(store.next_due()),
+            describe(store.status_counts()),
+            describe(store.next_due()),
             self.changes(true),
         ];
         for id in RUNS.map(run) {
-            all.push(told(store.head(&id)));
-            all.push(told(store.records(&id, 0, 1_000)));
-            all.extend((0..9).map(|upto| told(store.fold_cache(&id, upto))));
-            all.extend(KEYS.map(|name| told(store.key_use(&id, &key(name)))));
+            all.push(describe(store.head(&id)));
+            all.push(describe(store.records(&id, 0, 1_000)));
+            all.extend((0..9).map(|upto| describe(store.fold_cache(&id, upto))));
+            all.extend(KEYS.map(|name| describe(store.key_use(&id, &key(name)))));
         }
         all.join("\n")
     }
@@ -307,7 +307,7 @@ fn append(writing: &Writing) -> Append {
 }
 
 /// An answer as text, an error as its kind and what callers act on.
-fn told<T: std::fmt::Debug>(answer: Result<T, StoreError>) -> String {
+fn describe<T: std::fmt::Debug>(answer: Result<T, StoreError>) -> String {
     match answer {
         Ok(answer) => format!("{answer:?}"),
         Err(StoreError::NotFound { .. }) => "not found".to_owned(),

@@ -146,7 +146,7 @@ fn what_is_no_store_is_left_alone() {
 }
 
 #[test]
-fn who_waits_too_long_is_told_for_whom() {
+fn a_wait_that_is_too_long_names_the_holder() {
     let path = folder().join("runs.db");
     let store = open(&path)
         .unwrap()

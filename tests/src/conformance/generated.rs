@@ -49,7 +49,11 @@ fn files(cases: &[(&Valid, &Script)]) -> Vec<(String, String)> {
         options.module = Some(format!("m{index}"));
         let module = back::rust::write_file(machine, &options);
         program.push_str(&surroundings(index, &module));
-        let _ = writeln!(list, "    {},", played(index, machine, script, &module));
+        let _ = writeln!(
+            list,
+            "    {},",
+            play_expression(index, machine, script, &module)
+        );
         files.push((format!("src/m{index}.rs"), module));
         let _ = writeln!(program, "include!(\"m{index}.rs\");");
     }
@@ -95,7 +99,7 @@ fn surroundings(index: usize, module: &str) -> String {
 }
 
 /// The expression that plays a script on a module's machine.
-fn played(index: usize, machine: &Valid, script: &Script, module: &str) -> String {
+fn play_expression(index: usize, machine: &Valid, script: &Script, module: &str) -> String {
     let face = |text: &str, with: &'static str, without: &'static str| {
         let has = module.contains(text);
         if has { with } else { without }

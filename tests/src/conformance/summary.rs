@@ -71,7 +71,7 @@ pub(super) fn write(
     for (title, is_w3c) in suites {
         page.push_str(&format!("\n## {title}\n\n"));
         for (name, fate) in of_suite(fates, is_w3c) {
-            page.push_str(&format!("- `{name}`: {}\n", told(fate)));
+            page.push_str(&format!("- `{name}`: {}\n", describe(fate)));
         }
     }
     page
@@ -118,7 +118,7 @@ fn by_need(fates: &BTreeMap<String, Fate>) -> Vec<(&'static Need, usize)> {
     counts
 }
 
-fn told(fate: &Fate) -> String {
+fn describe(fate: &Fate) -> String {
     match fate {
         Fate::Refused(needs) => format!("doesn't apply: needs {}", needs.join(", ")),
         Fate::Run(results) => {

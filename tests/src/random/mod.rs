@@ -27,7 +27,7 @@ pub(crate) fn machine(seed: u64, shape: Shape) -> Machine {
     let mut builder = Builder {
         chance: Chance::new(seed),
         shape,
-        span: place(file),
+        span: empty_span(file),
         machine: empty(seed, file),
     };
     builder.vocabulary();
@@ -125,7 +125,7 @@ impl Builder {
     }
 }
 
-fn place(file: FileId) -> Span {
+fn empty_span(file: FileId) -> Span {
     Span {
         file,
         start: 0,
@@ -135,9 +135,9 @@ fn place(file: FileId) -> Span {
 
 fn empty(seed: u64, file: FileId) -> Machine {
     Machine {
-        id: Spanned::new(format!("random_{seed}"), place(file)),
+        id: Spanned::new(format!("random_{seed}"), empty_span(file)),
         file,
-        span: place(file),
+        span: empty_span(file),
         parts: Parts::default(),
         title: None,
         description: None,

@@ -52,7 +52,7 @@ fn damage_is_named_with_its_run_and_record() {
     let refused = said(&scratch, "statemark store export out.jsonl", 2);
     assert_eq!(
         refused.stderr,
-        "error: the store is damaged in run `d1` at record 4: the record before it isn't the one that it was written behind\n"
+        "error: the store is damaged in run `d1` at record 4: the record before it isn't the one that it was written after\n"
     );
     said(&scratch, "statemark store migrate runs.db other.db", 2);
     let names = fs::read_dir(&scratch.path).unwrap();

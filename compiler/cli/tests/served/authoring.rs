@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::told;
+use super::transcript;
 use crate::shell::Scratch;
 
 const SPEC: &str = "# Door\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> open\n    open --> shut : push\n    shut --> [*] : lock [has_key]\n```\n";
@@ -15,7 +15,7 @@ fn the_story_of_an_author() {
     let scratch = Scratch::new("served-authoring");
     scratch.write("specs/old.md", SPEC);
     let mut client = Client::start(&scratch.path, &["specs", "--toolsets", "author,runs"]);
-    told::play(&mut client, "authoring.md");
+    transcript::play(&mut client, "authoring.md");
     let files = fs::read_dir(scratch.path.join("specs")).unwrap();
     let mut files: Vec<_> = files.map(|it| it.unwrap().file_name()).collect();
     files.sort();
@@ -172,7 +172,7 @@ fn observers_read_and_write_nothing() {
 
 /// Every answer is as small as answers are, however long the story is.
 #[test]
-fn long_stories_are_told_in_pages() {
+fn long_timelines_come_in_pages() {
     let scratch = Scratch::new("served-long");
     scratch.write(
         "specs/round.md",

@@ -33,7 +33,7 @@ impl Client {
 
     /// Starts a command that serves, and shakes hands; the exit code if it ends instead.
     pub(crate) fn try_start(command: Command) -> Result<Self, i32> {
-        let mut client = Self::of(command);
+        let mut client = Self::spawn(command);
         let asked = client.begin("initialize", &handshake());
         if client.answer(asked).is_none() {
             return Err(client.server.wait().unwrap().code().unwrap());
@@ -44,10 +44,10 @@ impl Client {
 
     /// The same, and nothing is said yet.
     pub(crate) fn unheard(folder: &Path, arguments: &[&str]) -> Self {
-        Self::of(serve(folder, arguments))
+        Self::spawn(serve(folder, arguments))
     }
 
-    fn of(mut command: Command) -> Self {
+    fn spawn(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().unwrap();
         Self {

@@ -49,7 +49,7 @@ fn check() -> Value {
 }
 
 /// Waits until the check runs.
-fn begun(scratch: &Scratch) -> File {
+fn wait_for_check(scratch: &Scratch) -> File {
     let path = scratch.path.join("alive");
     let (tell, told) = channel();
     // Opening it waits until somebody writes, for ever if nobody does.
@@ -82,7 +82,7 @@ fn a_check_that_is_given_up_ends_with_all_that_it_has_begun() {
     let scratch = slow("given-up");
     let mut client = Client::start(&scratch.path, &["--toolsets", "project,runs"]);
     let asked = client.begin("tools/call", &check());
-    let alive = begun(&scratch);
+    let alive = wait_for_check(&scratch);
     client.tell("notifications/cancelled", &json!({"requestId": asked}));
     ended(&scratch, alive);
     // Nobody has had an answer: the same key runs it again.
@@ -98,7 +98,7 @@ fn a_check_ends_with_the_client_that_has_it_run() {
     let scratch = slow("given-up-left");
     let mut client = Client::start(&scratch.path, &["--toolsets", "project,runs"]);
     client.begin("tools/call", &check());
-    let alive = begun(&scratch);
+    let alive = wait_for_check(&scratch);
     assert_eq!(client.leave(), Some(0));
     ended(&scratch, alive);
 }
@@ -108,7 +108,7 @@ fn a_check_ends_with_its_server() {
     let scratch = slow("given-up-ended");
     let mut client = Client::start(&scratch.path, &["--toolsets", "project,runs"]);
     client.begin("tools/call", &check());
-    let alive = begun(&scratch);
+    let alive = wait_for_check(&scratch);
     assert_eq!(client.end(), Some(0));
     ended(&scratch, alive);
 }
@@ -118,7 +118,7 @@ fn a_check_ends_with_the_connection_of_its_caller() {
     let scratch = slow("given-up-http");
     let server = Listening::start(&scratch.path, &["--toolsets", "project,runs"]);
     let connection = server.begin("tools/call", &check());
-    let alive = begun(&scratch);
+    let alive = wait_for_check(&scratch);
     drop(connection);
     ended(&scratch, alive);
     drop(server);
@@ -129,7 +129,7 @@ fn a_check_ends_with_a_server_that_listens() {
     let scratch = slow("given-up-http-ended");
     let server = Listening::start(&scratch.path, &["--toolsets", "project,runs"]);
     let _connection = server.begin("tools/call", &check());
-    let alive = begun(&scratch);
+    let alive = wait_for_check(&scratch);
     assert!(server.end());
     ended(&scratch, alive);
 }
@@ -146,8 +146,8 @@ fn a_check_ends_with_its_command() {
         }
         let scratch = slow(&format!("given-up-command{signal}"));
         let mut command = run_check(&scratch, "");
-        let alive = begun(&scratch);
-        tell(&command, signal);
+        let alive = wait_for_check(&scratch);
+        send_signal(&command, signal);
         assert_eq!(command.wait().unwrap().code(), Some(1), "{signal}");
         ended(&scratch, alive);
     }
@@ -157,12 +157,12 @@ fn a_check_ends_with_its_command() {
 fn a_check_goes_on_without_its_terminal_where_that_is_wished() {
     let scratch = slow("given-up-nohup");
     let mut command = run_check(&scratch, "trap '' HUP;");
-    let alive = begun(&scratch);
-    tell(&command, "-HUP");
+    let alive = wait_for_check(&scratch);
+    send_signal(&command, "-HUP");
     // It looks for signals much more often than this.
     std::thread::sleep(Duration::from_secs(2));
     assert!(command.try_wait().unwrap().is_none());
-    tell(&command, "-TERM");
+    send_signal(&command, "-TERM");
     assert_eq!(command.wait().unwrap().code(), Some(1));
     ended(&scratch, alive);
 }
@@ -175,7 +175,7 @@ fn run_check(scratch: &Scratch, before: &str) -> Child {
     shell.stdout(Stdio::null()).spawn().unwrap()
 }
 
-fn tell(process: &Child, signal: &str) {
+fn send_signal(process: &Child, signal: &str) {
     let id = process.id().to_string();
     let told = Command::new("kill").args([signal, &id]).status();
     assert!(told.unwrap().success());

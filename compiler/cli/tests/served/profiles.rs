@@ -102,7 +102,7 @@ fn project() -> Scratch {
 }
 
 /// What is told on one way: the tools, and the answers to the calls.
-fn told(way: Way, profile: &str, calls: Calls) -> (Value, Vec<[String; 3]>) {
+fn tools_and_answers(way: Way, profile: &str, calls: Calls) -> (Value, Vec<[String; 3]>) {
     let scratch = project();
     let options = ["--profile", profile];
     let mut ask: Ask = match way {
@@ -155,7 +155,7 @@ fn without_ids(text: &str) -> String {
 #[test]
 fn profiles_are_the_same_on_every_way() {
     for (profile, calls) in PROFILES {
-        let (tools, lines) = told(Way::Lines, profile, calls);
+        let (tools, lines) = tools_and_answers(Way::Lines, profile, calls);
         let reads = |tool: &str| -> bool {
             let tools = tools.as_array().unwrap();
             let found = tools.iter().find(|it| it["name"] == tool);
@@ -165,7 +165,7 @@ fn profiles_are_the_same_on_every_way() {
         let reading = calls.iter().filter(|(tool, ..)| reads(tool)).count();
         assert!(reading > 0 && reading < calls.len(), "{profile}");
         for way in [Way::Older, Way::Newer] {
-            let (listed, answers) = told(way, profile, calls);
+            let (listed, answers) = tools_and_answers(way, profile, calls);
             assert_eq!(listed, tools, "{profile} {way:?}");
             for (answer, line) in answers.iter().zip(&lines) {
                 assert_eq!(answer, line, "{profile} {way:?}");

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::told;
+use super::transcript;
 use crate::shell::Scratch;
 
 const SPEC: &str = r#"# Zeppelin
@@ -54,7 +54,7 @@ fn project(name: &str) -> Scratch {
 fn the_story_of_a_zeppelin() {
     let scratch = project("served-project");
     let mut client = Client::start(&scratch.path, &["flows", "--toolsets", "project,runs"]);
-    told::play(&mut client, "project.md");
+    transcript::play(&mut client, "project.md");
     let tasks = scratch.path.join("specs/060-zeppelin/tasks.md");
     let tasks = fs::read_to_string(tasks).unwrap();
     assert_eq!(

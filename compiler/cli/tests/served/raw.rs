@@ -159,17 +159,17 @@ impl Listening {
         let session = format!("{session}\r\n");
         let headers = format!("{session}{headers}");
         let told = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        assert_eq!(self.tell_older(&told, &headers).status, 202);
+        assert_eq!(self.notify_older(&told, &headers).status, 202);
         session
     }
 
     /// Asks by the older protocol, with headers, among them the one that names the session.
     pub(crate) fn ask_older(&self, method: &str, params: &Value, headers: &str) -> Answer {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        self.tell_older(&body, headers)
+        self.notify_older(&body, headers)
     }
 
-    fn tell_older(&self, body: &Value, headers: &str) -> Answer {
+    fn notify_older(&self, body: &Value, headers: &str) -> Answer {
         let headers = format!("Accept: application/json, text/event-stream\r\n{headers}");
         self.post("/mcp", &headers, body)
     }

@@ -58,7 +58,7 @@ fn read(client: &mut Client, uri: &str) -> Value {
 }
 
 #[test]
-fn documentation_is_listed_behind_the_rest_and_leads_to_all_of_it() {
+fn documentation_is_listed_last_and_leads_to_all_of_it() {
     let scratch = desk("served-documentation");
     let mut client = Client::start(&scratch.path, &[]);
     let listed = client.ask("resources/list", &json!({}));

@@ -161,7 +161,7 @@ fn folder(name: &str) -> Scratch {
 const ARGUMENTS: &[&str] = &[".", "--toolsets", "runs,human,artifacts,time"];
 
 /// Tells the story; `kill` says at which moments of each call the server dies before the call is let through.
-fn tell(scratch: &Scratch, kill: &[Duration]) -> usize {
+fn play_story(scratch: &Scratch, kill: &[Duration]) -> usize {
     let mut client = Client::start(&scratch.path, ARGUMENTS);
     let mut kept = Value::Null;
     let mut killed = 0;
@@ -213,7 +213,7 @@ fn journals(folder: &Scratch) -> Vec<String> {
 #[test]
 fn a_server_killed_within_every_call_leaves_the_same_journals() {
     let calm = folder("served-calm");
-    assert_eq!(tell(&calm, &[]), 0);
+    assert_eq!(play_story(&calm, &[]), 0);
     let wild = folder("served-wild");
     let long = std::env::var("STATEMARK_CHAOS").is_ok_and(|it| it == "long");
     let moments: Vec<Duration> = if long {
@@ -223,7 +223,7 @@ fn a_server_killed_within_every_call_leaves_the_same_journals() {
             .map(Duration::from_micros)
             .to_vec()
     };
-    let killed = tell(&wild, &moments);
+    let killed = play_story(&wild, &moments);
     println!("{killed} kills");
     for (calm, wild) in journals(&calm).iter().zip(journals(&wild)) {
         assert_eq!(calm, &wild);

@@ -49,7 +49,7 @@ fn unread() -> Vec<(String, i64, Value)> {
 }
 
 #[test]
-fn whoever_asks_over_standard_input_gets_an_answer() {
+fn a_call_over_standard_input_gets_an_answer() {
     let scratch = desk("unread-stdio");
     let mut client = Client::start(&scratch.path, &[]);
     for (text, code, id) in unread() {
@@ -75,7 +75,7 @@ fn whoever_asks_over_standard_input_gets_an_answer() {
 }
 
 #[test]
-fn whoever_asks_over_http_gets_one_of_the_same_kind() {
+fn a_call_over_http_gets_an_answer_of_the_same_kind() {
     let scratch = desk("unread-http");
     let server = Listening::start(&scratch.path, &[]);
     let head = format!(

@@ -69,13 +69,13 @@ fn under(key: &str, value: &Value, minted: &mut Minted) -> Value {
         Value::Array(items) => items.iter().map(|item| under(key, item, minted)).collect(),
         Value::String(_) if FOUND.contains(&key) => json!(MASK),
         Value::Number(_) if MEASURED.contains(&key) => json!(MASK),
-        Value::String(text) if is_wording(key, text) => json!(MASK),
+        Value::String(text) if is_message(key, text) => json!(MASK),
         Value::String(text) => json!(string(text, minted)),
         other => other.clone(),
     }
 }
 
-fn is_wording(key: &str, text: &str) -> bool {
+fn is_message(key: &str, text: &str) -> bool {
     ALWAYS.contains(&key) || text.contains(' ') && (WORDING.contains(&key) || text.contains('`'))
 }
 

@@ -152,7 +152,7 @@ impl<'s> Session<'s> {
             .as_object_mut()
             .unwrap()
             .retain(|key, _| key == "result" || key == "error");
-        self.shown(&answer)
+        self.render(&answer)
     }
 
     /// Lists the names of the tools that are offered.
@@ -179,7 +179,7 @@ impl<'s> Session<'s> {
             Err(exit) => return exit,
         };
         let Some(result) = answer.get_mut("result").map(Value::take) else {
-            return self.shown(&json!({"error": answer["error"]}));
+            return self.render(&json!({"error": answer["error"]}));
         };
         let is_error = result["isError"] == true;
         let texts = result["content"].as_array().into_iter().flatten();
@@ -191,13 +191,13 @@ impl<'s> Session<'s> {
                 .and_then(|text| serde_json::from_str::<Value>(text).ok());
             assert_eq!(text.as_ref(), Some(structured), "the text says the same");
             self.last = structured.clone();
-            return format!("{mark}{}", self.shown(structured));
+            return format!("{mark}{}", self.render(structured));
         }
         // Only texts that aren't errors are documented.
         let shown = texts
             .iter()
             .map(|text| match serde_json::from_str::<Value>(text) {
-                Ok(value) => self.shown(&value),
+                Ok(value) => self.render(&value),
                 Err(_) if is_error => "…".to_owned(),
                 Err(_) => string(text, &mut self.minted),
             });
@@ -248,20 +248,20 @@ impl<'s> Session<'s> {
             .map(|line| self.shown_text(line))
             .collect();
         let whole = serde_json::from_str::<Value>(&said.stdout).ok();
-        let answer = whole.map_or_else(|| lines.join("\n"), |value| self.shown(&value));
+        let answer = whole.map_or_else(|| lines.join("\n"), |value| self.render(&value));
         format!("exit {}\n{answer}", said.code)
     }
 
     /// Returns the masked JSON of a text; of another text nothing is compared but that there is one.
     fn shown_text(&mut self, text: &str) -> String {
         match serde_json::from_str(text) {
-            Ok(value) => self.shown(&value),
+            Ok(value) => self.render(&value),
             Err(_) if text.is_empty() => String::new(),
             Err(_) => "text".to_owned(),
         }
     }
 
-    fn shown(&mut self, value: &Value) -> String {
+    fn render(&mut self, value: &Value) -> String {
         let folder = self.scratch.path.to_str().unwrap();
         let text = value.to_string().replace(folder, "FOLDER");
         let value = serde_json::from_str(&text).unwrap();

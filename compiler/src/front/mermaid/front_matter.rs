@@ -176,7 +176,7 @@ pub(super) fn read_title(
 
 /// Returns the title of a front matter, as Mermaid prints it.
 ///
-/// An empty title and a truth value are none.
+/// An empty title, `false`, zero and *not a number* are none: JavaScript takes them for false.
 fn title_of(root: &Value) -> Option<String> {
     let Value::Map(entries) = root else {
         return None;
@@ -190,28 +190,58 @@ fn title_of(root: &Value) -> Option<String> {
     }
 }
 
-/// Returns a title without quotes, which may be a number: Mermaid prints its value.
+/// Returns a title without quotes, which may be a boolean or a number: Mermaid prints its value.
 fn plain_title(text: &str) -> Option<String> {
-    if matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") {
-        return None;
+    match text {
+        "true" | "True" | "TRUE" => return Some("true".to_owned()),
+        "false" | "False" | "FALSE" | ".nan" | ".NaN" | ".NAN" => return None,
+        _ => {}
     }
-    let digits = text.replace('_', "");
-    let radix = |prefix, radix| {
-        let digits = digits.strip_prefix(prefix)?;
-        i128::from_str_radix(digits, radix).ok()
+    match parse_number(text) {
+        Some(0.0) => None,
+        Some(number) => Some(print_number(number)),
+        None => Some(text.to_owned()),
+    }
+}
+
+/// Parses a number of YAML's JSON schema, as js-yaml does.
+fn parse_number(text: &str) -> Option<f64> {
+    let (sign, size) = match text.strip_prefix('-') {
+        Some(size) => (-1.0, size),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
     };
-    let whole = radix("0x", 16)
-        .or_else(|| radix("0o", 8))
-        .or_else(|| radix("0b", 2));
-    if let Some(number) = whole.or_else(|| digits.parse().ok()) {
-        return Some(number.to_string());
+    if matches!(size, ".inf" | ".Inf" | ".INF") {
+        return Some(sign * f64::INFINITY);
     }
-    let is_number = digits.starts_with(|it: char| it.is_ascii_digit() || "+-.".contains(it));
-    let number = digits
-        .parse::<f64>()
-        .ok()
-        .filter(|number| is_number && number.is_finite());
-    Some(number.map_or_else(|| text.to_owned(), |number| number.to_string()))
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
+        if let Some(digits) = size.strip_prefix(prefix).filter(|it| !it.is_empty()) {
+            let number = digits.chars().try_fold(0.0, |number, digit| {
+                Some(number * f64::from(radix) + f64::from(digit.to_digit(radix)?))
+            })?;
+            return Some(sign * number);
+        }
+    }
+    // Rust parses the words `inf` and `nan` as well, and a second sign.
+    let is_number = size.starts_with(|it: char| it.is_ascii_digit() || it == '.');
+    let number = size.parse::<f64>().ok();
+    let number = number.filter(|number| is_number && number.is_finite());
+    number.map(|number| sign * number)
+}
+
+/// Prints a number as JavaScript does: with an exponent from 10²¹ on, and below 10⁻⁶.
+fn print_number(number: f64) -> String {
+    if number.is_infinite() {
+        let sign = if number < 0.0 { "-" } else { "" };
+        return format!("{sign}Infinity");
+    }
+    if (1e-6..1e21).contains(&number.abs()) {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) if !exponent.starts_with('-') => format!("{digits}e+{exponent}"),
+        _ => text,
+    }
 }
 
 /// Creates an `SM109` diagnostic (`broken-diagram-front-matter`).

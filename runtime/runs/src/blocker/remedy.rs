@@ -29,8 +29,8 @@ impl Blocker {
             Self::EffectUnknown { key, .. } => Some(Remedy::Effect { key: key.clone() }),
             Self::Queued { .. } | Self::TimerPending { held: true, .. } => hold_remedy(run),
             Self::TimerPending { due, .. } => Some(Remedy::Wait { until: *due }),
-            Self::CallsSpent { .. } => legality.other_event(""),
-            Self::VisitLimit { event, .. } => legality.other_event(event),
+            Self::CallsSpent { .. } => legality.any_event(),
+            Self::VisitLimit { event, .. } => legality.event_other_than(event),
             Self::EventAwaited { event, .. } => Some(legality.sending(event)),
             Self::EventCaught { event, .. } => Some(Remedy::Send {
                 event: event.clone(),
@@ -44,7 +44,7 @@ impl Blocker {
                 let suggestion = suggestion.as_ref().filter(|it| enabled.contains(it));
                 match suggestion {
                     Some(suggestion) => Some(legality.sending(suggestion)),
-                    None => legality.other_event(event),
+                    None => legality.event_other_than(event),
                 }
             }
             Self::InternalEvent { event, path, .. } => match path {
@@ -187,7 +187,9 @@ fn raising(run: &Loaded, event: &str) -> Option<Remedy> {
 fn after_refusal(run: &Loaded, subject: &Subject, code: &str) -> Option<Remedy> {
     let code = Code::from_name(code);
     let legality = Legality::new(run);
-    if let Some(standstill) = explain::standstill(run).filter(|_| !is_about_time(subject)) {
+    if let Some(standstill) =
+        explain::standstill(run).filter(|_| !is_allowed_at_standstill(subject))
+    {
         return standstill.remedy(run);
     }
     match subject {
@@ -200,17 +202,17 @@ fn after_refusal(run: &Loaded, subject: &Subject, code: &str) -> Option<Remedy> 
             let open = request.filter(|it| it.resolved.is_none());
             match open.or_else(|| run.state.open_requests().into_iter().next()) {
                 Some(request) => Some(PendingRequest::new(request).remedy(run)),
-                None => legality.other_event(""),
+                None => legality.any_event(),
             }
         }
         Subject::Step { name, .. } => after_report(run, name, code),
-        Subject::Tool { .. } => legality.other_event(""),
+        Subject::Tool { .. } => legality.any_event(),
         Subject::Operation { on, .. } => after_operation(run, on.as_deref(), code),
     }
 }
 
-/// Reports whether something can be done to a run that stands still, too.
-fn is_about_time(subject: &Subject) -> bool {
+/// Reports whether a refused operation is one that a run takes even where nothing moves it on.
+fn is_allowed_at_standstill(subject: &Subject) -> bool {
     matches!(subject, Subject::Operation { name, .. } if name == "rewind" || name == "effect")
 }
 
@@ -225,7 +227,7 @@ fn after_report(run: &Loaded, step: &str, code: Option<Code>) -> Option<Remedy> 
             let step = step.to_owned();
             return Some(Remedy::Report { step });
         }
-        Some(Code::AmbiguousStep) => return legality.other_event(""),
+        Some(Code::AmbiguousStep) => return legality.any_event(),
         _ => {}
     }
     // Where a step waits for another run, that one goes on first.
@@ -282,6 +284,6 @@ fn after_operation(run: &Loaded, on: Option<&str>, code: Option<Code>) -> Option
                 key: key.to_owned(),
             })
         }
-        _ => hold_remedy(run).or_else(|| Legality::new(run).other_event("")),
+        _ => hold_remedy(run).or_else(|| Legality::new(run).any_event()),
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn check(document: &Document, wanted: &Value, findings: &mut Findings
         }
         let Some((key, value)) = line.split_once(':') else {
             let help = "write `key: value`".to_owned();
-            findings.add(at, format!("`{line}` says nothing of a key"), Some(help));
+            findings.add(at, format!("`{line}` has no key and no colon"), Some(help));
             continue;
         };
         let (key, value) = (key.trim().to_owned(), unquoted(value.trim()));

@@ -20,7 +20,7 @@ pub(super) fn check(excerpt: &Excerpt, wanted: Option<&Value>, findings: &mut Fi
             let what = error.to_string();
             let what = what.split(" at line ").next().unwrap_or_default();
             let help =
-                "write it as JSON: names and texts in `\"`, no comma behind the last, no comments";
+                "write it as JSON: names and strings in `\"`, no comma after the last, no comments";
             let what = format!("this isn't JSON: {what}");
             findings.add(excerpt.document_offset(at), what, Some(help.to_owned()));
             return;
@@ -83,14 +83,14 @@ pub(super) fn describe(error: &ValidationError<'_>, schema: &Value) -> Vec<Descr
             .collect(),
         ValidationErrorKind::Enum { options } => {
             let options = options.as_array().into_iter().flatten();
-            let options: Vec<String> = options.map(|it| format!("`{}`", unquoted(it))).collect();
+            let options: Vec<String> = options.map(|it| format!("`{}`", plain(it))).collect();
             let options = options.join(", ");
-            let what = format!("`{}` is none of {options}", unquoted(error.instance()));
+            let what = format!("`{}` is none of {options}", plain(error.instance()));
             simple(what, format!("write one of {options}"))
         }
         ValidationErrorKind::Constant { expected_value } => {
-            let expected = unquoted(expected_value);
-            let what = format!("`{}` isn't `{expected}`", unquoted(error.instance()));
+            let expected = plain(expected_value);
+            let what = format!("`{}` isn't `{expected}`", plain(error.instance()));
             simple(what, format!("write `{expected}`"))
         }
         ValidationErrorKind::Type { kind } => {
@@ -114,7 +114,7 @@ pub(super) fn describe(error: &ValidationError<'_>, schema: &Value) -> Vec<Descr
 }
 
 /// Returns a value as it appears in a sentence: a string without quotes.
-fn unquoted(value: &Value) -> String {
+fn plain(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
@@ -140,7 +140,7 @@ fn with_article(kind: &str) -> String {
     }
 }
 
-/// Returns the `description` of the subschema at a path; `..` goes up.
+/// Returns the `description` of the subschema at a path, whose `..` leads to the schema around it.
 fn schema_description(schema: &Value, path: &str) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/').skip(1) {

@@ -18,8 +18,14 @@ impl Legality<'_> {
         }
     }
 
+    /// Returns the remedy that sends an enabled event.
+    pub(crate) fn any_event(&self) -> Option<Remedy> {
+        let event = self.enabled_events().into_iter().next()?;
+        Some(self.sending(&event))
+    }
+
     /// Returns the remedy that sends another enabled event.
-    pub(crate) fn other_event(&self, event: &str) -> Option<Remedy> {
+    pub(crate) fn event_other_than(&self, event: &str) -> Option<Remedy> {
         let mut enabled = self.enabled_events().into_iter();
         let other = enabled.find(|it| it != event)?;
         Some(self.sending(&other))

@@ -93,7 +93,7 @@ impl Legality<'_> {
         let name = name.to_owned();
         match self.required(&name) {
             Required::Artifact => {
-                let is_missing = run.standing(&name).is_none();
+                let is_missing = run.final_revision(&name).is_none();
                 is_missing.then(|| Missing::Artifact {
                     status: self.missing_artifact(&name),
                     name,
@@ -116,6 +116,7 @@ impl Legality<'_> {
         }
     }
 
+    /// Returns the reason that an artifact has no final revision.
     fn missing_artifact(&self, name: &str) -> MissingArtifact {
         let state = &self.run.state;
         let Some(current) = state.current(name) else {
@@ -133,7 +134,9 @@ impl Legality<'_> {
         MissingArtifact::Broken { revision, finding }
     }
 
-    /// Returns the reason that a check doesn't count in a visit that began with a record.
+    /// Returns the reason that a check's last outcome doesn't count; none if it does.
+    ///
+    /// `entered` is the record with which the state was entered: an outcome from before is outdated.
     fn missing_check(&self, name: &str, entered: u64) -> Option<MissingCheck> {
         let Some(found) = self.run.state.checks.get(name) else {
             return Some(MissingCheck::NotRun);

@@ -32,17 +32,16 @@ pub(super) enum Put {
     Same,
 }
 
-/// Returns the blobs that a record refers to: those that must exist, and hashes that may be of blobs.
+/// Returns the hashes of blobs that must exist for a record, and all that may be of blobs.
 pub(super) fn blob_refs(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
     let (mut required, mut possible) = (BTreeSet::new(), BTreeSet::new());
     let Ok(body) = serde_json::from_str::<Value>(&record.body) else {
         return (required, possible);
     };
     let fields: &[&str] = match record.kind.as_str() {
-        "run.started" => &["table"],
+        "run.started" | "child.started" => &["table"],
         "run.migrated" => &["from", "to"],
         "artifact" => &["content"],
-        "child.started" => &["table"],
         _ => &[],
     };
     let hash = |value: &Value| value.as_str().and_then(|text| text.parse::<Hash>().ok());
@@ -127,7 +126,7 @@ impl Bundle {
                 return Err((Some(seq), format!("record {} is in its place", record.seq)));
             }
             if record.prev != prev {
-                let what = "the record before it isn't the one that it was written behind";
+                let what = "the record before it isn't the one that it was written after";
                 return Err((Some(seq), what.to_owned()));
             }
             let read = record.read();
@@ -156,7 +155,7 @@ impl Bundle {
 
     /// Finds the first secret in it: the record, if it is in one, and the secret's name.
     ///
-    /// Words of its tables are none.
+    /// Names that its tables declare are no secrets, even if they look like one.
     pub(super) fn find_secret(&self, secrets: &Redactor) -> Option<(Option<u64>, String)> {
         let read = |bytes: &Vec<u8>| Workflow::from_bytes(bytes.clone()).ok();
         let tables: Vec<Workflow> = self.blobs.values().filter_map(read).collect();
@@ -266,7 +265,7 @@ impl Bundle {
         Ok(state)
     }
 
-    /// Returns its records as appends: neighbors under one key together.
+    /// Returns its records as appends: neighbors under one key, or under none, together.
     fn appends(&self, state: &RunState) -> Vec<Append> {
         let mut appends: Vec<Append> = Vec::new();
         for record in &self.records {

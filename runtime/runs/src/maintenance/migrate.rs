@@ -1,4 +1,6 @@
-//! Migration of runs from one store to another.
+//! Copying of all runs from one store to another.
+//!
+//! The migration of a run to another machine is an operation: `runs/migrate.rs`.
 
 use std::fmt;
 
@@ -10,7 +12,7 @@ use super::{OnProgress, Progress, counted};
 use crate::id::RunId;
 use crate::store::{Store, StoreError};
 
-/// The report of a migration. The source store is unchanged.
+/// The report on runs copied to another store. The source store is unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Moved {
     /// The runs that are new in the target store, in the order of writing.
@@ -34,11 +36,11 @@ impl fmt::Display for Moved {
 
 /// Copies all runs of a store into another, each whole or not at all. Unit of progress: records.
 ///
-/// Called again, it continues where it was. Leases aren't copied: a run's driver acquires a new one.
+/// Called again, it copies what is still missing. Leases aren't copied: a run's driver acquires a new one.
 ///
 /// # Errors
 ///
-/// A run is damaged, or the target store has another run of its id; those of the stores.
+/// A run is damaged; the target store has a different run under the same id; a store fails.
 pub fn migrate(
     from: &dyn Store,
     to: &dyn Store,

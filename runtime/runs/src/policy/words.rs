@@ -1,4 +1,7 @@
 //! The words of policies: capabilities and packs, with the tools that each stands for.
+//!
+//! The capabilities and their tools are those of Ralph's document; `statemark-profiles` has the tools that are ours to offer.
+//! `write_file` doesn't distinguish tracked files from others, so two capabilities stand for it.
 
 /// The built-in capabilities, each with its tools.
 const CAPABILITIES: &[(&str, &[&str])] = &[

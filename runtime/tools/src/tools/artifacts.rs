@@ -449,7 +449,7 @@ impl GetArtifactCall {
         if self.cursor.is_none() {
             answer.next = Some(describe_next(loaded)?);
             let mut missing = loaded.known_artifacts();
-            missing.retain(|it| loaded.state.standing(it).is_none());
+            missing.retain(|it| loaded.state.final_revision(it).is_none());
             if !missing.is_empty() {
                 let missing = bounds::take_fitting(missing, bounds::MAX_REPLY / 2);
                 answer.fields.missing = Some(missing);

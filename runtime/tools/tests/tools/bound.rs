@@ -35,7 +35,7 @@ fn who_is_bound_to_a_run_begins_no_other_with_a_tool_of_ours() {
     for call in calls.as_array().unwrap() {
         let make = || {
             let mut bench = Bench::new(&[("door.workflow.json", DOOR)]);
-            offer(&mut bench, &Set::OWN, None);
+            serve(&mut bench, &Set::OWN, None);
             let begin = object(&json!({"workflow": "door", "run_id": "r"}));
             let (answer, is_error) = bench.call(&caller(None), "start_run", begin).unwrap();
             assert!(!is_error, "{answer}");
@@ -86,9 +86,9 @@ fn begins_no_other(
             let run: RunId = bound.parse().unwrap();
             let mut by = by.clone();
             if by_server {
-                offer(&mut bench, sets, Some(run.clone()));
+                serve(&mut bench, sets, Some(run.clone()));
             } else {
-                offer(&mut bench, sets, None);
+                serve(&mut bench, sets, None);
                 by.run = Some(run.clone());
             }
             let answer = bench.call(&by, tool, object(arguments));
@@ -114,7 +114,7 @@ fn outer(bench: &Bench) -> BTreeSet<String> {
     outer.map(|head| head.run.to_string()).collect()
 }
 
-fn offer(bench: &mut Bench, sets: &[Set], run: Option<RunId>) {
+fn serve(bench: &mut Bench, sets: &[Set], run: Option<RunId>) {
     let options = Options {
         sets: sets.to_vec(),
         run,

@@ -140,7 +140,7 @@ fn object(value: &Value) -> Map<String, Value> {
 }
 
 /// What a tool answers; within the bound.
-fn told(bench: &Bench, tool: &str, arguments: &Value) -> Value {
+fn answer_within_bound(bench: &Bench, tool: &str, arguments: &Value) -> Value {
     let caller = Caller::agent();
     let began = std::time::Instant::now();
     let (answer, _) = bench
@@ -265,14 +265,14 @@ fn ask(bench: &Bench, runs: &[&str]) {
     for run in runs {
         for (tool, arguments) in CALLS {
             let arguments = serde_json::from_str(&arguments.replace('$', run)).unwrap();
-            told(bench, tool, &arguments);
+            answer_within_bound(bench, tool, &arguments);
         }
     }
 }
 
 /// What was cut is all there, page by page.
 fn whole(bench: &Bench) {
-    told(
+    answer_within_bound(
         bench,
         "start_run",
         &json!({"workflow": "large", "run_id": "many"}),
@@ -318,7 +318,7 @@ fn whole(bench: &Bench) {
     let mut offset = json!(0);
     while !offset.is_null() {
         let arguments = json!({"run_id": "wide", "name": "long paper", "offset": offset});
-        let answer = told(bench, "get_artifact", &arguments);
+        let answer = answer_within_bound(bench, "get_artifact", &arguments);
         text += answer["data"]["content"].as_str().unwrap();
         offset = answer["data"]["next_offset"].clone();
     }
@@ -326,7 +326,7 @@ fn whole(bench: &Bench) {
 
     let state = &loaded.state;
     assert!(json!(state.context).to_string().len() > 1_000_000);
-    let shown = told(
+    let shown = answer_within_bound(
         bench,
         "get_run",
         &json!({"run_id": "wide", "include": ["context"]}),
@@ -348,7 +348,7 @@ fn pages(bench: &Bench, tool: &str, arguments: &Value, name: &str) -> Vec<Value>
     let mut arguments = object(arguments);
     let mut all = Vec::new();
     loop {
-        let answer = told(bench, tool, &Value::Object(arguments.clone()));
+        let answer = answer_within_bound(bench, tool, &Value::Object(arguments.clone()));
         let data = &answer["data"];
         all.extend(data[name].as_array().cloned().unwrap_or_default());
         let Some(cursor) = data.get("cursor") else {
@@ -363,7 +363,8 @@ fn parts(bench: &Bench, run: &str, part: &str) -> Value {
     let mut all = Vec::new();
     let mut cursor = format!("{part}:0");
     loop {
-        let answer = told(bench, "get_run", &json!({"run_id": run, "cursor": cursor}));
+        let answer =
+            answer_within_bound(bench, "get_run", &json!({"run_id": run, "cursor": cursor}));
         match &answer["data"][part] {
             Value::Array(items) => all.extend(items.iter().map(|it| (String::new(), it.clone()))),
             items => all.extend(object(items)),

@@ -157,7 +157,7 @@ fn cell(bench: &Bench, tool: &Tool, state: &str) -> String {
         .with_progress(&|| true, &|_, _| {});
     let reply = bench
         .dispatcher
-        .call(&call, tool.name, named(tool, &run))
+        .call(&call, tool.name, run_argument(tool, &run))
         .unwrap();
     let text = reply.answer.to_string();
     let loaded = runs.load(&run.parse().unwrap()).unwrap();
@@ -182,7 +182,7 @@ fn cell(bench: &Bench, tool: &Tool, state: &str) -> String {
 }
 
 /// The arguments that name the run, if the tool takes such.
-fn named(tool: &Tool, run: &str) -> Map<String, Value> {
+fn run_argument(tool: &Tool, run: &str) -> Map<String, Value> {
     let names = tool.input.get("properties").and_then(Value::as_object);
     let names = names.into_iter().flat_map(Map::keys);
     let mut names = names.filter(|it| ["run_id", "runId", "parentRunId"].contains(&it.as_str()));

@@ -53,7 +53,7 @@ fn a_workflow_cannot_become_a_laxer_one_under_its_own_name() {
         "shut": {"allowed_tools": [], "on": {"GO": "open"}}, "open": {"type": "final"}}}"#;
     let lax = strict.replace("[]", r#"["Bash"]"#);
     let mut bench = Bench::new(&[(name, strict)]);
-    offer(&mut bench, &[Set::Profile("statewright")]);
+    serve(&mut bench, &[Set::Profile("statewright")]);
     let load = |bench: &Bench, role| {
         let arguments = object(&json!({"name": "door"}));
         let answer = bench.call(&caller(role), "statewright_load_workflow", arguments);
@@ -62,7 +62,7 @@ fn a_workflow_cannot_become_a_laxer_one_under_its_own_name() {
     assert!(!load(&bench, None).1);
     assert!(!load(&bench, None).1, "the same one starts over");
     bench.edit(&[(name, &lax)]);
-    offer(&mut bench, &[Set::Profile("statewright")]);
+    serve(&mut bench, &[Set::Profile("statewright")]);
     let (refused, is_error) = load(&bench, None);
     assert!(is_error);
     let text = refused.as_str().unwrap();
@@ -119,7 +119,7 @@ fn check(set: Set, document: &Value, wrong: &mut String) {
             }
         }
         for call in said["calls"].as_array().unwrap() {
-            played(set, document, (name, said), call, wrong);
+            play_call(set, document, (name, said), call, wrong);
         }
     }
 }
@@ -133,11 +133,11 @@ fn stage(set: Set, document: &Value) -> Bench {
         .collect();
     let specs: Vec<(&str, &str)> = specs.iter().map(|(name, it)| (&**name, &**it)).collect();
     let mut bench = Bench::new(&specs);
-    offer(&mut bench, &[set]);
+    serve(&mut bench, &[set]);
     bench
 }
 
-fn offer(bench: &mut Bench, sets: &[Set]) {
+fn serve(bench: &mut Bench, sets: &[Set]) {
     let options = Options {
         sets: sets.to_vec(),
         ..Options::default()
@@ -210,7 +210,7 @@ pub(crate) fn prepared(
     };
     if !project.is_null() {
         bench.found(project);
-        offer(&mut bench, &[set]);
+        serve(&mut bench, &[set]);
     }
     let caller = caller(call["as"].as_str());
     for before in call["before"].as_array().into_iter().flatten() {
@@ -221,7 +221,7 @@ pub(crate) fn prepared(
             .iter()
             .all(|tool| tool.name != name);
         if own {
-            offer(&mut bench, &Set::OWN);
+            serve(&mut bench, &Set::OWN);
         }
         let by = before[2].as_str().map(|role| self::caller(Some(role)));
         let by = by.unwrap_or_else(|| caller.clone());
@@ -230,14 +230,14 @@ pub(crate) fn prepared(
             let _ = writeln!(wrong, "{tool}: before it, {name} fails: {answer}");
         }
         if own {
-            offer(&mut bench, &[set]);
+            serve(&mut bench, &[set]);
         }
     }
     bench
 }
 
 /// Makes one of the document's calls, and looks at the answer.
-fn played(
+fn play_call(
     set: Set,
     document: &Value,
     (tool, said): (&str, &Value),

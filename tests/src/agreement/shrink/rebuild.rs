@@ -130,8 +130,8 @@ pub(super) fn rebuilt(machine: &Machine, left: Left) -> Option<(Machine, Map)> {
         transitions: Arena::new(),
         events: Arena::new(),
         timers: Arena::new(),
-        guards: kept(&machine.guards, &map.guards),
-        fields: kept(&machine.fields, &map.fields),
+        guards: retain(&machine.guards, &map.guards),
+        fields: retain(&machine.fields, &map.fields),
         ..machine.clone()
     };
     move_events(machine, &mut smaller, &map)?;
@@ -197,7 +197,7 @@ fn move_states(machine: &Machine, smaller: &mut Machine, map: &Map, left: Left) 
     }
 }
 
-fn kept<T: Clone>(all: &Arena<T>, map: &[Option<usize>]) -> Arena<T> {
+fn retain<T: Clone>(all: &Arena<T>, map: &[Option<usize>]) -> Arena<T> {
     let mut kept = Arena::new();
     for (handle, value) in all.iter() {
         if map[handle.index()].is_some() {

@@ -239,7 +239,7 @@ fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
 fn missing_artifacts(loaded: &Loaded) -> Vec<String> {
     let known = loaded.known_artifacts().into_iter();
     known
-        .filter(|name| loaded.state.standing(name).is_none())
+        .filter(|name| loaded.state.final_revision(name).is_none())
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use super::{check, check_fixed};
 
 #[test]
-fn beside_a_state() {
+fn next_to_a_state() {
     check(
         "note right of a: t\nNOTE LEFT OF b : u v",
         "note right of a: \"t\"; note left of b: \"u v\"",

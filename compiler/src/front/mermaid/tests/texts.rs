@@ -158,6 +158,71 @@ fn titles_keep_their_place() {
     assert_eq!(sources.text(diagram.header.unwrap()), "stateDiagram");
 }
 
+/// What Mermaid 12.3 draws above a diagram with the front matter `title: …`.
+#[test]
+fn titles_are_those_that_mermaid_draws() {
+    for (written, drawn) in [
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("off", "off"),
+        ("y", "y"),
+        ("true", "true"),
+        ("True", "true"),
+        ("TRUE", "true"),
+        ("tRUE", "tRUE"),
+        ("\"true\"", "true"),
+        ("false", ""),
+        ("FALSE", ""),
+        ("null", ""),
+        ("nUll", "nUll"),
+        ("'null'", "null"),
+        ("~", ""),
+        ("", ""),
+        ("''", ""),
+        ("12", "12"),
+        ("017", "17"),
+        ("+5", "5"),
+        ("-5", "-5"),
+        ("0", ""),
+        ("-0", ""),
+        ("0.0", ""),
+        ("'0'", "0"),
+        ("0x1F", "31"),
+        ("-0x1F", "-31"),
+        ("0x", "0x"),
+        ("0x1_F", "0x1_F"),
+        ("0o17", "15"),
+        ("0b11", "3"),
+        ("1_000", "1_000"),
+        ("1.10", "1.1"),
+        (".5", "0.5"),
+        ("5.", "5"),
+        ("1e", "1e"),
+        ("1e3", "1000"),
+        ("1.5e3", "1500"),
+        ("1e21", "1e+21"),
+        ("1e-7", "1e-7"),
+        ("1e400", "1e400"),
+        ("12345678901234567890", "12345678901234567000"),
+        (".inf", "Infinity"),
+        ("+.inf", "Infinity"),
+        ("-.Inf", "-Infinity"),
+        ("inf", "inf"),
+        (".NaN", ""),
+        ("1:30", "1:30"),
+        ("2026-01-02", "2026-01-02"),
+    ] {
+        let text = format!("---\ntitle: {written}\n---\nstateDiagram\na --> b");
+        let mut sources = Sources::new();
+        let file = sources.add("door.mmd", text.as_str());
+        let mut diags = Diags::new();
+        let diagram = parse_diagram(&Excerpt::whole(file, &text), &mut diags);
+        let title = diagram.title.map_or_else(String::new, |it| it.value);
+        assert_eq!(title, drawn, "`title: {written}`");
+    }
+}
+
 #[test]
 fn detection() {
     for text in [

@@ -90,7 +90,7 @@ impl RunState {
 
     /// Returns the newest final revision of an artifact: the one that counts.
     #[must_use]
-    pub fn standing(&self, name: &str) -> Option<&Revision> {
+    pub fn final_revision(&self, name: &str) -> Option<&Revision> {
         let mut revisions = self.artifacts.get(name)?.iter().rev();
         revisions.find(|it| it.artifact.stage == Stage::Final)
     }

@@ -85,7 +85,7 @@ fn changed_specs_are_heard_of() {
 }
 
 #[test]
-fn whoever_unsubscribes_hears_no_more() {
+fn an_unsubscribed_client_hears_no_more() {
     let scratch = desk("served-unsubscribed");
     said(&scratch, "statemark start desk --run-id r1", 0);
     said(&scratch, "statemark start desk --run-id r2", 0);
