@@ -35,13 +35,16 @@ use crate::actor::Role;
 /// The meaning of a kind of record.
 pub(crate) trait Kind {
     /// True if records of the system can follow from it in the same append.
-    const CAUSES: bool;
+    const CAUSES: bool = false;
 
     /// Describes a record in one line.
     fn summary(&self) -> String;
 
     /// Reports whether only a person takes such a record of an actor in this role back.
-    fn is_decision(&self, by: Role) -> bool;
+    fn is_decision(&self, by: Role) -> bool {
+        let _ = by;
+        false
+    }
 
     /// Turns the body of an older version into one of today's.
     fn upcast(v: u16, body: Value) -> Value {

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
-use crate::actor::Role;
 use crate::hash::Hash;
 
 /// A revision of an artifact.
@@ -121,17 +120,11 @@ pub struct Finding {
 }
 
 impl Kind for Artifact {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         let (name, revision) = (&self.name, self.revision);
         format!(
             "artifact `{name}`, revision {revision}, {}",
             self.stage.name()
         )
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }

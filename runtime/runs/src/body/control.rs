@@ -212,8 +212,6 @@ pub struct CheckpointRestored {
 }
 
 impl Kind for Paused {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         with_reason("paused", self.reason.as_ref())
     }
@@ -228,10 +226,6 @@ impl Kind for Continued {
 
     fn summary(&self) -> String {
         with_reason("goes on", self.reason.as_ref())
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 
@@ -274,8 +268,6 @@ impl Kind for Forced {
 }
 
 impl Kind for Rewound {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         let what = match self.scope {
             Scope::State => "",
@@ -290,15 +282,9 @@ impl Kind for Rewound {
         let text = format!("back to record {}{what}{crossed}", self.to);
         with_reason(text, self.reason.as_ref())
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for Migrated {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         let workflow = self.workflow.as_ref();
         let workflow = workflow.map_or_else(String::new, |id| format!(" as `{id}`"));
@@ -307,21 +293,11 @@ impl Kind for Migrated {
         let renamed: String = renamed.collect();
         format!("goes on{workflow} under table {}{renamed}", self.to)
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for CheckpointTaken {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!("checkpoint `{}` of {}", self.name, self.repository)
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 
@@ -334,9 +310,5 @@ impl Kind for CheckpointRestored {
         } else {
             format!("about to restore checkpoint `{}`", self.name)
         }
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }

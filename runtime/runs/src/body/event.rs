@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 
 use super::Kind;
 use super::step::StepRecord;
-use crate::actor::Role;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::phrase::list;
@@ -223,26 +222,14 @@ pub enum Subject {
 }
 
 impl Kind for Started {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!("began `{}` in {}", self.workflow, list(&self.step.leaves))
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 
 impl Kind for Forked {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!("forked from `{}` at record {}", self.from, self.at)
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 
@@ -261,34 +248,18 @@ impl Kind for Event {
         };
         format!("`{}`{cause} → {}{end}", self.event, list(&self.step.leaves))
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for Queued {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         let cause = self.cause.summary();
         format!("`{}`{cause} waits until nothing is in the way", self.event)
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for Refused {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!("{} refused: {}", self.subject.name(), self.reason)
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 

@@ -137,14 +137,8 @@ pub struct Resolved {
 }
 
 impl Kind for Opened {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!("asks `{}`: {}", self.request, self.prompt)
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Kind;
-use crate::actor::Role;
 use crate::check::CheckResult;
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -288,8 +287,6 @@ pub struct Check {
 }
 
 impl Kind for Step {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         let unit = self.unit.as_ref();
         let unit = unit.map_or_else(String::new, |unit| format!(" ({unit})"));
@@ -302,15 +299,9 @@ impl Kind for Step {
             self.message.as_ref(),
         )
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for Progress {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         let unit = self.unit.as_ref();
         let unit = unit.map_or_else(String::new, |unit| format!("{unit}: "));
@@ -318,27 +309,15 @@ impl Kind for Progress {
         let done = self.done.map(|done| format!(" ({:.0} %)", done * 100.0));
         format!("{unit}{}{}", self.message, done.unwrap_or_default())
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for Message {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!("{}: {}", self.role, self.text)
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 
 impl Kind for Tool {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         let verdict = match self.verdict {
             ToolVerdict::Allowed if self.reserved => "may run",
@@ -348,15 +327,9 @@ impl Kind for Tool {
         };
         with_reason(format!("`{}` {verdict}", self.name), self.reason.as_ref())
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for Effect {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!(
             "effect `{}` {} ({})",
@@ -365,42 +338,24 @@ impl Kind for Effect {
             self.key
         )
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for Usage {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!(
             "{} tokens in, {} out",
             self.input_tokens, self.output_tokens
         )
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for ChildStarted {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!("child `{}` began `{}`", self.run, self.workflow)
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 
 impl Kind for ChildEnded {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         let outcome = if self.success { "well" } else { "badly" };
         with_reason(
@@ -408,51 +363,27 @@ impl Kind for ChildEnded {
             self.reason.as_ref(),
         )
     }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
 }
 
 impl Kind for Subflow {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!("steps of `{}` under `{}`", self.name, self.parent)
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 
 impl Kind for Note {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         self.text.clone()
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 
 impl Kind for Annotation {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         format!("on `{}`: {}", self.document, self.text)
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }
 
 impl Kind for Check {
-    const CAUSES: bool = false;
-
     fn summary(&self) -> String {
         let arguments = if self.arguments.is_empty() {
             String::new()
@@ -460,9 +391,5 @@ impl Kind for Check {
             format!(" with {}", list(&self.arguments))
         };
         format!("check `{}`{arguments} {}", self.name, self.ran.outcome())
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
     }
 }

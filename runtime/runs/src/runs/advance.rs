@@ -157,11 +157,8 @@ impl Advance {
 /// It is an error ([`RunError::UnknownWorkflow`]) if the run would have to be started and can't be.
 impl Operation for Advance {
     const NAME: &'static str = "advance";
+    const RIGHT: Right = Right::Drive;
     type Response = Advanced;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Advanced, RunError> {
         let Execution { runs, order } = *execution;

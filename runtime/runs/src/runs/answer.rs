@@ -90,11 +90,8 @@ pub fn run_of_request(request: &str) -> Option<RunId> {
 /// An equal answer again gives the records of the first; another one is refused, with the first.
 impl Decide for AnswerRequest {
     const NAME: &'static str = "answer";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);

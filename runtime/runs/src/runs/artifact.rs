@@ -60,11 +60,8 @@ pub struct DiscardArtifact {
 /// One that is final already gets the first answer.
 impl Decide for FinalizeArtifact {
     const NAME: &'static str = "artifact.final";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Submitted;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let revision = match run.finalizable(&self.name, self.revision) {
@@ -102,11 +99,8 @@ impl Decide for FinalizeArtifact {
 /// Throws a revision away. One that was thrown away already is answered as then.
 impl Decide for DiscardArtifact {
     const NAME: &'static str = "artifact.discard";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Submitted;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let revision = match run.discardable(&self.name, self.revision) {

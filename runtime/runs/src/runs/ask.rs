@@ -67,11 +67,8 @@ pub struct WithdrawRequest {
 /// `Body::Opened` of the records has its id.
 impl Decide for OpenRequest {
     const NAME: &'static str = "ask";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<Opened, Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);
@@ -86,11 +83,8 @@ impl Decide for OpenRequest {
 /// Takes a question back. Who asked may, and every person.
 impl Decide for WithdrawRequest {
     const NAME: &'static str = "withdraw";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);

@@ -76,11 +76,8 @@ impl Serialize for RunCheckIn<'_> {
 /// It is an error ([`RunError::Invalid`]) if the declaration can't be used.
 impl Operation for RunCheckIn<'_> {
     const NAME: &'static str = "check";
+    const RIGHT: Right = Right::Drive;
     type Response = Written<Checked>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
         let Execution { runs, order } = *execution;
@@ -131,11 +128,8 @@ impl Serialize for RecordCheck {
 
 impl Decide for RecordCheck {
     const NAME: &'static str = "check";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Checked;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn validate(&self) -> Result<(), RunError> {
         check_name(&self.what)

@@ -25,11 +25,8 @@ pub struct TakeCheckpoint {
 /// Saves a working copy as a commit of its own: neither branch, index nor stash is touched.
 impl Decide for TakeCheckpoint {
     const NAME: &'static str = "checkpoint";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let seq = run.head.seq + 1;

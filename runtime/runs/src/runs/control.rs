@@ -60,11 +60,8 @@ pub struct ForceState {
 /// ([`StoreError::Conflict`](crate::StoreError)) if there is a run of that id already.
 impl Operation for StartRun {
     const NAME: &'static str = "start";
+    const RIGHT: Right = Right::Drive;
     type Response = Written;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Written, RunError> {
         let Execution { runs, order } = *execution;
@@ -85,11 +82,8 @@ impl Operation for StartRun {
 
 impl Decide for PauseRun {
     const NAME: &'static str = "pause";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let reason = self.reason.clone();
@@ -105,11 +99,8 @@ impl Decide for PauseRun {
 /// Then tool calls are counted from nothing again; an agent can't get more of them by pausing.
 impl Decide for ContinueRun {
     const NAME: &'static str = "continue";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let state = &run.state;
@@ -136,11 +127,8 @@ impl Decide for ContinueRun {
 
 impl Decide for CancelRun {
     const NAME: &'static str = "cancel";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let reason = self.reason.clone();
@@ -156,11 +144,8 @@ impl Decide for CancelRun {
 /// Only a person does it, and only where the definition says `"meta": {"debug": true}`. The journal shows it for ever.
 impl Decide for ForceState {
     const NAME: &'static str = "force";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);

@@ -47,11 +47,8 @@ pub struct OpenEffect {
 /// Says what became of an effect. What can't have become of it is refused.
 impl Decide for ReportEffect {
     const NAME: &'static str = "effect";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let body = reported(run, self);

@@ -110,11 +110,8 @@ pub struct ForkPlan {
 /// as for [`RestoreFiles`](super::RestoreFiles).
 impl Operation for ForkRun {
     const NAME: &'static str = "fork";
+    const RIGHT: Right = Right::Drive;
     type Response = Written;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Written, RunError> {
         let Execution { runs, order } = *execution;

@@ -65,11 +65,8 @@ pub struct Obstacle {
 /// Moves a run to another table. Refused, and recorded so, if something is in the way.
 impl Decide for MigrateRun {
     const NAME: &'static str = "migrate";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let to = target(cx.runs, run, self)?;

@@ -59,11 +59,11 @@ pub trait Operation: Serialize {
     /// Its name in the digests of keys and in recorded refusals, such as `send`.
     const NAME: &'static str;
 
+    /// The right that its caller needs.
+    const RIGHT: Right;
+
     /// The response of [`Runs::execute`].
     type Response;
-
-    /// Returns the right that its caller needs.
-    fn right(&self) -> Right;
 
     /// Carries it out. [`Runs::execute`] has checked the right already; nothing else calls this.
     ///
@@ -78,11 +78,11 @@ pub trait Decide: Serialize + Redact {
     /// Its name; see [`Operation::NAME`].
     const NAME: &'static str;
 
+    /// The right that its caller needs.
+    const RIGHT: Right;
+
     /// Its result, read from its records.
     type Outcome: Outcome;
-
-    /// Returns the right that its caller needs.
-    fn right(&self) -> Right;
 
     /// Checks what needs no run to be wrong.
     ///
@@ -127,11 +127,8 @@ pub struct Execution<'d> {
 
 impl<O: Decide> Operation for O {
     const NAME: &'static str = <O as Decide>::NAME;
+    const RIGHT: Right = <O as Decide>::RIGHT;
     type Response = Written<O::Outcome>;
-
-    fn right(&self) -> Right {
-        Decide::right(self)
-    }
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
         let Execution { runs, order } = *execution;
@@ -167,7 +164,7 @@ impl Runs {
         order: &Order,
         operation: &O,
     ) -> Result<O::Response, RunError> {
-        operation.right().check(&order.actor)?;
+        O::RIGHT.check(&order.actor)?;
         operation.carry_out(&Execution { runs: self, order })
     }
 }
@@ -189,11 +186,8 @@ impl<F: Clone> Redact for WriteRaw<F> {
 
 impl<F: Fn(&Loaded, u64) -> Vec<Body> + Clone> Decide for WriteRaw<F> {
     const NAME: &'static str = "raw";
+    const RIGHT: Right = Right::Drive;
     type Outcome = ();
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let bodies = (self.0)(run, cx.now);

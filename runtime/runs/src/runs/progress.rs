@@ -21,11 +21,8 @@ pub struct ReportProgress {
 /// Records how far some work is. It moves nothing; what is over or stands still makes none.
 impl Decide for ReportProgress {
     const NAME: &'static str = "progress";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn validate(&self) -> Result<(), RunError> {
         if self.message.trim().is_empty() {

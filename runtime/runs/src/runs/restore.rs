@@ -34,11 +34,8 @@ type Intent = Result<(String, Option<Rewound>), Body>;
 /// If git fails, or the files aren't as they were, the intent is recorded, and [`FinishRestore`] tries again.
 impl Operation for RestoreFiles {
     const NAME: &'static str = "restore";
+    const RIGHT: Right = Right::Drive;
     type Response = Written<Result<(), Refused>>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
         let Execution { runs, order } = *execution;
@@ -69,11 +66,8 @@ pub struct FinishRestore;
 
 impl Operation for FinishRestore {
     const NAME: &'static str = "finish_restore";
+    const RIGHT: Right = Right::Drive;
     type Response = Written<Result<(), Refused>>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
         finish_restore(execution.runs, execution.order, true)?.read_outcome()
@@ -93,11 +87,8 @@ pub struct GiveUpRestore {
 
 impl Decide for GiveUpRestore {
     const NAME: &'static str = "give_up_restore";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut restored = restoring(run)?.clone();

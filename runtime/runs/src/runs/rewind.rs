@@ -67,11 +67,8 @@ impl RewindRun {
 /// [`FinishRestore`](super::FinishRestore).
 impl Operation for RewindRun {
     const NAME: &'static str = "rewind";
+    const RIGHT: Right = Right::Drive;
     type Response = Written<Result<(), Refused>>;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
         let Execution { runs, order } = *execution;

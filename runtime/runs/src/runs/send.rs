@@ -51,11 +51,8 @@ impl Outcome for SendOutcome {
 /// An event that can't be taken is refused with the enabled ones, and that is recorded.
 impl Decide for SendEvent {
     const NAME: &'static str = "send";
+    const RIGHT: Right = Right::Drive;
     type Outcome = SendOutcome;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let body = decide_send(run, self, cx.now)?;

@@ -89,11 +89,8 @@ impl Serialize for DenyTool {
 /// Reserves a place for a call; the outcome says if it may run.
 impl Decide for ReserveCall {
     const NAME: &'static str = "reserve";
+    const RIGHT: Right = Right::Drive;
     type Outcome = ReserveOutcome;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         if is_known(&run.state, self.call.as_ref()) {
@@ -124,11 +121,8 @@ impl Decide for ReserveCall {
 /// The denial is recorded even of an observer, who writes nothing else.
 impl Decide for DenyTool {
     const NAME: &'static str = "deny";
+    const RIGHT: Right = Right::Record;
     type Outcome = ();
-
-    fn right(&self) -> Right {
-        Right::Record
-    }
 
     fn decide(&self, _: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let body = Body::Tool(Tool {
@@ -152,11 +146,8 @@ impl Decide for DenyTool {
 /// `on_max_iterations`.
 impl Decide for RecordCall {
     const NAME: &'static str = "used";
+    const RIGHT: Right = Right::Drive;
     type Outcome = ();
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let call = self.call.as_ref();

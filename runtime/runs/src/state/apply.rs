@@ -20,13 +20,24 @@ use crate::record::Record;
 use crate::store::PendingTimer;
 
 /// The effect of a kind of record on the state of a run.
-trait Apply {
+///
+/// A kind that says nothing changes nothing, and leaves nothing.
+trait Apply: Sized {
     /// Changes the state by a record that counts.
-    fn apply(self, state: &mut RunState, record: &Record);
+    fn apply(self, state: &mut RunState, record: &Record) {
+        let _ = (state, record);
+    }
 
     /// Changes the state by what is left of a record that a rewind has taken back.
-    fn outlast(self, state: &mut RunState, record: &Record);
+    fn outlast(self, state: &mut RunState, record: &Record) {
+        let _ = (state, record);
+    }
 }
+
+impl Apply for Progress {}
+impl Apply for Message {}
+impl Apply for Note {}
+impl Apply for Annotation {}
 
 macro_rules! apply_each {
     ($($(#[$docs:meta])* $variant:ident($type:ty) = $kind:literal $version:literal;)*) => {
@@ -56,8 +67,6 @@ impl Apply for Started {
         state.begin(self);
         move_machine(state, record, step);
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Forked {
@@ -88,8 +97,6 @@ impl Apply for Forked {
         }
         state.timers.sort();
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Event {
@@ -106,24 +113,18 @@ impl Apply for Event {
         }
         move_machine(state, record, self.step);
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Queued {
     fn apply(self, state: &mut RunState, _: &Record) {
         state.queue.push(self);
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Refused {
     fn apply(self, state: &mut RunState, record: &Record) {
         state.refused = Some((record.seq, self));
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Step {
@@ -139,20 +140,6 @@ impl Apply for Step {
         let units = state.steps.entry(self.step).or_default();
         units.insert(self.unit.unwrap_or_default(), reported);
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
-}
-
-impl Apply for Progress {
-    fn apply(self, _: &mut RunState, _: &Record) {}
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
-}
-
-impl Apply for Message {
-    fn apply(self, _: &mut RunState, _: &Record) {}
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Tool {
@@ -176,8 +163,6 @@ impl Apply for Tool {
             visit.bytes = visit.bytes.saturating_add(self.output.unwrap_or_default());
         }
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Opened {
@@ -200,8 +185,6 @@ impl Apply for Opened {
         let id = request.opened.request.clone();
         state.requests.insert(id, request);
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Resolved {
@@ -211,8 +194,6 @@ impl Apply for Resolved {
             request.resolved = Some((self, record.actor.clone(), record.seq));
         }
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Artifact {
@@ -232,8 +213,6 @@ impl Apply for Artifact {
             artifact: self,
         });
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Check {
@@ -252,8 +231,6 @@ impl Apply for Check {
         };
         state.checks.insert(self.name, found);
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for CheckpointTaken {
@@ -302,8 +279,6 @@ impl Apply for Paused {
         state.paused = Some(self.reason.unwrap_or_default());
         state.paused_by = Some(record.actor.clone());
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Continued {
@@ -318,8 +293,6 @@ impl Apply for Continued {
             }
         }
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Cancelled {
@@ -329,8 +302,6 @@ impl Apply for Cancelled {
         state.timers.clear();
         state.queue.clear();
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Forced {
@@ -408,8 +379,6 @@ impl Apply for Migrated {
             }
         }
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Closed {
@@ -418,8 +387,6 @@ impl Apply for Closed {
         state.timers.clear();
         state.queue.clear();
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 impl Apply for Usage {
@@ -477,20 +444,6 @@ impl Apply for Subflow {
         let parent = self.parent.clone();
         state.subflows.entry(parent).or_default().push(self);
     }
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
-}
-
-impl Apply for Note {
-    fn apply(self, _: &mut RunState, _: &Record) {}
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
-}
-
-impl Apply for Annotation {
-    fn apply(self, _: &mut RunState, _: &Record) {}
-
-    fn outlast(self, _: &mut RunState, _: &Record) {}
 }
 
 /// Returns a child as it starts.

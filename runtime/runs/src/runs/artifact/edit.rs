@@ -37,11 +37,8 @@ pub struct Edit {
 /// The result is the next revision, checked as any other.
 impl Decide for EditArtifact {
     const NAME: &'static str = "artifact.edit";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Submitted;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let stage = if self.is_final {

@@ -73,11 +73,8 @@ impl PutArtifact {
 /// new one: a draft of it becomes final, and a final one stays so.
 impl Decide for PutArtifact {
     const NAME: &'static str = "artifact.put";
+    const RIGHT: Right = Right::Drive;
     type Outcome = Submitted;
-
-    fn right(&self) -> Right {
-        Right::Drive
-    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         match run.puttable(self) {
