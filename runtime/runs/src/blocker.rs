@@ -19,6 +19,12 @@ mod request;
 use crate::actor::Actor;
 use crate::body::{Refused, RequestKind, Subject};
 use crate::guard::Unmet;
+use crate::phrase::{list, with_reason};
+
+use message::{
+    describe_child, describe_effect, describe_end, describe_guard, describe_internal,
+    describe_pause, describe_takers, describe_targets, suggest_event,
+};
 
 pub use artifact::ArtifactBlocker;
 pub(crate) use code::Code;
@@ -28,15 +34,19 @@ pub use report::{Position, ReportBlocker};
 pub use request::RequestBlocker;
 
 /// A reason that something can't happen, or that a run is where it is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Blocker {
     /// The files are being restored.
+    #[error(
+        "files are being restored to checkpoint `{checkpoint}`; finish that or give it up first"
+    )]
     Restoring {
         /// The checkpoint.
         checkpoint: String,
     },
     /// The run is paused.
+    #[error("{}", describe_pause(by.as_ref(), reason.as_ref()))]
     Paused {
         /// The actor who paused it.
         by: Option<Actor>,
@@ -44,11 +54,13 @@ pub enum Blocker {
         reason: Option<String>,
     },
     /// The run was cancelled.
+    #[error("{}", with_reason("the run was cancelled", reason.as_ref()))]
     Cancelled {
         /// The reason.
         reason: Option<String>,
     },
     /// The run has ended, or was closed.
+    #[error("{}", describe_end(*success, *closed, states))]
     Ended {
         /// True if it completed.
         success: bool,
@@ -58,6 +70,7 @@ pub enum Blocker {
         states: Vec<String>,
     },
     /// The run waits for a request to be settled.
+    #[error("{}: {prompt}", request.message())]
     RequestPending {
         /// The name.
         request: PendingRequest,
@@ -65,11 +78,13 @@ pub enum Blocker {
         prompt: String,
     },
     /// An event can't be taken before a request is settled.
+    #[error("{}", request.message())]
     RequestFirst {
         /// The name.
         request: PendingRequest,
     },
     /// A step was reported as waiting.
+    #[error("{}", with_reason(format!("`{}` was reported as waiting", step), message.as_ref()))]
     StepWaiting {
         /// The step.
         step: String,
@@ -77,6 +92,7 @@ pub enum Blocker {
         message: Option<String>,
     },
     /// A step waits for its child run.
+    #[error("`{step}` waits for child run `{run}`")]
     ChildRunning {
         /// The step.
         step: String,
@@ -84,6 +100,9 @@ pub enum Blocker {
         run: String,
     },
     /// A step waits for a child run whose workflow no spec defines.
+    #[error(
+        "`{step}` invokes `{workflow}`, which no spec defines; its run starts with the next report made where a spec does"
+    )]
     ChildUnknown {
         /// The step.
         step: String,
@@ -91,6 +110,7 @@ pub enum Blocker {
         workflow: String,
     },
     /// An event is the outcome of a child run, which alone sends it.
+    #[error("`{event}` can only be sent by {}", describe_child(step, workflow, run.as_deref()))]
     ChildOutcome {
         /// The event.
         event: String,
@@ -102,11 +122,13 @@ pub enum Blocker {
         run: Option<String>,
     },
     /// An event is queued.
+    #[error("`{event}` is queued until nothing blocks it")]
     Queued {
         /// The event.
         event: String,
     },
     /// The outcome of an effect is unknown.
+    #[error("{}", describe_effect(key, name, *intended))]
     EffectUnknown {
         /// The effect's key.
         key: String,
@@ -116,6 +138,7 @@ pub enum Blocker {
         intended: bool,
     },
     /// A timer hasn't fired yet.
+    #[error("`{event}` fires when its timer is due{}", if *held { " and nothing blocks it" } else { "" })]
     TimerPending {
         /// Its event.
         event: String,
@@ -125,6 +148,7 @@ pub enum Blocker {
         held: bool,
     },
     /// A state has used its tool calls.
+    #[error("`{state}` has used its {max} tool call{} (`max_iterations`)", if *max == 1 { "" } else { "s" })]
     CallsSpent {
         /// The state.
         state: String,
@@ -132,11 +156,13 @@ pub enum Blocker {
         max: u64,
     },
     /// No transition leads out of states that aren't final.
+    #[error("nothing leads out of {}, which isn't final", list(states))]
     DeadEnd {
         /// The active states.
         states: Vec<String>,
     },
     /// The run waits for an event that can be sent.
+    #[error("`{event}` {}{}", describe_targets(from, to), if *requires_approval { " after an approval" } else { "" })]
     EventAwaited {
         /// The event.
         event: String,
@@ -148,6 +174,7 @@ pub enum Blocker {
         requires_approval: bool,
     },
     /// The last request to the run was refused.
+    #[error("{} was refused (record {seq}): {reason}", subject.name())]
     LastRefused {
         /// The subject of a refusal.
         subject: Subject,
@@ -159,6 +186,7 @@ pub enum Blocker {
         reason: String,
     },
     /// The machine has no such event.
+    #[error("`{workflow}` has no event `{event}`{}", suggest_event(suggestion.as_deref(), known))]
     UnknownEvent {
         /// The workflow.
         workflow: String,
@@ -170,6 +198,10 @@ pub enum Blocker {
         known: Vec<String>,
     },
     /// The machine has no such event, and an active state catches it: it can be sent.
+    #[error(
+        "`{workflow}` has no event `{event}`, but {} catches it (`safe_next`)",
+        list(states)
+    )]
     EventCaught {
         /// The workflow.
         workflow: String,
@@ -179,6 +211,7 @@ pub enum Blocker {
         states: Vec<String>,
     },
     /// The run raises the event itself: it can't be sent.
+    #[error("{}", describe_internal(event, to.as_deref(), path))]
     InternalEvent {
         /// The event.
         event: String,
@@ -188,6 +221,7 @@ pub enum Blocker {
         path: Path,
     },
     /// Other states than the active ones take the event.
+    #[error("{}{}", describe_takers(event, states, takers), path.message())]
     NotHere {
         /// The event.
         event: String,
@@ -199,6 +233,7 @@ pub enum Blocker {
         path: Path,
     },
     /// The guard of a transition is false.
+    #[error("{}", describe_guard(event, to, unmet))]
     GuardFalse {
         /// The event.
         event: String,
@@ -208,6 +243,7 @@ pub enum Blocker {
         unmet: Vec<Unmet>,
     },
     /// Another transition takes the event first.
+    #[error("another transition precedes `{event}` in {}", list(from))]
     Preceded {
         /// The event.
         event: String,
@@ -215,6 +251,7 @@ pub enum Blocker {
         from: Vec<String>,
     },
     /// Something that a state requires is missing.
+    #[error("`{event}` isn't taken yet: {}", .missing.iter().map(Missing::message).collect::<Vec<_>>().join("; "))]
     Requires {
         /// The event.
         event: String,
@@ -222,6 +259,7 @@ pub enum Blocker {
         missing: Vec<Missing>,
     },
     /// A state was entered as often as it may be.
+    #[error("`{event}` would exceed `max_visits` of `{state}` ({visits} of {max} visits used)")]
     VisitLimit {
         /// The event.
         event: String,
@@ -233,6 +271,7 @@ pub enum Blocker {
         max: u64,
     },
     /// The data that comes with an event can't be used.
+    #[error("{}", fault.message(event.as_deref()))]
     BadData {
         /// The event, if it has a name already.
         event: Option<String>,
@@ -240,36 +279,23 @@ pub enum Blocker {
         fault: DataFault,
     },
     /// An approved event would do something else now than was approved.
+    #[error("`{event}` would do something else by now; send it again to ask anew")]
     ApprovalOutdated {
         /// The event.
         event: String,
     },
     /// A report on a step can't be taken.
+    #[error(transparent)]
     Report(Box<ReportBlocker>),
     /// A request can't be opened, answered or withdrawn.
-    Request(RequestBlocker),
+    #[error(transparent)]
+    Request(#[from] RequestBlocker),
     /// An artifact can't be submitted, finalized or discarded.
-    Artifact(ArtifactBlocker),
+    #[error(transparent)]
+    Artifact(#[from] ArtifactBlocker),
     /// An operation on the run as a whole can't be done.
-    Operation(OperationBlocker),
-}
-
-impl From<RequestBlocker> for Blocker {
-    fn from(blocker: RequestBlocker) -> Self {
-        Self::Request(blocker)
-    }
-}
-
-impl From<ArtifactBlocker> for Blocker {
-    fn from(blocker: ArtifactBlocker) -> Self {
-        Self::Artifact(blocker)
-    }
-}
-
-impl From<OperationBlocker> for Blocker {
-    fn from(blocker: OperationBlocker) -> Self {
-        Self::Operation(blocker)
-    }
+    #[error(transparent)]
+    Operation(#[from] OperationBlocker),
 }
 
 impl Refused {

@@ -9,10 +9,14 @@ use super::{Blocker, Code};
 use crate::guard::Fact;
 
 /// A reason that a report on a step can't be taken.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportBlocker {
     /// The machine has no such step.
+    #[error(
+        "step \"{step}\" is not a valid state in the \"{workflow}\" state machine. Valid states: [{}].{}{}",
+        .valid.join(", "), position.as_ref().map_or_else(String::new, Position::message), owners(step, agents)
+    )]
     UnknownStep {
         /// The step.
         step: String,
@@ -26,6 +30,10 @@ pub enum ReportBlocker {
         agents: Vec<String>,
     },
     /// No transition leads to the step now.
+    #[error(
+        "no transition in the \"{workflow}\" state machine leads from {} to step \"{step}\" now.{}{}",
+        quoted(&position.states), position.message(), false_guards(guards)
+    )]
     Unreachable {
         /// The step.
         step: String,
@@ -37,6 +45,10 @@ pub enum ReportBlocker {
         guards: Vec<(String, Vec<Fact>)>,
     },
     /// Several events lead to the step, and do different things.
+    #[error(
+        "several events lead from {} to \"{step}\" and do different things: [{}]. Send the one that happened.",
+        quoted(states), .events.join(", ")
+    )]
     AmbiguousStep {
         /// The step.
         step: String,
@@ -46,6 +58,10 @@ pub enum ReportBlocker {
         events: Vec<String>,
     },
     /// A run can't start with the step.
+    #[error(
+        "step \"{step}\" is not an initial step of the \"{workflow}\" state machine. Initial steps: [{}].",
+        .initial.join(", ")
+    )]
     NotInitial {
         /// The step.
         step: String,
@@ -55,6 +71,9 @@ pub enum ReportBlocker {
         initial: Vec<String>,
     },
     /// The run has another workflow.
+    #[error(
+        "run \"{run}\" has workflow \"{workflow}\", not \"{reported}\". Report its own workflow, or use another run id."
+    )]
     OtherWorkflow {
         /// The run.
         run: String,
@@ -64,6 +83,10 @@ pub enum ReportBlocker {
         reported: String,
     },
     /// A unit is reported in a step that wasn't entered.
+    #[error(
+        "unit \"{unit}\" is reported in step \"{step}\", which isn't entered yet. Report the step without a unit first.{}",
+        position.message()
+    )]
     UnitFirst {
         /// The unit.
         unit: String,
@@ -73,11 +96,19 @@ pub enum ReportBlocker {
         position: Position,
     },
     /// The report names no step, and not exactly one is active.
+    #[error(
+        "the report names no step, and active is {}: name the step.",
+        quoted(states)
+    )]
     NoStep {
         /// The active states.
         states: Vec<String>,
     },
     /// No spec has the agent, and the workflow takes no untracked ones.
+    #[error(
+        "no spec has an agent \"{agent}\", and \"{workflow}\" takes no untracked agents. Known: [{}].",
+        .known.join(", ")
+    )]
     UnknownAgent {
         /// The agent.
         agent: String,
@@ -87,6 +118,10 @@ pub enum ReportBlocker {
         known: Vec<String>,
     },
     /// Several agents have the step.
+    #[error(
+        "several agents have a step \"{step}\". Name one: [{}].",
+        .agents.iter().map(|agent| format!("{agent}:{step}")).collect::<Vec<_>>().join(", ")
+    )]
     AmbiguousAgent {
         /// The step.
         step: String,
@@ -94,6 +129,9 @@ pub enum ReportBlocker {
         agents: Vec<String>,
     },
     /// An artifact with a contract can't be registered by its path: a path can't be checked.
+    #[error(
+        "\"{artifact}\" has a contract in \"{workflow}\": submit its content instead of a path."
+    )]
     HasContract {
         /// The artifact.
         artifact: String,
@@ -132,108 +170,6 @@ impl ReportBlocker {
             Self::HasContract { .. } => Code::HasContract,
         }
     }
-
-    pub(super) fn message(&self) -> String {
-        match self {
-            Self::UnknownStep {
-                step,
-                workflow,
-                valid,
-                position,
-                agents,
-            } => {
-                let mut text = format!(
-                    "step \"{step}\" is not a valid state in the \"{workflow}\" state machine. Valid states: [{}].",
-                    valid.join(", ")
-                );
-                text += &position
-                    .as_ref()
-                    .map_or_else(String::new, Position::message);
-                for agent in agents {
-                    let _ = write!(
-                        text,
-                        " The agent \"{agent}\" has such a step: report it as \"{agent}:{step}\"."
-                    );
-                }
-                text
-            }
-            Self::Unreachable {
-                step,
-                workflow,
-                position,
-                guards,
-            } => {
-                let from = quoted(&position.states);
-                let mut text = format!(
-                    "no transition in the \"{workflow}\" state machine leads from {from} to step \"{step}\" now.{}",
-                    position.message()
-                );
-                for (event, facts) in guards {
-                    let facts: Vec<String> = facts.iter().map(quoted_fact).collect();
-                    let facts = match facts.as_slice() {
-                        [] => String::new(),
-                        facts => format!(": {}", facts.join(", ")),
-                    };
-                    let _ = write!(text, " The guard of \"{event}\" is false{facts}.");
-                }
-                text
-            }
-            Self::AmbiguousStep {
-                step,
-                states,
-                events,
-            } => format!(
-                "several events lead from {} to \"{step}\" and do different things: [{}]. Send the one that happened.",
-                quoted(states),
-                events.join(", ")
-            ),
-            Self::NotInitial {
-                step,
-                workflow,
-                initial,
-            } => format!(
-                "step \"{step}\" is not an initial step of the \"{workflow}\" state machine. Initial steps: [{}].",
-                initial.join(", ")
-            ),
-            Self::OtherWorkflow {
-                run,
-                workflow,
-                reported,
-            } => format!(
-                "run \"{run}\" has workflow \"{workflow}\", not \"{reported}\". Report its own workflow, or use another run id."
-            ),
-            Self::UnitFirst {
-                unit,
-                step,
-                position,
-            } => format!(
-                "unit \"{unit}\" is reported in step \"{step}\", which isn't entered yet. Report the step without a unit first.{}",
-                position.message()
-            ),
-            Self::NoStep { states } => {
-                let states = quoted(states);
-                format!("the report names no step, and active is {states}: name the step.")
-            }
-            Self::UnknownAgent {
-                agent,
-                workflow,
-                known,
-            } => format!(
-                "no spec has an agent \"{agent}\", and \"{workflow}\" takes no untracked agents. Known: [{}].",
-                known.join(", ")
-            ),
-            Self::AmbiguousAgent { step, agents } => {
-                let names = agents.iter().map(|agent| format!("{agent}:{step}"));
-                format!(
-                    "several agents have a step \"{step}\". Name one: [{}].",
-                    names.collect::<Vec<_>>().join(", ")
-                )
-            }
-            Self::HasContract { artifact, workflow } => format!(
-                "\"{artifact}\" has a contract in \"{workflow}\": submit its content instead of a path."
-            ),
-        }
-    }
 }
 
 impl Position {
@@ -248,6 +184,32 @@ impl Position {
             self.next.join(", ")
         )
     }
+}
+
+/// Names the agents that have a step.
+fn owners(step: &str, agents: &[String]) -> String {
+    let mut text = String::new();
+    for agent in agents {
+        let _ = write!(
+            text,
+            " The agent \"{agent}\" has such a step: report it as \"{agent}:{step}\"."
+        );
+    }
+    text
+}
+
+/// Describes the guards that are false, with the facts that they read.
+fn false_guards(guards: &[(String, Vec<Fact>)]) -> String {
+    let mut text = String::new();
+    for (event, facts) in guards {
+        let facts: Vec<String> = facts.iter().map(quoted_fact).collect();
+        let facts = match facts.as_slice() {
+            [] => String::new(),
+            facts => format!(": {}", facts.join(", ")),
+        };
+        let _ = write!(text, " The guard of \"{event}\" is false{facts}.");
+    }
+    text
 }
 
 fn quoted_fact(fact: &Fact) -> String {
