@@ -80,7 +80,7 @@ const FIELDWISE: [&str; 12] = [
     "default",
 ];
 
-/// Returns the part of an object's schema that speaks of some of its fields, if it speaks of each by itself.
+/// Returns the part of an object's schema that is about some fields, if it is about each by itself.
 ///
 /// Fields that are as the part says add no defect to an object.
 pub(crate) fn part_for(schema: &Value, fields: &Map<String, Value>) -> Option<Value> {

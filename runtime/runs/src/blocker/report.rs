@@ -15,7 +15,7 @@ pub enum ReportBlocker {
     /// The machine has no such step.
     #[error(
         "step \"{step}\" is not a valid state in the \"{workflow}\" state machine. Valid states: [{}].{}{}",
-        .valid.join(", "), position.as_ref().map_or_else(String::new, Position::message), owners(step, agents)
+        .valid.join(", "), position.as_ref().map_or_else(String::new, Position::message), name_agents(step, agents)
     )]
     UnknownStep {
         /// The step.
@@ -187,7 +187,7 @@ impl Position {
 }
 
 /// Names the agents that have a step.
-fn owners(step: &str, agents: &[String]) -> String {
+fn name_agents(step: &str, agents: &[String]) -> String {
     let mut text = String::new();
     for agent in agents {
         let _ = write!(

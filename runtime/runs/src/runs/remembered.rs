@@ -22,7 +22,7 @@ pub(crate) const FOLD_EVERY: u64 = 256;
 /// takes about three times as much.
 const MAX_BYTES: usize = 16 << 20;
 
-/// What an entry takes beside its state. Unit: bytes.
+/// The size of an entry without its state. Unit: bytes.
 const ENTRY_BYTES: usize = 512;
 
 /// Most records after a cached state that are read one by one. Unit: records.
@@ -110,8 +110,8 @@ impl Entries {
     fn put(&mut self, head: &Head, state: &Arc<RunState>) {
         let before = self.remove(&head.run);
         // To measure a state takes time in its size.
-        let near = before.filter(|(_, seq)| *seq / FOLD_EVERY == head.seq / FOLD_EVERY);
-        let bytes = near.unwrap_or_else(|| (json_size(&**state) + ENTRY_BYTES, head.seq));
+        let measured = before.filter(|(_, seq)| *seq / FOLD_EVERY == head.seq / FOLD_EVERY);
+        let bytes = measured.unwrap_or_else(|| (json_size(&**state) + ENTRY_BYTES, head.seq));
         self.turn += 1;
         self.bytes += bytes.0;
         self.by_turn.insert(self.turn, head.run.clone());
