@@ -149,7 +149,7 @@ fn read(
         begun.elapsed(),
         peak() - before
     );
-    assert_eq!(over(Arc::clone(&store)).load(run).unwrap().state, replayed);
+    assert_eq!(*over(Arc::clone(&store)).load(run).unwrap().state, replayed);
     for _ in 0..100 {
         over(Arc::clone(&store)).execute(order, send).unwrap();
     }
