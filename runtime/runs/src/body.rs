@@ -41,10 +41,8 @@ pub(crate) trait Kind {
     fn summary(&self) -> String;
 
     /// Reports whether only a person takes such a record of an actor in this role back.
-    fn is_decision(&self, by: Role) -> bool {
-        let _ = by;
-        false
-    }
+    /// Each kind says so itself: one that forgot would let an agent take it back.
+    fn is_decision(&self, by: Role) -> bool;
 
     /// Turns the body of an older version into one of today's.
     fn upcast(v: u16, body: Value) -> Value {

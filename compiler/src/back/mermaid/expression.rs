@@ -28,11 +28,19 @@ struct Canonical<'m> {
 
 impl Dialect for Canonical<'_> {
     fn field(&self, field: FieldId) -> String {
-        self.machine.fields.at(Handle::at(field.index())).path.clone()
+        self.machine
+            .fields
+            .at(Handle::at(field.index()))
+            .path
+            .clone()
     }
 
     fn guard(&self, guard: GuardId) -> String {
-        self.machine.guards.at(Handle::at(guard.index())).name.clone()
+        self.machine
+            .guards
+            .at(Handle::at(guard.index()))
+            .name
+            .clone()
     }
 
     fn in_state(&self, state: StateId) -> String {

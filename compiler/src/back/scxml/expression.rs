@@ -56,9 +56,7 @@ impl Dialect for Document<'_> {
 
     fn guard(&self, guard: GuardId) -> String {
         let declared = &self.writer.declared;
-        declared
-            .name_of_host(Handle::at(guard.index()))
-            .to_owned()
+        declared.name_of_host(Handle::at(guard.index())).to_owned()
     }
 
     fn in_state(&self, state: StateId) -> String {

@@ -12,12 +12,12 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-use super::spell::{Dialect, spell};
-use super::verify::is_expression;
 use super::sections::{
     ActionKind, Constant, EventKind, Instruction, Sections, StateKind, StateRow, TransitionRow,
     Verdict, list,
 };
+use super::spell::{Dialect, spell};
+use super::verify::is_expression;
 use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId};
 use crate::limits::{MAX_CALLS, MAX_DEPTH};
 

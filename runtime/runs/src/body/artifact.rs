@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
+use crate::actor::Role;
 use crate::hash::Hash;
 
 /// A revision of an artifact.
@@ -126,5 +127,9 @@ impl Kind for Artifact {
             "artifact `{name}`, revision {revision}, {}",
             self.stage.name()
         )
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }

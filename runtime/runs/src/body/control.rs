@@ -227,6 +227,10 @@ impl Kind for Continued {
     fn summary(&self) -> String {
         with_reason("goes on", self.reason.as_ref())
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Cancelled {
@@ -282,6 +286,10 @@ impl Kind for Rewound {
         let text = format!("back to record {}{what}{crossed}", self.to);
         with_reason(text, self.reason.as_ref())
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Migrated {
@@ -293,11 +301,19 @@ impl Kind for Migrated {
         let renamed: String = renamed.collect();
         format!("goes on{workflow} under table {}{renamed}", self.to)
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for CheckpointTaken {
     fn summary(&self) -> String {
         format!("checkpoint `{}` of {}", self.name, self.repository)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }
 
@@ -310,5 +326,9 @@ impl Kind for CheckpointRestored {
         } else {
             format!("about to restore checkpoint `{}`", self.name)
         }
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::Kind;
 use super::step::StepRecord;
+use crate::actor::Role;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::phrase::list;
@@ -225,11 +226,19 @@ impl Kind for Started {
     fn summary(&self) -> String {
         format!("began `{}` in {}", self.workflow, list(&self.step.leaves))
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Forked {
     fn summary(&self) -> String {
         format!("forked from `{}` at record {}", self.from, self.at)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }
 
@@ -248,6 +257,10 @@ impl Kind for Event {
         };
         format!("`{}`{cause} → {}{end}", self.event, list(&self.step.leaves))
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Queued {
@@ -255,11 +268,19 @@ impl Kind for Queued {
         let cause = self.cause.summary();
         format!("`{}`{cause} waits until nothing is in the way", self.event)
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Refused {
     fn summary(&self) -> String {
         format!("{} refused: {}", self.subject.name(), self.reason)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }
 

@@ -140,6 +140,10 @@ impl Kind for Opened {
     fn summary(&self) -> String {
         format!("asks `{}`: {}", self.request, self.prompt)
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Resolved {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Kind;
+use crate::actor::Role;
 use crate::check::CheckResult;
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -299,6 +300,10 @@ impl Kind for Step {
             self.message.as_ref(),
         )
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Progress {
@@ -309,11 +314,19 @@ impl Kind for Progress {
         let done = self.done.map(|done| format!(" ({:.0} %)", done * 100.0));
         format!("{unit}{}{}", self.message, done.unwrap_or_default())
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Message {
     fn summary(&self) -> String {
         format!("{}: {}", self.role, self.text)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }
 
@@ -327,6 +340,10 @@ impl Kind for Tool {
         };
         with_reason(format!("`{}` {verdict}", self.name), self.reason.as_ref())
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Effect {
@@ -338,6 +355,10 @@ impl Kind for Effect {
             self.key
         )
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Usage {
@@ -347,11 +368,19 @@ impl Kind for Usage {
             self.input_tokens, self.output_tokens
         )
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for ChildStarted {
     fn summary(&self) -> String {
         format!("child `{}` began `{}`", self.run, self.workflow)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }
 
@@ -363,11 +392,19 @@ impl Kind for ChildEnded {
             self.reason.as_ref(),
         )
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Subflow {
     fn summary(&self) -> String {
         format!("steps of `{}` under `{}`", self.name, self.parent)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }
 
@@ -375,11 +412,19 @@ impl Kind for Note {
     fn summary(&self) -> String {
         self.text.clone()
     }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }
 
 impl Kind for Annotation {
     fn summary(&self) -> String {
         format!("on `{}`: {}", self.document, self.text)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }
 
@@ -391,5 +436,9 @@ impl Kind for Check {
             format!(" with {}", list(&self.arguments))
         };
         format!("check `{}`{arguments} {}", self.name, self.ran.outcome())
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
     }
 }
