@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 #[cfg(feature = "scxml")]
-use crate::front::{definition, markdown, mermaid, scxml};
+use crate::front::scxml;
+use crate::front::{definition, markdown, mermaid};
 #[cfg(feature = "scxml")]
 use crate::lower::scxml::lower_scxml;
 use crate::lower::{Spec, lower};

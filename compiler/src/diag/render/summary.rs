@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
 use statemark_text::list::join;
 
 use super::ink::{Ink, Style};
 use crate::diag::{Applicability, Diagnostic, Severity};
 
 /// Counts of findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
     /// Findings that are errors.
     pub errors: usize,
