@@ -20,13 +20,17 @@ use statemark_runs::Hash;
 use crate::files;
 use crate::project::user_folder;
 
-/// Most entries of a file; past it, those that the latest run had no use for are dropped. Why: 2.6 MB are read at once.
+/// Most entries of a file; past it, those that the latest run had no use for are dropped.
+///
+/// Why: 2.6 MB are read at once.
 const MAX_ENTRIES: usize = 1 << 16;
 
 /// Longest time for which a file is kept that nobody writes. Why: its folder is likely gone.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Most files that are kept, the latest ones. Why: every folder in which `lint` was ever called has one.
+/// Most files that are kept, the latest ones.
+///
+/// Why: every folder in which `lint` was ever called has one.
 const MAX_FILES: usize = 100;
 
 /// Length of a key. Unit: bytes.

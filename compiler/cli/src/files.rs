@@ -129,7 +129,9 @@ pub(crate) fn open(path: &Path) -> Result<File, Failure> {
 
 /// Reads at most `max` bytes of a file that is expected to have `size`.
 fn read_up_to(from: &mut impl Read, size: usize, max: usize) -> io::Result<Result<Vec<u8>, u64>> {
-    /// Room past the end. Unit: bytes. Why: with less, the standard library first tries whether that was the end.
+    /// Room past the end. Unit: bytes.
+    ///
+    /// Why: with less, the standard library first tries whether that was the end.
     const SPARE: usize = 32;
     let mut bytes = Vec::with_capacity(size.min(max).saturating_add(SPARE));
     let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);

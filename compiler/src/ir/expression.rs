@@ -79,13 +79,17 @@ pub enum Constant {
 }
 
 impl Expression {
-    /// Returns the expression that holds if all parts do: `true` if there are none, the only part if there is one.
+    /// Returns the expression that holds if all parts do.
+    ///
+    /// It is `true` if there are none, and the only part if there is one.
     #[must_use]
     pub fn all(parts: Vec<Self>, span: Span) -> Self {
         Self::joined(parts, span, true)
     }
 
-    /// Returns the expression that holds if a part does: `false` if there are none, the only part if there is one.
+    /// Returns the expression that holds if a part does.
+    ///
+    /// It is `false` if there are none, and the only part if there is one.
     #[must_use]
     pub fn any(parts: Vec<Self>, span: Span) -> Self {
         Self::joined(parts, span, false)

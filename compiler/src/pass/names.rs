@@ -296,7 +296,7 @@ const FIRST_SYMBOL: char = '\u{2300}';
 /// Most code points in a name without letters. Unit: characters. Why: somebody has to type it.
 const MAX_CODE_POINTS: usize = 8;
 
-/// Returns the words of an id in lower case, joined by `_`, and whether any other characters were dropped.
+/// Returns the words of an id in lower case, joined by `_`, and whether others were dropped.
 fn words(id: &str) -> (String, bool) {
     let mut words = String::with_capacity(id.len() + 4);
     let mut dropped = false;

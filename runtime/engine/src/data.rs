@@ -260,7 +260,8 @@ impl Data {
         self.merge = merge;
     }
 
-    /// Takes the data of an event like [`Data::receive`]; a rule of the caller's says which fields are merged.
+    /// Takes the data of an event like [`Data::receive`], with a rule of the caller's.
+    /// The rule says which fields are merged.
     pub fn receive_merging(&mut self, data: Datum, is_merged: impl Fn(&str) -> bool) {
         if self.received {
             self.rollback();

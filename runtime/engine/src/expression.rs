@@ -247,7 +247,8 @@ impl<'t, H: Host, O: Observer> Program<'t, '_, H, O> {
         Ok(false)
     }
 
-    /// Reports whether the host may change its fields while the next operand is evaluated: when it is asked a guard.
+    /// Reports whether the host may change its fields while the next operand is evaluated.
+    /// It may when it is asked a guard.
     fn may_change(&self) -> bool {
         match self.code.get(self.at..) {
             Some([Instruction::Load(_) | Instruction::Push(_), ..]) | None => false,

@@ -200,7 +200,9 @@ struct Blame<'t, 'e, E> {
 }
 
 impl<E: Evaluator> Blame<'_, '_, E> {
-    /// Adds what keeps an expression from being as it is wanted, which begins at a place in the table's code.
+    /// Adds what keeps an expression from being as it is wanted.
+    ///
+    /// `begin` is its place in the table's code.
     fn add(&mut self, code: &[Instruction], begin: u32, wanted: bool) {
         let at = |offset: usize| begin.saturating_add(u32::try_from(offset).unwrap_or(u32::MAX));
         if self.evaluator.holds(&(begin..at(code.len()))) == wanted {

@@ -405,7 +405,7 @@ pub trait Store: Send + Sync {
     /// The store can't be written.
     fn put_fold_cache(&self, run: &RunId, seq: u64, state: &[u8]) -> Result<(), StoreError>;
 
-    /// Returns the newest fold cache of a run up to a record, if there is one: the last record in it, and its bytes.
+    /// Returns the newest fold cache of a run up to a record: the last record in it, and its bytes.
     ///
     /// # Errors
     ///

@@ -201,7 +201,9 @@ impl Subject {
     }
 }
 
-/// Gives an outcome the tool's shape; one of our own is bounded, and says what is next. Returns its JSON as well.
+/// Gives an outcome the tool's shape, and returns its JSON as well.
+///
+/// One of our own is bounded, and says what is next.
 fn shape(
     ctx: &Ctx<'_>,
     tool: &Tool,

@@ -57,7 +57,9 @@ pub(super) fn action_names(machine: &Machine, actions: &[Handle<Action>]) -> Str
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats a guard as its author would write it between brackets: a question to the host in the author's words.
+/// Formats a guard as its author would write it between brackets.
+///
+/// A question to the host is in the author's words.
 #[must_use]
 pub fn guard_text(machine: &Machine, guard: &Expression) -> String {
     match &guard.kind {

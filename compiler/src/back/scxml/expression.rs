@@ -1,4 +1,6 @@
-//! Expressions as SCXML's conditions and values: in the language of definitions, with names that a document declares.
+//! Expressions as SCXML's conditions and values.
+//!
+//! They are in the language of definitions, with the names that a document declares.
 
 use std::ops::Range;
 
@@ -25,7 +27,9 @@ impl Writer<'_> {
     }
 }
 
-/// The language of a document: literals in single quotes, so that they can be in attributes as they are.
+/// The language of a document.
+///
+/// Literals are in single quotes, so that they can be in attributes as they are.
 struct Document<'w> {
     writer: &'w Writer<'w>,
     rows: &'w Sections,

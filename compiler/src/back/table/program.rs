@@ -40,11 +40,11 @@ impl Writer {
         for part in expression.parts() {
             self.expression(part);
         }
-        let behind = short(self.sections.code.len() - start - 1);
+        let rest = short(self.sections.code.len() - start - 1);
         if let Some(Instruction::All(length) | Instruction::Any(length)) =
             self.sections.code.get_mut(start)
         {
-            *length = behind;
+            *length = rest;
         }
     }
 

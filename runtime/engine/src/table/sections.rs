@@ -241,31 +241,31 @@ pub struct AssignRow {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Instruction {
-    /// What the host answers.
+    /// The host's answer.
     Ask(GuardId),
-    /// Whether the field compares with the constants, a range of `constants`.
+    /// True if the field compares with the constants, a range of `constants`.
     Compare(FieldId, Operator, Range<u32>),
-    /// Whether its operand isn't true.
+    /// True if its operand isn't.
     Not,
-    /// Whether all of its operands are true, which take up this many instructions.
+    /// True if all of its operands are, which take up this many instructions.
     /// None after the first that isn't is evaluated.
     All(u16),
-    /// Whether one of its operands is true, which take up this many instructions.
+    /// True if one of its operands is, which take up this many instructions.
     /// None after the first that is is evaluated.
     Any(u16),
     /// The field's value.
     Load(FieldId),
     /// A constant, the only one of the range of `constants`.
     Push(Range<u32>),
-    /// Whether the field is there, be it null.
+    /// True if the field is there, be it null.
     Has(FieldId),
-    /// Whether the state is active.
+    /// True if the state is active.
     InState(StateId),
-    /// Whether its operand equals one of the constants, a range of `constants`.
+    /// True if its operand equals one of the constants, a range of `constants`.
     Among(Range<u32>),
-    /// What the operator makes of its operand.
+    /// The result of the operator on its operand.
     Unary(UnaryOperator),
-    /// What the operator makes of its two operands, the left one first.
+    /// The result of the operator on its two operands, the left one first.
     Binary(BinaryOperator),
 }
 

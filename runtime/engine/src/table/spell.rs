@@ -1,4 +1,6 @@
-//! Programs as text: expressions as their author would write them, with no more parentheses than operators need.
+//! Programs as text: expressions as their author would write them.
+//!
+//! They have no more parentheses than operators need.
 //!
 //! One writer serves all languages that spell expressions alike; what they spell differently is a [`Dialect`]. Bounds that
 //! the compiler puts around an assigned value ([`BinaryOperator::AtLeast`]) belong to a schema and aren't written.
@@ -299,7 +301,8 @@ impl<D: Dialect> Speller<'_, D> {
     }
 }
 
-/// Returns the level of an operator, and those that its operands must have at least; that of a method is `Value`.
+/// Returns the level of an operator, and those that its operands must have at least.
+/// That of a method is `Value`.
 const fn of_binary(operator: BinaryOperator) -> (Level, Level, Level) {
     match operator {
         BinaryOperator::Add | BinaryOperator::Subtract => (Level::Sum, Level::Sum, Level::Product),

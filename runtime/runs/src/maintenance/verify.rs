@@ -291,7 +291,7 @@ impl RunVerifier<'_> {
         Ok(())
     }
 
-    /// Applies a record to the state, and compares it with the fold cache after that record, if there is one.
+    /// Applies a record to the state, and compares it with the fold cache after that record.
     fn verify_caches(&mut self, replay: &mut Replay, record: &Record) -> Result<(), StoreError> {
         let run = &self.head.run;
         if LiveRecords::rewind_target(record).is_some() {

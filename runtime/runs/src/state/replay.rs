@@ -119,7 +119,7 @@ pub fn load(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunStat
     load_with(store, run, upto, &[])
 }
 
-/// Loads the state of a run up to a record, or to its end, with records after it that aren't written yet.
+/// Loads the state of a run up to a record, or to its end, with records that aren't written yet.
 ///
 /// # Errors
 ///

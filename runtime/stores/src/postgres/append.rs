@@ -356,7 +356,9 @@ async fn write(
     Ok((Appended::Done { first, last }, Some(hash)))
 }
 
-/// Returns the parts of a statement that make the timers of the run in `head` the wanted ones, and adds their values.
+/// Returns the parts of a statement that make a run's timers the wanted ones.
+///
+/// The run is the one in `head`; the statement's values are added.
 ///
 /// A timer that stays keeps its claim.
 fn arming(values: &mut Values<'_>, wanted: &[PendingTimer]) -> Result<String, StoreError> {

@@ -9,7 +9,9 @@ use std::sync::{Mutex, PoisonError};
 use statemark_runs::store::{Append, Expect};
 use statemark_runs::{Hash, RunId};
 
-/// Most runs that are remembered. Why: more than a process drives at a time, and a few hundred kilobytes.
+/// Most runs that are remembered.
+///
+/// Why: more than a process drives at a time, and a few hundred kilobytes.
 const MOST: usize = 4_096;
 
 /// The last records of runs: their numbers and hashes.

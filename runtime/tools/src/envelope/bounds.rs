@@ -44,7 +44,9 @@ pub fn truncate(text: &str, max: usize) -> (&str, bool) {
 /// The longest string and the most items that an oversize reply keeps, from one attempt to the next.
 const ATTEMPTS: [(usize, usize); 5] = [(4096, 128), (1024, 64), (256, 32), (128, 8), (64, 2)];
 
-/// Cuts long strings, lists and objects of a reply until it fits; each says what it has lost. Returns its JSON as well.
+/// Cuts long strings, lists and objects of a reply until it fits, and returns its JSON as well.
+///
+/// Each says what it has lost.
 ///
 /// Tools page what they know to be large. This is for what nobody thought of.
 pub(crate) fn enforce(mut reply: Value) -> (Value, String) {

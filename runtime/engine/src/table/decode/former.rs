@@ -11,7 +11,9 @@ use core::ops::Range;
 use crate::limits::MAX_PROGRAM;
 use crate::table::sections::{ActionKind, Instruction, Sections};
 
-/// Rewrites all programs. The rows are as `decode` reads them: a jump is an [`Instruction::All`] or
+/// Rewrites all programs.
+///
+/// The rows are as `decode` reads them: a jump is an [`Instruction::All`] or
 /// [`Instruction::Any`] with its distance.
 ///
 /// Returns `None` if a program isn't an expression, or programs overlap. Takes time in the length of the code.
@@ -52,14 +54,15 @@ struct Trees {
     nodes: Vec<Node>,
     /// The values that are on the stack.
     stack: Vec<usize>,
-    /// The jumps whose targets aren't reached: the target, whether it is [`Instruction::Any`], the left side.
+    /// The jumps whose targets aren't reached.
+    /// Each has the target, whether it is [`Instruction::Any`], and the left side.
     jumps: Vec<(usize, bool, usize)>,
 }
 
 struct Node {
     instruction: Instruction,
     parts: Vec<usize>,
-    /// How many instructions it is, its own included.
+    /// The number of its instructions, its own included.
     length: usize,
 }
 
@@ -125,7 +128,8 @@ impl Trees {
         Some(())
     }
 
-    /// Returns what `!!a` converts to true or false: the last of a list was, which a list does by itself now.
+    /// Returns what `!!a` converts to true or false.
+    /// The last of a list was converted so, which a list does by itself now.
     fn without_conversion(&self, place: usize) -> usize {
         let negated = |place: usize| match self.nodes.get(place) {
             Some(Node {

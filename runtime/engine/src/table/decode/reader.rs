@@ -82,9 +82,9 @@ impl Reader<'_> {
         self.offset(section, 0)
     }
 
-    fn offset(&self, section: Section, behind: usize) -> usize {
+    fn offset(&self, section: Section, later: usize) -> usize {
         let mut all = Section::ALL.into_iter();
-        let entry = all.position(|other| other == section).unwrap_or_default() + behind;
+        let entry = all.position(|other| other == section).unwrap_or_default() + later;
         let at = DIRECTORY_AT + entry * ENTRY_SIZE;
         let rest = self.bytes.get(at..);
         let offset = rest.and_then(|rest| rest.first_chunk()).copied();

@@ -130,9 +130,9 @@ pub(super) fn v24_constant_count(sections: &Sections) -> Result<(), Fault> {
 
 /// An instruction whose operands aren't all read.
 struct Open {
-    /// How many operands are to come; `None` if they go up to `end`.
+    /// The number of operands that are to come; `None` if they go up to `end`.
     missing: Option<usize>,
-    /// Where the innermost operands of any number end that it belongs to.
+    /// The end of the innermost operands of any number that it belongs to.
     end: usize,
 }
 
@@ -148,15 +148,15 @@ fn read(code: &[Instruction]) -> Result<(), FaultKind> {
             return Err(FaultKind::SecondExpression { at });
         }
         let next = at + 1;
-        let around = open.last().map_or(code.len(), |around| around.end);
+        let outer = open.last().map_or(code.len(), |last| last.end);
         let (missing, end) = match instruction {
             Instruction::All(length) | Instruction::Any(length) => {
                 (None, next + usize::from(*length))
             }
-            other => (Some(other.operands()), around),
+            other => (Some(other.operands()), outer),
         };
-        if end > around {
-            return Err(FaultKind::Unfinished { end: around });
+        if end > outer {
+            return Err(FaultKind::Unfinished { end: outer });
         }
         open.push(Open { missing, end });
         if open.len() > MAX_LEVELS {
@@ -193,7 +193,8 @@ fn read(code: &[Instruction]) -> Result<(), FaultKind> {
     }
 }
 
-/// Reports whether a program is one expression, so that [`operands`](crate::operands) finds those of each instruction.
+/// Reports whether a program is one expression.
+/// Then [`operands`](crate::operands) finds those of each instruction.
 pub(in crate::table) fn is_expression(code: &[Instruction]) -> bool {
     read(code).is_ok()
 }
