@@ -93,7 +93,7 @@ pub(crate) fn expect_text(node: &Node) -> Result<Option<&str>, YamlError> {
     match node.value {
         Value::Map(_) | Value::Other => Err(YamlError {
             range: node.range.clone(),
-            reason: "expected a text".to_owned(),
+            reason: "expected a string".to_owned(),
             help: QUOTES,
         }),
         _ => Ok(node.value.text()),
@@ -118,7 +118,7 @@ pub(crate) fn expect_map(node: &Node) -> Result<&[(Node, Node)], YamlError> {
 }
 
 const QUOTES: &str =
-    "a text that holds `: ` or begins with a sign such as `*`, `[` or `{` needs quotes";
+    "a string that holds `: ` or begins with a sign such as `*`, `[` or `{` needs quotes";
 const KEYS: &str = "write a key on each line: `name: …`";
 const ONE_DOCUMENT: &str = "keep one document: drop the line `---`";
 
@@ -233,11 +233,11 @@ fn explain(kind: &ErrorKind) -> (Option<String>, &'static str) {
                 _ => format!("`{character}`"),
             };
             return (
-                Some(format!("a text can't begin with {sign}")),
-                "a text that begins with a sign needs quotes",
+                Some(format!("a string can't begin with {sign}")),
+                "a string that begins with a sign needs quotes",
             );
         }
-        ErrorKind::MappingValueNotAllowed => ("`: ` in a text without quotes", QUOTES),
+        ErrorKind::MappingValueNotAllowed => ("`: ` in a string without quotes", QUOTES),
         ErrorKind::SimpleKeyExpected => ("expected a colon after this key", KEYS),
         ErrorKind::InvalidQuotedScalarIndent => (
             "the text in quotes above continues here",
@@ -260,7 +260,7 @@ fn explain(kind: &ErrorKind) -> (Option<String>, &'static str) {
             "indent the keys of one level alike",
         ),
         ErrorKind::TabInBlockIndentation => ("a tab can't indent a line", "indent with blanks"),
-        ErrorKind::UnknownAnchor => ("a text can't begin with `*`", QUOTES),
+        ErrorKind::UnknownAnchor => ("a string can't begin with `*`", QUOTES),
         _ => return (None, QUOTES),
     };
     (Some(reason.to_owned()), help)

@@ -312,7 +312,7 @@ pub(super) fn mistyped_operands(
         }
         Op::In => format!("`in` can't find {left_word} in {right_word}"),
         Op::StartsWith | Op::EndsWith | Op::Contains => {
-            format!("`{sign}` takes two texts, found {left_word} and {right_word}")
+            format!("`{sign}` takes two strings, found {left_word} and {right_word}")
         }
         _ => format!("`{sign}` can't be used on {left_word} and {right_word}"),
     };
@@ -332,10 +332,10 @@ pub(super) fn mistyped_operands(
     match operator {
         Op::Contains if left_word.starts_with("a list") => diagnostic.help("write `value in list`"),
         Op::In => diagnostic.help("`in` looks into a list, or for a key of an object"),
-        Op::Add => diagnostic.note("`+` adds two numbers of one kind, or joins two texts"),
+        Op::Add => diagnostic.note("`+` adds two numbers of one kind, or joins two strings"),
         Op::Equal | Op::NotEqual => diagnostic.note("values of different types are never equal"),
         Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
-            diagnostic.note("two numbers have an order, and two texts")
+            diagnostic.note("two numbers have an order, and two strings")
         }
         _ => diagnostic,
     }
@@ -394,7 +394,7 @@ pub(super) fn unknown_field(path: &str, span: Span, similar: Option<&str>) -> Di
         .help(format!(
             "declare it: with its first value under `context`, or under `context_schema` if it may be absent; data of the event is `event.{path}`"
         ))
-        .help(format!("if `{name}` is a text, write it in quotes: `'{name}'`"))
+        .help(format!("if `{name}` is a string, write it in quotes: `'{name}'`"))
 }
 
 pub(super) fn unknown_event_field(

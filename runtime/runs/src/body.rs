@@ -34,6 +34,9 @@ use crate::actor::Role;
 
 /// The meaning of a kind of record.
 pub(crate) trait Kind {
+    /// Names of the fields with hashes of blobs that must exist: one, or a map of them.
+    const BLOBS: &[&str];
+
     /// True if records of the system can follow from it in the same append.
     const CAUSES: bool = false;
 
@@ -140,6 +143,14 @@ macro_rules! bodies {
         impl Body {
             /// All kinds that this version knows.
             pub const KINDS: &'static [&'static str] = &[$($kind),*];
+
+            /// Returns the names of the fields of a kind with hashes of blobs that must exist.
+            pub(crate) fn blob_fields(kind: &str) -> &'static [&'static str] {
+                match kind {
+                    $($kind => <$type as Kind>::BLOBS,)*
+                    _ => &[],
+                }
+            }
 
             /// Returns its kind, as journals name it.
             #[must_use]

@@ -293,7 +293,7 @@ const fn scalar_type(value: &Value) -> Option<&'static str> {
     match value {
         Value::Bool(_) => Some("a boolean"),
         Value::Number(_) => Some("a number"),
-        Value::String(_) => Some("a text"),
+        Value::String(_) => Some("a string"),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }

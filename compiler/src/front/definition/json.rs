@@ -289,7 +289,7 @@ pub(super) fn get<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o Value
 /// Names the kind of a value.
 pub(super) fn words(value: &Value<'_>) -> &'static str {
     match value {
-        Value::StringLit(_) => "a text",
+        Value::StringLit(_) => "a string",
         Value::NumberLit(_) => "a number",
         Value::BooleanLit(it) if it.value => "`true`",
         Value::BooleanLit(_) => "`false`",
@@ -391,7 +391,7 @@ fn unclosed(opening: Span, open: &str, close: &str) -> Diagnostic {
 /// Reports that a text that begins there isn't closed on its line.
 fn unclosed_string(line: Span) -> Diagnostic {
     broken_json(line, "this text isn't closed on its line")
-        .help("close it with `\"`; a line break in a text is written `\\n`, a quote `\\\"`")
+        .help("close it with `\"`; a line break in a string is written `\\n`, a quote `\\\"`")
 }
 
 /// Objects and lists are nested deeper than anybody reads.
@@ -429,11 +429,11 @@ fn lenient_json(leniency: Leniency) -> Diagnostic {
             .help("write a comma between two items")
             .safe_fix("write the comma", place, ","),
         Leniency::SingleQuotes(text, plain) => {
-            rewrite(text, "JSON has no texts in single quotes", plain)
+            rewrite(text, "JSON has no strings in single quotes", plain)
         }
         Leniency::ControlCharacter(text, plain) => rewrite(
             text,
-            "a text has no line breaks or tabs in JSON but as escapes",
+            "a string has no line breaks or tabs in JSON but as escapes",
             plain,
         ),
         Leniency::Escape(text, plain) => rewrite(

@@ -58,7 +58,7 @@ pub(super) fn no_such_number(value: Span, text: &str) -> Diagnostic {
         .note(
             "whole numbers are kept exactly and have at most 64 bits; others are floats of 64 bits",
         )
-        .help("write a number in that range, or a text")
+        .help("write a number in that range, or a string")
 }
 
 /// Reports that a key that names something is empty.

@@ -196,7 +196,7 @@ impl Check<'_, '_> {
             (Keyword::Number | Keyword::NumberOrFlag, _) => self.wrong(name, "a number", value),
             (Keyword::Count, _) => self.wrong(name, "a whole number from 0 on", value),
             (Keyword::Flag, _) => self.wrong(name, "`true` or `false`", value),
-            (Keyword::Text, _) => self.wrong(name, "a text", value),
+            (Keyword::Text, _) => self.wrong(name, "a string", value),
         }
     }
 

@@ -111,7 +111,7 @@ impl Want {
     pub(super) fn words(&self) -> String {
         match self {
             Self::Any => "a value".to_owned(),
-            Self::Text | Self::Name => "a text".to_owned(),
+            Self::Text | Self::Name => "a string".to_owned(),
             Self::Choice(choices) => format!("one of {}", quoted(choices)),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Number => "a number".to_owned(),

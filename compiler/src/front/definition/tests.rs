@@ -143,9 +143,9 @@ fn each_leniency_is_a_warning_with_a_fix() {
         "// one\n{'id': 'a', title: \"b\\x41\" \"meta\": {\"a\": 0xFF, \"b\": +1, \"c\": .5, \"d\": [1 2,],}, /* two */}",
         r#"
         1:1 SM712 JSON has no comments <// one>
-        2:2 SM712 JSON has no texts in single quotes <'id'>
+        2:2 SM712 JSON has no strings in single quotes <'id'>
           Safe: <'id'> to <"id">
-        2:8 SM712 JSON has no texts in single quotes <'a'>
+        2:8 SM712 JSON has no strings in single quotes <'a'>
           Safe: <'a'> to <"a">
         2:13 SM712 a key needs double quotes in JSON <title>
           Safe: <title> to <"title">
@@ -171,7 +171,7 @@ fn each_leniency_is_a_warning_with_a_fix() {
     );
     check(
         "{\"title\": \"a\tb\"}",
-        "1:11 SM712 a text has no line breaks or tabs in JSON but as escapes <\"a\tb\">\n  Safe: <\"a\tb\"> to <\"a\\tb\">",
+        "1:11 SM712 a string has no line breaks or tabs in JSON but as escapes <\"a\tb\">\n  Safe: <\"a\tb\"> to <\"a\\tb\">",
     );
     let (_, definition, list) = parse("// fine\n{\"id\": \"a\", /* fine */}", true);
     assert_eq!(definition.unwrap().id.unwrap().value, "a");
@@ -196,16 +196,16 @@ fn keys_are_held_against_the_tables() {
     check(
         r#"{"id": 1, "states": {"a": {"allowed_tools": 3, "capabilities": "read", "max_iterations": "5", "direct_execution": "true", "on": [], "entry": {"type": 1}, "model_ladder": [{"url": "x"}]}}, "context": []}"#,
         r#"
-        1:8 SM702 `id`: expected a text, found a number <1>
+        1:8 SM702 `id`: expected a string, found a number <1>
         1:45 SM702 `allowed_tools`: expected a list of names, found a number <3>
-        1:64 SM702 `capabilities`: expected a list of names, found a text <"read">
+        1:64 SM702 `capabilities`: expected a list of names, found a string <"read">
           Unsafe: <"read"> to <["read"]>
-        1:90 SM702 `max_iterations`: expected a whole number, found a text <"5">
+        1:90 SM702 `max_iterations`: expected a whole number, found a string <"5">
           Unsafe: <"5"> to <5>
-        1:115 SM702 `direct_execution`: expected `true` or `false`, found a text <"true">
+        1:115 SM702 `direct_execution`: expected `true` or `false`, found a string <"true">
           Unsafe: <"true"> to <true>
         1:129 SM702 `on`: expected an object, found a list <[>
-        1:151 SM702 `type`: expected a text, found a number <1>
+        1:151 SM702 `type`: expected a string, found a number <1>
         1:172 SM707 a rung of the ladder needs `model` <{>
         1:200 SM702 `context`: expected an object, found a list <[>
         "#,
@@ -383,12 +383,12 @@ fn guards_fit_their_operators() {
           "n": {"field": "n", "op": "similar", "value": 1}
         }}"#,
         r#"
-        2:52 SM502 `gt` compares with a number, found a text <"3">
+        2:52 SM502 `gt` compares with a number, found a string <"3">
           Unsafe: <"3"> to <3>
-        3:52 SM502 `in` compares with a list, found a text <"x">
-        4:58 SM502 `contains` compares with a text, found a number <1>
-        5:52 SM502 `eq` compares with a text, a number, `true`, `false` or `null`, found a list <[>
-        6:56 SM502 `in` compares with a list of texts, numbers, `true`, `false` or `null`, found an object <{>
+        3:52 SM502 `in` compares with a list, found a string <"x">
+        4:58 SM502 `contains` compares with a string, found a number <1>
+        5:52 SM502 `eq` compares with a string, a number, `true`, `false` or `null`, found a list <[>
+        6:56 SM502 `in` compares with a list of strings, numbers, `true`, `false` or `null`, found an object <{>
         7:37 SM710 `op` can't be `>=` <">=">
           Unsafe: <">="> to <"gte">
         8:47 SM711 `value` next to `exists` is ignored <"value">
@@ -398,7 +398,7 @@ fn guards_fit_their_operators() {
         12:16 SM707 a guard needs `field` and `op`, or one of `all`, `any`, `not` <{>
         13:89 SM502 `lt` compares with a number, found `true` <true>
         13:98 SM711 `field` next to `all` is ignored <"field">
-        14:16 SM702 `m`: expected a text or an object, found a number <1>
+        14:16 SM702 `m`: expected a string or an object, found a number <1>
         15:37 SM710 `op` can't be `similar` <"similar">
         "#,
     );

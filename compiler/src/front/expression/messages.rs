@@ -111,7 +111,7 @@ pub(super) fn chained_comparison(
 pub(super) fn expected_value(written: &Written, range: Range<usize>) -> Diagnostic {
     let found = found_at(written, &range);
     broken(written, range, format!("expected a value, found {found}"))
-        .label("a field, a number, a text in quotes or a parenthesis belongs here")
+        .label("a field, a number, a string in quotes or a parenthesis belongs here")
 }
 
 /// Reports something else in place of an operator.
@@ -123,7 +123,7 @@ pub(super) fn expected_operator(written: &Written, range: Range<usize>) -> Diagn
         format!("expected an operator such as `==` or `&&`, found {found}"),
     )
     .label("what connects it with the text before it?")
-    .help("a text needs quotes: `status == \"in progress\"`")
+    .help("a string needs quotes: `status == \"in progress\"`")
 }
 
 /// Reports something else than a name after a dot.
@@ -212,7 +212,7 @@ pub(super) fn curly_quotes(written: &Written, range: Range<usize>) -> Diagnostic
     let diagnostic = broken(
         written,
         range.clone(),
-        format!("a text needs straight quotes, found `{text}`"),
+        format!("a string needs straight quotes, found `{text}`"),
     );
     with_fix(
         diagnostic,
@@ -226,7 +226,7 @@ pub(super) fn curly_quotes(written: &Written, range: Range<usize>) -> Diagnostic
 /// Reports `"\d"`.
 pub(super) fn no_such_escape(written: &Written, range: Range<usize>) -> Diagnostic {
     let escape = word_at(written, &range).to_owned();
-    broken(written, range, format!("`{escape}` is no escape that a text may have"))
+    broken(written, range, format!("`{escape}` is no escape that a string may have"))
         .help("write a backslash as `\\\\`; the escapes are those of CEL: `\\n`, `\\t`, `\\\"`, `\\u00e9`, …")
 }
 
@@ -283,9 +283,9 @@ pub(super) fn prose_as_value(written: &Written, edits: Vec<Edit>) -> Diagnostic 
         written.whole(),
         format!("`{text}` isn't an expression"),
     )
-    .note("a text in an expression has quotes of its own");
+    .note("a string in an expression has quotes of its own");
     if edits.is_empty() {
-        return diagnostic.help(format!("for a text write `'{text}'`"));
+        return diagnostic.help(format!("for a string write `'{text}'`"));
     }
     diagnostic.fix_all(
         Applicability::Unsafe,
@@ -335,14 +335,14 @@ pub(super) fn power(written: &Written, range: Range<usize>) -> Diagnostic {
 
 /// Reports `b"…"`.
 pub(super) fn bytes(written: &Written, range: Range<usize>) -> Diagnostic {
-    unsupported(written, range, "a text of bytes (`b\"…\"`)").help("write it without the `b`")
+    unsupported(written, range, "a byte string (`b\"…\"`)").help("write it without the `b`")
 }
 
 /// Reports `x in [a, b]`.
 pub(super) fn list_item(written: &Written, range: Range<usize>) -> Diagnostic {
     let item = written.text().get(range.clone()).unwrap_or("").to_owned();
     unsupported(written, range, &format!("`{item}` as an item of a list"))
-        .label("a list holds numbers, texts, `true`, `false` or `null`")
+        .label("a list holds numbers, strings, `true`, `false` or `null`")
         .help(format!(
             "compare with it on its own: `x == {item} || x in […]`"
         ))
@@ -404,7 +404,7 @@ pub(super) fn method(written: &Written, range: Range<usize>, name: &str) -> Diag
         "matches" | "match" | "test" => {
             return diagnostic
                 .label("regular expressions aren't supported")
-                .help("use `startsWith`, `endsWith` or `contains`, or `in` with the texts that are meant");
+                .help("use `startsWith`, `endsWith` or `contains`, or `in` with the strings that are meant");
         }
         "all" | "exists" | "existsone" | "map" | "filter" | "some" | "every" => {
             return diagnostic

@@ -504,11 +504,11 @@ fn front_matter_is_read_or_the_place_is_told() {
         ("---\n# nothing\n---\n", ""),
         (
             "---\ndescription: é: x\n---\n",
-            "2:15 SM108 the front matter can't be read: `: ` in a text without quotes <:>\n",
+            "2:15 SM108 the front matter can't be read: `: ` in a string without quotes <:>\n",
         ),
         (
             "---\nname: [a]\n---\n",
-            "2:7 SM108 the front matter can't be read: expected a text <[>\n",
+            "2:7 SM108 the front matter can't be read: expected a string <[>\n",
         ),
         (
             "---\nname: a\nname: b\n---\n",

@@ -260,7 +260,7 @@ fn foreign_expression(place: Span, message: String) -> Diagnostic {
 pub(super) fn not_a_literal(place: Span) -> Diagnostic {
     foreign_expression(place, "an initial value must be a literal".to_owned())
         .label("would be computed")
-        .help("write a number, a text in quotes, `true`, `false`, `null`, or JSON; `<assign>` computes")
+        .help("write a number, a string in quotes, `true`, `false`, `null`, or JSON; `<assign>` computes")
 }
 
 /// Reports a location that can't be assigned to.

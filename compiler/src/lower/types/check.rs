@@ -112,7 +112,7 @@ impl<'m> Check<'m> {
                     plain(&found),
                     Type::Unknown | Type::Text | Type::List(_) | Type::Object
                 ),
-                "a text, a list or an object",
+                "a string, a list or an object",
                 Type::Int,
             ),
             _ => (

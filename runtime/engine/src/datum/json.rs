@@ -40,7 +40,7 @@ impl fmt::Display for JsonError {
         match self.kind {
             JsonErrorKind::Expected(what) => write!(out, "expected {what}"),
             JsonErrorKind::Escape => out.write_str("an escape that JSON doesn't have"),
-            JsonErrorKind::Control => out.write_str("a control character in a text"),
+            JsonErrorKind::Control => out.write_str("a control character in a string"),
             JsonErrorKind::Number => out.write_str("a number that can't be held exactly enough"),
             JsonErrorKind::TwiceTheKey => out.write_str("the object has this key already"),
             JsonErrorKind::TooDeep => write!(out, "nested more than {MAX_DATUM_DEPTH} deep"),

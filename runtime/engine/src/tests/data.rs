@@ -207,7 +207,7 @@ fn what_is_not_json_is_refused_where_it_is_wrong() {
             "1e999",
             "at byte 0: a number that can't be held exactly enough",
         ),
-        ("\"\u{1}\"", "at byte 1: a control character in a text"),
+        ("\"\u{1}\"", "at byte 1: a control character in a string"),
         ("\"\\ud800\"", "at byte 3: an escape that JSON doesn't have"),
         ("\"é", "at byte 3: expected `\"`"),
         ("nul", "at byte 0: expected a value"),

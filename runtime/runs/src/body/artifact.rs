@@ -121,6 +121,8 @@ pub struct Finding {
 }
 
 impl Kind for Artifact {
+    const BLOBS: &[&str] = &["content"];
+
     fn summary(&self) -> String {
         let (name, revision) = (&self.name, self.revision);
         format!(

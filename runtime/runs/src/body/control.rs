@@ -212,6 +212,8 @@ pub struct CheckpointRestored {
 }
 
 impl Kind for Paused {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         with_reason("paused", self.reason.as_ref())
     }
@@ -222,6 +224,7 @@ impl Kind for Paused {
 }
 
 impl Kind for Continued {
+    const BLOBS: &[&str] = &[];
     const CAUSES: bool = true;
 
     fn summary(&self) -> String {
@@ -234,6 +237,7 @@ impl Kind for Continued {
 }
 
 impl Kind for Cancelled {
+    const BLOBS: &[&str] = &[];
     const CAUSES: bool = true;
 
     fn summary(&self) -> String {
@@ -247,6 +251,7 @@ impl Kind for Cancelled {
 }
 
 impl Kind for Closed {
+    const BLOBS: &[&str] = &[];
     const CAUSES: bool = true;
 
     fn summary(&self) -> String {
@@ -260,6 +265,7 @@ impl Kind for Closed {
 }
 
 impl Kind for Forced {
+    const BLOBS: &[&str] = &[];
     const CAUSES: bool = true;
 
     fn summary(&self) -> String {
@@ -272,6 +278,8 @@ impl Kind for Forced {
 }
 
 impl Kind for Rewound {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         let what = match self.scope {
             Scope::State => "",
@@ -293,6 +301,8 @@ impl Kind for Rewound {
 }
 
 impl Kind for Migrated {
+    const BLOBS: &[&str] = &["from", "to", "invokes"];
+
     fn summary(&self) -> String {
         let workflow = self.workflow.as_ref();
         let workflow = workflow.map_or_else(String::new, |id| format!(" as `{id}`"));
@@ -308,6 +318,8 @@ impl Kind for Migrated {
 }
 
 impl Kind for CheckpointTaken {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         format!("checkpoint `{}` of {}", self.name, self.repository)
     }
@@ -318,6 +330,7 @@ impl Kind for CheckpointTaken {
 }
 
 impl Kind for CheckpointRestored {
+    const BLOBS: &[&str] = &[];
     const CAUSES: bool = true;
 
     fn summary(&self) -> String {

@@ -223,6 +223,8 @@ pub enum Subject {
 }
 
 impl Kind for Started {
+    const BLOBS: &[&str] = &["table", "invokes"];
+
     fn summary(&self) -> String {
         format!("began `{}` in {}", self.workflow, list(&self.step.leaves))
     }
@@ -233,6 +235,8 @@ impl Kind for Started {
 }
 
 impl Kind for Forked {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         format!("forked from `{}` at record {}", self.from, self.at)
     }
@@ -243,6 +247,7 @@ impl Kind for Forked {
 }
 
 impl Kind for Event {
+    const BLOBS: &[&str] = &[];
     const CAUSES: bool = true;
 
     fn summary(&self) -> String {
@@ -264,6 +269,8 @@ impl Kind for Event {
 }
 
 impl Kind for Queued {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         let cause = self.cause.summary();
         format!("`{}`{cause} waits until nothing is in the way", self.event)
@@ -275,6 +282,8 @@ impl Kind for Queued {
 }
 
 impl Kind for Refused {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         format!("{} refused: {}", self.subject.name(), self.reason)
     }

@@ -137,6 +137,8 @@ pub struct Resolved {
 }
 
 impl Kind for Opened {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         format!("asks `{}`: {}", self.request, self.prompt)
     }
@@ -147,6 +149,7 @@ impl Kind for Opened {
 }
 
 impl Kind for Resolved {
+    const BLOBS: &[&str] = &[];
     const CAUSES: bool = true;
 
     fn summary(&self) -> String {

@@ -288,6 +288,8 @@ pub struct Check {
 }
 
 impl Kind for Step {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         let unit = self.unit.as_ref();
         let unit = unit.map_or_else(String::new, |unit| format!(" ({unit})"));
@@ -307,6 +309,8 @@ impl Kind for Step {
 }
 
 impl Kind for Progress {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         let unit = self.unit.as_ref();
         let unit = unit.map_or_else(String::new, |unit| format!("{unit}: "));
@@ -321,6 +325,8 @@ impl Kind for Progress {
 }
 
 impl Kind for Message {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         format!("{}: {}", self.role, self.text)
     }
@@ -331,6 +337,8 @@ impl Kind for Message {
 }
 
 impl Kind for Tool {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         let verdict = match self.verdict {
             ToolVerdict::Allowed if self.reserved => "may run",
@@ -347,6 +355,8 @@ impl Kind for Tool {
 }
 
 impl Kind for Effect {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         format!(
             "effect `{}` {} ({})",
@@ -362,6 +372,8 @@ impl Kind for Effect {
 }
 
 impl Kind for Usage {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         format!(
             "{} tokens in, {} out",
@@ -375,6 +387,8 @@ impl Kind for Usage {
 }
 
 impl Kind for ChildStarted {
+    const BLOBS: &[&str] = &["table"];
+
     fn summary(&self) -> String {
         format!("child `{}` began `{}`", self.run, self.workflow)
     }
@@ -385,6 +399,8 @@ impl Kind for ChildStarted {
 }
 
 impl Kind for ChildEnded {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         let outcome = if self.success { "well" } else { "badly" };
         with_reason(
@@ -399,6 +415,8 @@ impl Kind for ChildEnded {
 }
 
 impl Kind for Subflow {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         format!("steps of `{}` under `{}`", self.name, self.parent)
     }
@@ -409,6 +427,8 @@ impl Kind for Subflow {
 }
 
 impl Kind for Note {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         self.text.clone()
     }
@@ -419,6 +439,8 @@ impl Kind for Note {
 }
 
 impl Kind for Annotation {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         format!("on `{}`: {}", self.document, self.text)
     }
@@ -429,6 +451,8 @@ impl Kind for Annotation {
 }
 
 impl Kind for Check {
+    const BLOBS: &[&str] = &[];
+
     fn summary(&self) -> String {
         let arguments = if self.arguments.is_empty() {
             String::new()

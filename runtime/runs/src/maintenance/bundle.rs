@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{OnProgress, Progress};
+use crate::body::Body;
 use crate::hash::Hash;
 use crate::id::Key;
 use crate::record::{NewRecord, Record};
@@ -38,17 +39,12 @@ pub(super) fn blob_refs(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
     let Ok(body) = serde_json::from_str::<Value>(&record.body) else {
         return (required, possible);
     };
-    let fields: &[&str] = match record.kind.as_str() {
-        "run.started" | "child.started" => &["table"],
-        "run.migrated" => &["from", "to"],
-        "artifact" => &["content"],
-        _ => &[],
-    };
     let hash = |value: &Value| value.as_str().and_then(|text| text.parse::<Hash>().ok());
-    required.extend(fields.iter().filter_map(|field| hash(body.get(field)?)));
-    if matches!(record.kind.as_str(), "run.started" | "run.migrated") {
-        let invokes = body.get("invokes").and_then(Value::as_object);
-        required.extend(invokes.into_iter().flatten().filter_map(|(_, it)| hash(it)));
+    for value in Body::blob_fields(&record.kind).iter().filter_map(|field| body.get(field)) {
+        match value {
+            Value::Object(named) => required.extend(named.values().filter_map(hash)),
+            one => required.extend(hash(one)),
+        }
     }
     let mut values = vec![&body];
     while let Some(value) = values.pop() {

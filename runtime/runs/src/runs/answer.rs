@@ -337,7 +337,7 @@ fn meant(request: &Request, answer: &AnswerRequest) -> Result<(Resolution, Optio
             list(&opened.choices)
         )),
         (Text, Reply::Value(value @ Value::String(_))) => answered(value),
-        (Text, _) => Err(format!("`{id}` is answered with a text")),
+        (Text, _) => Err(format!("`{id}` is answered with a string")),
         (Json, Reply::Value(value)) => {
             let schema = opened.schema.as_ref().unwrap_or(&Value::Bool(true));
             schema::validate(schema, value)

@@ -142,11 +142,11 @@ impl Build<'_, '_> {
         let is_scalar = !is_list && !matches!(value, Value::Object(_));
         let (fits, wanted) = match operator {
             Operator::In => (is_list, "a list"),
-            Operator::Contains => (matches!(value, Value::StringLit(_)), "a text"),
+            Operator::Contains => (matches!(value, Value::StringLit(_)), "a string"),
             Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte => {
                 (matches!(value, Value::NumberLit(_)), "a number")
             }
-            _ => (is_scalar, "a text, a number, `true`, `false` or `null`"),
+            _ => (is_scalar, "a string, a number, `true`, `false` or `null`"),
         };
         if !fits {
             let numeric = match value {
@@ -173,7 +173,7 @@ impl Build<'_, '_> {
                 self.diags.push(mistyped_guard(
                     self.place.span_of(element),
                     "in",
-                    "a list of texts, numbers, `true`, `false` or `null`",
+                    "a list of strings, numbers, `true`, `false` or `null`",
                     json::words(element),
                     None,
                 ));
