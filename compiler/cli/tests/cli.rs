@@ -2,6 +2,8 @@
 //! What is compared with a file is in `cases.rs`.
 
 #[cfg(test)]
+mod instructions;
+#[cfg(test)]
 mod keeping;
 #[cfg(test)]
 mod killed;

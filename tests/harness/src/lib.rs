@@ -9,12 +9,13 @@
 //! - [`Suite::documents`]: a document holds its own answers. Playing it returns the document with the answers of today.
 //! - [`Suite::goldens`]: the expected text is a file next to the case. A golden without a case fails.
 //!
-//! [`script`] has what documents with calls and answers have in common.
+//! [`script`] has what documents with calls and answers have in common, [`instructions`] counts those of a program.
 //!
 //! `UPDATE=1` rewrites what differs; the diff then says what changed.
 //! A case that panics fails, and the others go on.
 
 mod golden;
+pub mod instructions;
 pub mod script;
 
 use std::fs;

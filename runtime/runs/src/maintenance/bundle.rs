@@ -40,7 +40,10 @@ pub(super) fn blob_refs(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
         return (required, possible);
     };
     let hash = |value: &Value| value.as_str().and_then(|text| text.parse::<Hash>().ok());
-    for value in Body::blob_fields(&record.kind).iter().filter_map(|field| body.get(field)) {
+    for value in Body::blob_fields(&record.kind)
+        .iter()
+        .filter_map(|field| body.get(field))
+    {
         match value {
             Value::Object(named) => required.extend(named.values().filter_map(hash)),
             one => required.extend(hash(one)),

@@ -1,0 +1,134 @@
+//! Instructions of one send and of one linted file, held within 3 % of what is recorded, so that no work creeps in unseen.
+//!
+//! What grows names its functions. `UPDATE=1` records what is counted now: look at why first.
+//! Records are those of one compiler, which they name; with another one, or without valgrind, there is nothing to compare.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{fs, path::PathBuf};
+
+use serde_json::json;
+use statemark_harness::instructions::{Cost, can_count, counted};
+use statemark_harness::{is_update, root};
+
+use crate::served::client::{Client, serve};
+use crate::shell::{Scratch, statemark};
+
+/// A machine with what a send usually has to do: data that are checked, a guard, an assignment.
+const GATE: &str = r#"# Gate
+
+## STATE-MACHINE: gate
+
+```mermaid
+stateDiagram-v2
+    [*] --> open
+    open --> shut : shut
+    shut --> open : open
+```
+
+```json definition
+{
+  "context": {"count": 0},
+  "actions": {"add": {"assign": {"count": "count + 1"}}},
+  "events": {"shut": {"data": {"type": "object", "properties": {"by": {"type": "string"}}, "required": ["by"]}}},
+  "states": {
+    "open": {"on": {"shut": {"target": "shut", "guard": "count < 1000", "actions": ["add"]}}}
+  }
+}
+```
+"#;
+
+/// Compares a cost with its record, or records it.
+fn hold(name: &str, cost: &Cost) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/instructions");
+    let path = folder.join(format!("{name}.txt"));
+    let compiler = compiler();
+    let recorded = fs::read_to_string(&path).unwrap_or_default();
+    let (recorded_by, record) = recorded.split_once('\n').unwrap_or_default();
+    if is_update() && (recorded_by != compiler || cost.compare(record).is_err()) {
+        fs::write(&path, format!("{compiler}\n{}", cost.to_record())).unwrap();
+    } else if recorded_by == compiler
+        && let Err(difference) = cost.compare(record)
+    {
+        panic!("{name}: {difference}UPDATE=1 records it");
+    }
+}
+
+/// Returns the version of the compiler that builds the tests, and what it builds for.
+fn compiler() -> String {
+    let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let told = Command::new(program).arg("-vV").output().unwrap().stdout;
+    let told = String::from_utf8(told).unwrap();
+    let word = |key: &str| {
+        told.lines()
+            .find_map(|line| line.strip_prefix(key))
+            .unwrap()
+    };
+    format!("{} {}", word("release: "), word("host: "))
+}
+
+fn profile(scratch: &Scratch, name: &str) -> PathBuf {
+    scratch.path.join(format!("callgrind.{name}"))
+}
+
+#[test]
+fn a_send_costs_what_is_recorded() {
+    if !can_count() {
+        return;
+    }
+    let cost = |sends: u64| {
+        let scratch = Scratch::new(&format!("instructions-send-{sends}"));
+        scratch.write("gate.md", GATE);
+        let profile = profile(&scratch, "send");
+        let server = counted(&serve(&scratch.path, &[]), &profile);
+        let mut client = Client::try_start(server).unwrap();
+        client.call("start_run", &json!({"workflow": "gate", "run_id": "r"}));
+        for number in 0..sends {
+            let (event, data) = if number % 2 == 0 {
+                ("shut", json!({"by": "ann"}))
+            } else {
+                ("open", json!({}))
+            };
+            let answer = client.call(
+                "send_event",
+                &json!({"run_id": "r", "event": event, "data": data}),
+            );
+            assert_eq!(answer["ok"], true, "{answer}");
+        }
+        assert_eq!(client.leave(), Some(0));
+        let cost = Cost::of_profile(&profile).unwrap();
+        cost.without("statemark_server::notifications")
+    };
+    let (few, many) = (cost(10), cost(50));
+    hold("send", &Cost::of_one((&few, 10), (&many, 50)));
+}
+
+#[test]
+fn a_linted_file_costs_what_is_recorded() {
+    if !can_count() {
+        return;
+    }
+    let cost = |files: u64| {
+        let scratch = Scratch::new(&format!("instructions-lint-{files}"));
+        let player = fs::read_to_string(root().join("examples/player/player.md")).unwrap();
+        for number in 0..files {
+            let mut text = player.clone();
+            let _ = write!(text, "\nFile {number}.\n");
+            scratch.write(&format!("player_{number:02}.md"), &text);
+        }
+        let profile = profile(&scratch, "lint");
+        let mut lint = statemark(&scratch.path);
+        // One thread, which never waits for another.
+        lint.args(["lint", "--no-cache"])
+            .env("RAYON_NUM_THREADS", "1");
+        let output = counted(&lint, &profile)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        Cost::of_profile(&profile).unwrap()
+    };
+    let (few, many) = (cost(2), cost(12));
+    hold("lint", &Cost::of_one((&few, 2), (&many, 12)));
+}
