@@ -57,10 +57,16 @@ pub mod crossing {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+    /// The hash of the machine's table.
     pub const TABLE: [u8; 32] = [
         4, 131, 125, 217, 41, 110, 202, 98, 173, 130, 237, 155, 98, 207, 229, 248, 115,
         134, 77, 55, 108, 45, 79, 250, 180, 219, 228, 58, 235, 239, 252, 145,
+    ];
+
+    /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+    pub const BEHAVIOR: [u8; 32] = [
+        71, 200, 171, 238, 102, 83, 47, 8, 140, 117, 124, 151, 145, 154, 241, 202, 54, 3,
+        164, 178, 65, 164, 21, 57, 30, 32, 152, 167, 209, 4, 78, 83,
     ];
 
     /// A state that the machine can be in.
@@ -683,7 +689,7 @@ pub mod crossing {
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
-                table: TABLE,
+                behavior: BEHAVIOR,
                 state: self.state.id(),
             }
         }
@@ -694,9 +700,9 @@ pub mod crossing {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
         pub fn restore(host: H, snapshot: Snapshot) -> Result<Self, RestoreError> {
-            let state = State::from_id(snapshot.checked(&TABLE)?);
+            let state = State::from_id(snapshot.checked(&BEHAVIOR)?);
             let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
             Ok(Self { state, host })
         }

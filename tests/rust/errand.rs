@@ -48,10 +48,16 @@ pub mod errand {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+    /// The hash of the machine's table.
     pub const TABLE: [u8; 32] = [
         77, 42, 20, 170, 155, 28, 114, 124, 77, 102, 166, 133, 54, 112, 134, 141, 221,
         24, 25, 164, 31, 72, 9, 170, 236, 233, 246, 84, 214, 254, 31, 56,
+    ];
+
+    /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+    pub const BEHAVIOR: [u8; 32] = [
+        212, 117, 0, 106, 73, 43, 79, 251, 51, 61, 37, 36, 94, 66, 137, 68, 78, 61, 18,
+        72, 86, 5, 91, 232, 220, 243, 154, 64, 46, 234, 194, 252,
     ];
 
     /// A state that the machine can be in.
@@ -713,7 +719,7 @@ pub mod errand {
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
-                table: TABLE,
+                behavior: BEHAVIOR,
                 state: self.state.id(),
             }
         }
@@ -724,9 +730,9 @@ pub mod errand {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
         pub fn restore(host: H, snapshot: Snapshot) -> Result<Self, RestoreError> {
-            let state = State::from_id(snapshot.checked(&TABLE)?);
+            let state = State::from_id(snapshot.checked(&BEHAVIOR)?);
             let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
             Ok(Self {
                 state,

@@ -34,10 +34,16 @@ pub mod match_ {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+    /// The hash of the machine's table.
     pub const TABLE: [u8; 32] = [
         216, 119, 171, 158, 181, 45, 62, 64, 17, 5, 186, 232, 159, 30, 114, 198, 175, 63,
         242, 176, 18, 9, 57, 253, 119, 187, 127, 185, 120, 148, 248, 166,
+    ];
+
+    /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+    pub const BEHAVIOR: [u8; 32] = [
+        113, 5, 127, 122, 23, 27, 218, 224, 187, 86, 30, 8, 76, 113, 161, 49, 38, 102,
+        64, 251, 152, 248, 70, 170, 110, 242, 32, 32, 251, 106, 235, 175,
     ];
 
     /// A state that the machine can be in.
@@ -403,7 +409,7 @@ pub mod match_ {
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
-                table: TABLE,
+                behavior: BEHAVIOR,
                 state: self.state.id(),
             }
         }
@@ -414,9 +420,9 @@ pub mod match_ {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
         pub fn restore(host: H, snapshot: Snapshot) -> Result<Self, RestoreError> {
-            let state = State::from_id(snapshot.checked(&TABLE)?);
+            let state = State::from_id(snapshot.checked(&BEHAVIOR)?);
             let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
             Ok(Self { state, host })
         }

@@ -73,10 +73,16 @@ pub mod kitchen {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
 
-    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+    /// The hash of the machine's table.
     pub const TABLE: [u8; 32] = [
         153, 255, 6, 186, 151, 108, 109, 163, 155, 246, 30, 5, 159, 96, 111, 52, 217,
         120, 24, 63, 85, 89, 251, 59, 252, 212, 77, 112, 80, 5, 19, 137,
+    ];
+
+    /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+    pub const BEHAVIOR: [u8; 32] = [
+        7, 117, 152, 113, 174, 167, 44, 150, 151, 223, 192, 195, 76, 251, 135, 219, 29,
+        148, 58, 9, 21, 155, 20, 224, 45, 36, 3, 51, 174, 209, 16, 118,
     ];
 
     /// A state that the machine can be in.
@@ -731,7 +737,7 @@ pub mod kitchen {
         /// Returns a snapshot of the machine with what its histories have recorded, to be stored.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
-            Snapshot::new(TABLE, &self.configuration)
+            Snapshot::new(BEHAVIOR, &self.configuration)
         }
 
         /// Restores a machine from a snapshot.
@@ -740,9 +746,9 @@ pub mod kitchen {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
         pub fn restore(host: H, snapshot: &Snapshot) -> Result<Self, RestoreError> {
-            let configuration = ROWS.restore(&TABLE, snapshot)?;
+            let configuration = ROWS.restore(&BEHAVIOR, snapshot)?;
             Ok(Self {
                 configuration,
                 queue: runtime::generated::Queue::new(),

@@ -31,10 +31,16 @@ pub mod dough {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+    /// The hash of the machine's table.
     pub const TABLE: [u8; 32] = [
         221, 35, 200, 60, 120, 180, 8, 102, 119, 27, 108, 210, 187, 48, 248, 35, 14, 56,
         253, 92, 37, 111, 194, 68, 228, 129, 111, 235, 127, 114, 186, 235,
+    ];
+
+    /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+    pub const BEHAVIOR: [u8; 32] = [
+        216, 171, 87, 128, 7, 214, 46, 82, 167, 187, 48, 162, 192, 143, 249, 34, 120,
+        145, 120, 101, 42, 109, 221, 152, 241, 142, 60, 183, 176, 60, 71, 204,
     ];
 
     /// A state that the machine can be in.
@@ -394,7 +400,7 @@ pub mod dough {
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
-                table: TABLE,
+                behavior: BEHAVIOR,
                 state: self.state.id(),
             }
         }
@@ -405,9 +411,9 @@ pub mod dough {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
         pub fn restore(host: H, snapshot: Snapshot) -> Result<Self, RestoreError> {
-            let state = State::from_id(snapshot.checked(&TABLE)?);
+            let state = State::from_id(snapshot.checked(&BEHAVIOR)?);
             let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
             Ok(Self {
                 state,
@@ -465,10 +471,16 @@ pub mod pictures {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
 
-    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+    /// The hash of the machine's table.
     pub const TABLE: [u8; 32] = [
         201, 158, 131, 170, 184, 136, 249, 99, 118, 121, 241, 232, 243, 104, 72, 105,
         219, 87, 43, 169, 207, 186, 208, 65, 148, 54, 234, 77, 227, 114, 223, 236,
+    ];
+
+    /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+    pub const BEHAVIOR: [u8; 32] = [
+        197, 131, 220, 106, 7, 27, 158, 136, 175, 150, 207, 118, 34, 124, 5, 117, 40,
+        128, 225, 29, 217, 243, 163, 130, 226, 162, 96, 177, 81, 80, 80, 58,
     ];
 
     /// A state that the machine can be in.
@@ -978,7 +990,7 @@ pub mod pictures {
         /// Returns a snapshot of the machine with what its histories have recorded, to be stored.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
-            Snapshot::new(TABLE, &self.configuration)
+            Snapshot::new(BEHAVIOR, &self.configuration)
         }
 
         /// Restores a machine from a snapshot, with the context that was stored with it.
@@ -987,13 +999,13 @@ pub mod pictures {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
         pub fn restore(
             host: H,
             context: Context,
             snapshot: &Snapshot,
         ) -> Result<Self, RestoreError> {
-            let configuration = ROWS.restore(&TABLE, snapshot)?;
+            let configuration = ROWS.restore(&BEHAVIOR, snapshot)?;
             Ok(Self {
                 configuration,
                 queue: runtime::generated::Queue::new(),

@@ -52,10 +52,16 @@ pub mod order {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
 
-    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+    /// The hash of the machine's table.
     pub const TABLE: [u8; 32] = [
         46, 222, 130, 35, 232, 46, 9, 181, 76, 91, 105, 131, 54, 16, 157, 138, 229, 6,
         244, 146, 228, 191, 22, 68, 119, 43, 138, 112, 186, 232, 31, 180,
+    ];
+
+    /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+    pub const BEHAVIOR: [u8; 32] = [
+        191, 195, 165, 28, 4, 190, 89, 54, 112, 158, 215, 112, 247, 247, 220, 183, 247,
+        164, 34, 51, 35, 238, 184, 80, 109, 251, 22, 145, 175, 47, 243, 2,
     ];
 
     /// A state that the machine can be in.
@@ -667,7 +673,7 @@ pub mod order {
         /// Returns a snapshot of the machine with what its histories have recorded, to be stored.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
-            Snapshot::new(TABLE, &self.configuration)
+            Snapshot::new(BEHAVIOR, &self.configuration)
         }
 
         /// Restores a machine from a snapshot, with the context that was stored with it.
@@ -676,13 +682,13 @@ pub mod order {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
         pub fn restore(
             host: H,
             context: Context,
             snapshot: &Snapshot,
         ) -> Result<Self, RestoreError> {
-            let configuration = ROWS.restore(&TABLE, snapshot)?;
+            let configuration = ROWS.restore(&BEHAVIOR, snapshot)?;
             Ok(Self {
                 configuration,
                 context,

@@ -47,10 +47,16 @@ pub mod parcel {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+    /// The hash of the machine's table.
     pub const TABLE: [u8; 32] = [
         105, 211, 63, 11, 225, 57, 159, 32, 61, 27, 219, 193, 199, 227, 117, 183, 83,
         240, 153, 66, 173, 138, 231, 249, 120, 226, 87, 227, 211, 133, 57, 146,
+    ];
+
+    /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+    pub const BEHAVIOR: [u8; 32] = [
+        118, 34, 106, 185, 154, 82, 131, 220, 214, 186, 52, 161, 102, 180, 28, 53, 109,
+        186, 111, 247, 54, 20, 5, 91, 128, 244, 1, 249, 221, 117, 25, 37,
     ];
 
     /// A state that the machine can be in.
@@ -1092,7 +1098,7 @@ pub mod parcel {
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
-                table: TABLE,
+                behavior: BEHAVIOR,
                 state: self.state.id(),
             }
         }
@@ -1103,13 +1109,13 @@ pub mod parcel {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
         pub fn restore(
             host: H,
             context: Context,
             snapshot: Snapshot,
         ) -> Result<Self, RestoreError> {
-            let state = State::from_id(snapshot.checked(&TABLE)?);
+            let state = State::from_id(snapshot.checked(&BEHAVIOR)?);
             let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
             Ok(Self {
                 state,

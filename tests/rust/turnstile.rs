@@ -34,10 +34,16 @@ pub mod turnstile {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+    /// The hash of the machine's table.
     pub const TABLE: [u8; 32] = [
         234, 24, 202, 122, 134, 36, 229, 244, 216, 218, 116, 99, 214, 71, 196, 179, 94,
         90, 96, 18, 242, 77, 64, 239, 155, 66, 195, 139, 226, 151, 16, 26,
+    ];
+
+    /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+    pub const BEHAVIOR: [u8; 32] = [
+        235, 157, 204, 212, 114, 208, 138, 115, 34, 252, 164, 212, 0, 6, 60, 145, 41,
+        203, 231, 180, 22, 40, 40, 198, 82, 71, 34, 184, 245, 181, 139, 187,
     ];
 
     /// A state that the machine can be in.
@@ -357,7 +363,7 @@ pub mod turnstile {
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
-                table: TABLE,
+                behavior: BEHAVIOR,
                 state: self.state.id(),
             }
         }
@@ -368,9 +374,9 @@ pub mod turnstile {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
         pub fn restore(host: H, snapshot: Snapshot) -> Result<Self, RestoreError> {
-            let state = State::from_id(snapshot.checked(&TABLE)?);
+            let state = State::from_id(snapshot.checked(&BEHAVIOR)?);
             let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
             Ok(Self { state, host })
         }

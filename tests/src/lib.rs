@@ -41,6 +41,8 @@ mod naive;
 #[cfg(test)]
 mod outside;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod payloads;
 #[cfg(test)]
 mod proofs;

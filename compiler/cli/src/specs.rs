@@ -13,7 +13,7 @@ use statemark_compiler::front::mermaid::is_state_diagram;
 use statemark_compiler::source::{FileId, MAX_SOURCE_BYTES, Sources, Span};
 use statemark_compiler::valid::Valid;
 use statemark_compiler::{Format, Options, back, compile};
-use statemark_runtime::{DecodeError, MAX_TABLE_BYTES, Table, VerifyError, decode, verify};
+use statemark_runtime::{DecodeError, MAX_TABLE_BYTES, Part, Table, VerifyError, decode, verify};
 use statemark_text::hex;
 
 use crate::args::TextFormat;
@@ -253,6 +253,16 @@ pub(crate) struct LoadedMachine {
     pub(crate) hash: String,
     /// The compiled spec. A `.table` has none.
     pub(crate) valid: Option<Valid>,
+}
+
+impl LoadedMachine {
+    /// Returns the hashes of the table's parts, by the parts' names.
+    pub(crate) fn part_hashes(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let hash = |part| hex::encode(&back::table::part_hash(self.table.sections(), part));
+        Part::ALL
+            .into_iter()
+            .map(move |part| (part.name(), hash(part)))
+    }
 }
 
 /// Loads the machine of a spec or a table.

@@ -36,6 +36,7 @@ mod walk;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
+use statemark_runtime::Part;
 
 use self::facts::Facts;
 pub use self::facts::Options;
@@ -95,6 +96,8 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
     }
     let runtime: TokenStream = facts.options.runtime.parse().ok()?;
     let hash = table_hash(valid, facts.options).map(Literal::u8_unsuffixed);
+    let behavior = table::part_hash(&table::sections(valid), Part::Behavior);
+    let behavior = behavior.map(Literal::u8_unsuffixed);
     let one_leaf = initial.filter(|_| !facts.has_regions);
     let states = state::write(facts, one_leaf);
     let supers = state::write_supers(facts);
@@ -120,8 +123,11 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
         use #runtime as runtime;
         #snapshot
 
-        /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
+        /// The hash of the machine's table.
         pub const TABLE: [u8; 32] = [#(#hash),*];
+
+        /// The hash of the machine's behavior. Snapshots carry it, and fit only a machine with the same hash.
+        pub const BEHAVIOR: [u8; 32] = [#(#behavior),*];
 
         #states
         #supers

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 use statemark_runtime as runtime;
-use statemark_runtime::{ActionId, EventId, FieldId, Sections, StateId, TextId, TimerId};
+use statemark_runtime::{ActionId, EventId, FieldId, Part, Sections, StateId, TextId, TimerId};
 
 use crate::arena::Handle;
 use crate::ir::{
@@ -42,6 +42,13 @@ pub fn write(valid: &Valid) -> Vec<u8> {
 #[must_use]
 pub fn hash(bytes: &[u8]) -> [u8; 32] {
     hmac_sha256::Hash::hash(bytes)
+}
+
+/// Returns the SHA-256 of a part of a table.
+#[must_use]
+pub fn part_hash(sections: &Sections, part: Part) -> [u8; 32] {
+    // INVARIANT: these are rows of a table that was decoded, or of a `Valid`; so they fit into the format.
+    hash(&part.write(sections).unwrap_or_default())
 }
 
 /// Returns the rows of a machine's table.

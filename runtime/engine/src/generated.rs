@@ -134,25 +134,23 @@ impl Steps {
 /// A saved machine of one leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Snapshot {
-    /// The hash of the machine's table.
-    pub table: [u8; 32],
+    /// The hash of the machine's behavior.
+    pub behavior: [u8; 32],
     /// The number of the state.
     pub state: StateId,
 }
 
 impl Snapshot {
-    /// Returns the state, if the snapshot is of the machine with that table.
+    /// Returns the state, if the snapshot is of a machine with that behavior.
     ///
     /// # Errors
     ///
     /// It is of another.
-    pub fn checked(&self, table: &[u8; 32]) -> Result<StateId, RestoreError> {
-        if self.table == *table {
+    pub fn checked(&self, behavior: &[u8; 32]) -> Result<StateId, RestoreError> {
+        if self.behavior == *behavior {
             Ok(self.state)
         } else {
-            Err(RestoreError {
-                kind: RestoreErrorKind::OtherTable,
-            })
+            Err(RestoreError::other_behavior())
         }
     }
 }
@@ -165,16 +163,16 @@ pub struct RestoreError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RestoreErrorKind {
-    OtherTable,
+    OtherBehavior,
     NoState { state: StateId },
     Illegal { fault: crate::RestoreError },
 }
 
 impl RestoreError {
-    /// Returns the error for a snapshot of a machine with another table.
-    const fn other_table() -> Self {
+    /// Returns the error for a snapshot of a machine with another behavior.
+    const fn other_behavior() -> Self {
         Self {
-            kind: RestoreErrorKind::OtherTable,
+            kind: RestoreErrorKind::OtherBehavior,
         }
     }
 
@@ -197,8 +195,9 @@ impl RestoreError {
 impl fmt::Display for RestoreError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            RestoreErrorKind::OtherTable => out
-                .write_str("the snapshot is of another machine, or of another version of this one"),
+            RestoreErrorKind::OtherBehavior => out.write_str(
+                "the snapshot is of a machine that behaves otherwise, or was taken when snapshots had the hash of the whole table",
+            ),
             RestoreErrorKind::NoState { state } => {
                 write!(out, "the machine can't be in state number {}", state.raw())
             }
@@ -229,9 +228,9 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_knows_its_table() {
+    fn a_snapshot_knows_its_behavior() {
         let snapshot = Snapshot {
-            table: [1; 32],
+            behavior: [1; 32],
             state: StateId::new(4),
         };
         assert_eq!(snapshot.checked(&[1; 32]), Ok(StateId::new(4)));

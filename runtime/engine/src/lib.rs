@@ -176,6 +176,7 @@ pub use table::Table;
 pub use table::decode::{DecodeError, decode};
 pub use table::dump::dump;
 pub use table::encode::{EncodeError, encode};
+pub use table::part::Part;
 pub use table::sections::{
     ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, Sections,
     StateKind, StateRow, TimerRow, TransitionRow, Verdict,

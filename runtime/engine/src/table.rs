@@ -78,6 +78,7 @@ pub(crate) mod dump;
 pub(crate) mod encode;
 pub(crate) mod index;
 pub(crate) mod layout;
+pub(crate) mod part;
 pub(crate) mod sections;
 pub(crate) mod spell;
 pub(crate) mod tree;

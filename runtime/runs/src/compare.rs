@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
-use statemark_runtime::{
-    Constant, Instruction, Sections, StateId, Table, TextId, TransitionId, dump,
-};
+use statemark_runtime::{Constant, Instruction, Sections, StateId, Table, TransitionId, dump};
 
 use crate::workflow::Workflow;
 
@@ -87,67 +84,6 @@ pub fn compare(old: &Workflow, new: &Workflow) -> Comparison {
         same: old.hash() == new.hash(),
         rows: changes(&rows(old.table().sections()), &rows(new.table().sections())),
     }
-}
-
-/// Compares the requirements of two workflows.
-///
-/// Prose for people and agents doesn't count, nor does the workflow's name.
-pub(crate) fn compare_requirements(old: &Workflow, new: &Workflow) -> BTreeMap<String, RowChanges> {
-    let requirements = |workflow: &Workflow| {
-        let mut rows = rows(&without_prose(workflow.table().sections()));
-        // The head has the name, and the size, which the prose is part of.
-        rows.remove(HEAD);
-        rows
-    };
-    let mut rows = changes(&requirements(old), &requirements(new));
-    let metadata = |workflow: &Workflow| {
-        let mut metadata = workflow.meta().clone();
-        remove_prose(&mut metadata);
-        metadata
-    };
-    if metadata(old) != metadata(new) {
-        rows.insert(HEAD.to_owned(), RowChanges::default());
-    }
-    rows
-}
-
-/// The keys of metadata that are prose.
-const PROSE: [&str; 4] = ["title", "description", "instructions", "label"];
-
-fn remove_prose(metadata: &mut Value) {
-    if let Some(metadata) = metadata.as_object_mut() {
-        metadata.retain(|key, _| !PROSE.contains(&key.as_str()));
-    }
-}
-
-/// Returns the rows without prose.
-fn without_prose(sections: &Sections) -> Sections {
-    let mut bare = sections.clone();
-    let mut texts = bare.texts.clone();
-    let strip = |metadata: &mut Option<TextId>| {
-        let text = metadata.and_then(|id| sections.texts.get(id.index()));
-        let Some(mut value) = text.and_then(|text| serde_json::from_str(text).ok()) else {
-            return;
-        };
-        remove_prose(&mut value);
-        let is_empty = value.as_object().is_some_and(Map::is_empty);
-        *metadata = TextId::from_index(texts.len()).filter(|_| !is_empty);
-        texts.push(value.to_string().into());
-    };
-    let (states, events) = (bare.states.iter_mut(), bare.events.iter_mut());
-    let states = states.map(|row| &mut row.metadata);
-    let events = events.map(|row| &mut row.metadata);
-    let transitions = bare.transitions.iter_mut().map(|row| &mut row.metadata);
-    let actions = bare.actions.iter_mut().map(|row| &mut row.metadata);
-    let all = states.chain(events).chain(transitions).chain(actions);
-    all.for_each(strip);
-    // The root has the workflow's name.
-    if let (Some(root), Some(name)) = (bare.states.first_mut(), TextId::from_index(texts.len())) {
-        root.name = name;
-    }
-    texts.push(HEAD.into());
-    bare.texts = texts;
-    bare
 }
 
 fn changes(

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use statemark_runtime::{
-    Data, DecodeError, EventId, FieldId, Merge, StateId, Table, TextId, TransitionId, VerifyError,
-    decode, verify,
+    Data, DecodeError, EventId, FieldId, Merge, Part, StateId, Table, TextId, TransitionId,
+    VerifyError, decode, verify,
 };
 
 use crate::hash::Hash;
@@ -112,6 +112,16 @@ impl Workflow {
     #[must_use]
     pub const fn hash(&self) -> Hash {
         self.hash
+    }
+
+    /// Returns the hash of a part of the table.
+    ///
+    /// Takes time in the size of the table.
+    #[must_use]
+    pub fn part_hash(&self, part: Part) -> Hash {
+        let part = part.write(self.table.sections());
+        // INVARIANT: the rows were decoded, so they fit into the format.
+        Hash::digest(part.as_ref().unwrap_or(&self.bytes))
     }
 
     /// Returns the definition's metadata of the machine: an object or null.

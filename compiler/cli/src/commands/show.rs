@@ -95,7 +95,7 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> Result<ExitStatus, 
     };
     let proofs = || loaded.valid.as_ref().map(prove);
     let text = match (args.dump, args.output_format) {
-        (Some(Dump::Table), _) => statemark_runtime::dump(loaded.table.sections()),
+        (Some(Dump::Table), _) => dump_table(&loaded),
         (None, TextFormat::Text) => {
             describe_machine(&loaded, &proofs().unwrap_or_default(), printer.palette())
         }
@@ -103,6 +103,17 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> Result<ExitStatus, 
     };
     printer.result(&text);
     Ok(ExitStatus::Clean)
+}
+
+/// Returns every row of a machine's table, and the hashes of the table and its parts.
+fn dump_table(loaded: &LoadedMachine) -> String {
+    let mut text = statemark_runtime::dump(loaded.table.sections());
+    let whole = std::iter::once(("table", loaded.hash.clone()));
+    text.push_str("\nhashes\n");
+    for (name, hash) in whole.chain(loaded.part_hashes()) {
+        text.push_str(&format!("  {name:<8}  {hash}\n"));
+    }
+    text
 }
 
 /// Describes a machine in 100 columns.

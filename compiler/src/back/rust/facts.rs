@@ -39,7 +39,7 @@ pub struct Options {
     pub module: Option<String>,
     /// The name of the spec that the head of a file shows; none without it.
     pub source: Option<String>,
-    /// The hash of the machine's table, which snapshots carry; without it the table is made and hashed.
+    /// The hash of the machine's table; without it the table is made and hashed.
     pub table_hash: Option<[u8; 32]>,
     /// True to write the machine a second time, with its states as types.
     ///

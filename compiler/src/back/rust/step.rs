@@ -95,16 +95,16 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
             /// Returns a snapshot of the machine, to be stored.
             #[must_use]
             pub const fn snapshot(&self) -> Snapshot {
-                Snapshot { table: TABLE, state: self.state.id() }
+                Snapshot { behavior: BEHAVIOR, state: self.state.id() }
             }
 
             #kept
             ///
             /// # Errors
             ///
-            /// The snapshot is of another machine, or of another version of this one.
+            /// The snapshot is of a machine that behaves otherwise.
             pub fn restore(host: H, #context snapshot: Snapshot) -> Result<Self, RestoreError> {
-                let state = State::from_id(snapshot.checked(&TABLE)?);
+                let state = State::from_id(snapshot.checked(&BEHAVIOR)?);
                 let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
                 Ok(#restored)
             }

@@ -110,20 +110,20 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
         ///
         /// # Errors
         ///
-        /// The snapshot is of another machine, or of another version of this one.
+        /// The snapshot is of a machine that behaves otherwise.
     };
     if facts.is_plain {
         return quote! {
             /// Returns a snapshot of the machine, to be stored.
             #[must_use]
             pub fn snapshot(&self) -> Snapshot {
-                Snapshot { table: TABLE, state: self.state().id() }
+                Snapshot { behavior: BEHAVIOR, state: self.state().id() }
             }
 
             #kept
             #errors
             pub fn restore(host: H, #parameter snapshot: Snapshot) -> Result<Self, RestoreError> {
-                let state = State::from_id(snapshot.checked(&TABLE)?);
+                let state = State::from_id(snapshot.checked(&BEHAVIOR)?);
                 let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
                 let configuration = ROWS.at(state.id());
                 #value
@@ -134,13 +134,13 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
         /// Returns a snapshot of the machine with what its histories have recorded, to be stored.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
-            Snapshot::new(TABLE, &self.configuration)
+            Snapshot::new(BEHAVIOR, &self.configuration)
         }
 
         #kept
         #errors
         pub fn restore(host: H, #parameter snapshot: &Snapshot) -> Result<Self, RestoreError> {
-            let configuration = ROWS.restore(&TABLE, snapshot)?;
+            let configuration = ROWS.restore(&BEHAVIOR, snapshot)?;
             #value
         }
     }

@@ -6,6 +6,7 @@
 )]
 
 mod arrival;
+mod parts;
 mod survival;
 
 use std::fmt::Write as _;

@@ -219,14 +219,14 @@ impl<const REGIONS: bool> Rows<REGIONS> {
     ///
     /// # Errors
     ///
-    /// The snapshot is of another table, or of no configuration of this machine.
+    /// The snapshot is of another behavior, or of no configuration of this machine.
     pub fn restore(
         &self,
-        table: &[u8; 32],
+        behavior: &[u8; 32],
         snapshot: &WalkSnapshot,
     ) -> Result<Configuration, RestoreError> {
-        if snapshot.table != *table {
-            return Err(RestoreError::other_table());
+        if snapshot.behavior != *behavior {
+            return Err(RestoreError::other_behavior());
         }
         let leaves = &snapshot.leaves;
         let restored = Configuration::of_leaves(self, REGIONS, leaves);
@@ -242,8 +242,8 @@ impl<const REGIONS: bool> Rows<REGIONS> {
 /// A saved machine that may have several leaves.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WalkSnapshot {
-    /// The hash of the machine's table.
-    pub table: [u8; 32],
+    /// The hash of the machine's behavior.
+    pub behavior: [u8; 32],
     /// The numbers of the active states without active children.
     pub leaves: Vec<StateId>,
     /// The records of histories.
@@ -251,12 +251,12 @@ pub struct WalkSnapshot {
 }
 
 impl WalkSnapshot {
-    /// Saves the configuration of a machine with that table.
+    /// Saves the configuration of a machine with that behavior.
     #[must_use]
-    pub fn new(table: [u8; 32], configuration: &Configuration) -> Self {
+    pub fn new(behavior: [u8; 32], configuration: &Configuration) -> Self {
         let history = configuration.history();
         Self {
-            table,
+            behavior,
             leaves: configuration.leaves().collect(),
             history: history
                 .map(|(history, states)| (history, states.to_vec()))

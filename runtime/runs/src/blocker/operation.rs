@@ -202,7 +202,7 @@ pub enum OperationBlocker {
         .requirements.join(", ")
     )]
     PersonMigrates {
-        /// The requirements that differ.
+        /// The parts of the tables that differ; in older journals, the kinds of rows.
         requirements: Vec<String>,
     },
     /// The new table lacks something that the run needs.

@@ -5,14 +5,14 @@
 //! it is. Nothing is entered or left by that: no action is carried out, no timer is armed.
 //!
 //! Who holds an agent to a workflow mustn't find it gone on under a laxer one. So an agent moves a run only to a table that
-//! differs in what it tells, and no state to another; everything else is for a person to decide.
+//! whose behavior and policy are the same, and no state to another; everything else is for a person to decide.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::{Configuration, StateId, StateKind, Table, TransitionId};
+use statemark_runtime::{Configuration, Part, StateId, StateKind, Table, TransitionId};
 
 use super::create::invoking;
 use super::create::{invoked_tables, store_tables};
@@ -22,7 +22,7 @@ use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Role;
 use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{Body, Migrated, Refused, Waiting};
-use crate::compare::{Comparison, compare, compare_requirements, same_guard};
+use crate::compare::{Comparison, compare, same_guard};
 use crate::id::RunId;
 use crate::workflow::Workflow;
 
@@ -159,8 +159,9 @@ fn for_a_person(
         let (old, new) = (old.clone(), new.clone());
         return Some(OperationBlocker::PersonRenames { old, new });
     }
-    let changed = compare_requirements(&loaded.workflow, to);
-    let requirements: Vec<String> = changed.into_keys().collect();
+    let requirements = [Part::Behavior, Part::Policy].into_iter();
+    let changed = requirements.filter(|it| loaded.workflow.part_hash(*it) != to.part_hash(*it));
+    let requirements: Vec<String> = changed.map(|it| it.name().to_owned()).collect();
     (!requirements.is_empty()).then_some(OperationBlocker::PersonMigrates { requirements })
 }
 

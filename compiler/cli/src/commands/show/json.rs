@@ -5,6 +5,7 @@
 //!   "version": 1,
 //!   "id": "bugfix_agent",
 //!   "hash": "3f2a… (64 digits: SHA-256 of the table)",
+//!   "hashes": { "behavior": "90c1…", "texts": "e3b0…", "policy": "77d0…" },
 //!   "title": null,
 //!   "description": "Fixes a bug …",
 //!   "context": { "attempts": 0 },
@@ -68,6 +69,7 @@
 //! - For a spec with errors, the object is that of `lint --output-format json` instead, and the exit code is 1.
 //! - Every key is always there; `meta` has what only hosts read, with sorted keys.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -99,6 +101,7 @@ pub(super) fn json(loaded: &LoadedMachine, proofs: Option<Vec<Proof>>) -> String
         version: 1,
         id: table.name(),
         hash: &loaded.hash,
+        hashes: loaded.part_hashes().collect(),
         title: take(&mut meta, "title"),
         description: take(&mut meta, "description"),
         context: take(&mut meta, "context"),
@@ -143,6 +146,7 @@ struct Machine<'t> {
     version: u32,
     id: &'t str,
     hash: &'t str,
+    hashes: BTreeMap<&'static str, String>,
     title: Value,
     description: Value,
     context: Value,
