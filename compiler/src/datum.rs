@@ -4,7 +4,7 @@
 //! Conversions here take no detour through text.
 
 use serde_json::{Map, Number, Value};
-use statemark_runtime::{Datum, Merge};
+use statemark_runtime::Datum;
 
 /// Converts a value from `serde_json`.
 ///
@@ -56,23 +56,6 @@ pub fn to_json(datum: &Datum) -> Value {
             Value::Object(fields)
         }
     }
-}
-
-/// Returns the rule by which fields of events' data are merged into the context.
-///
-/// The argument is a definition's keys or a table's metadata.
-///
-/// The rule is [`Merge::decide`]'s.
-#[must_use]
-pub fn merge_rule(meta: &Map<String, Value>) -> Merge {
-    Merge::decide(meta.get("merge").and_then(Value::as_str), |path| {
-        let (first, rest) = path.split_first()?;
-        let found = rest
-            .iter()
-            .try_fold(meta.get(*first)?, |value, key| value.get(key))?;
-        let fields = found.as_object().into_iter();
-        Some(fields.flat_map(|fields| fields.keys().cloned()).collect())
-    })
 }
 
 fn number_from_json(number: &Number) -> Option<Datum> {

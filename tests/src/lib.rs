@@ -37,6 +37,8 @@ mod many;
 #[cfg(test)]
 mod meaning;
 #[cfg(test)]
+mod merging;
+#[cfg(test)]
 mod naive;
 #[cfg(test)]
 mod outside;

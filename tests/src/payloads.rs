@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use statemark_compiler::{Options, back, compile, source::Sources};
 use statemark_runtime::generated::{Plain, datum};
 use statemark_runtime::{
-    ActionId, Data, Datum, EventId, FieldId, Host, Machine, Merge, Outcome, Recorder, StepError,
-    Table, TimerId, Value, decode, verify,
+    ActionId, Data, Datum, EventId, FieldId, Host, Machine, Outcome, Recorder, StepError, Table,
+    TimerId, Value, decode, verify,
 };
 
 use crate::random::Chance;
@@ -308,17 +308,15 @@ impl Typed for assigning::Machine<Quiet> {
     }
 }
 
-/// The table of a machine, and which fields its context declares.
-fn table(name: &str) -> (Table, Vec<String>) {
+/// The table of a machine.
+fn table(name: &str) -> Table {
     let mut sources = Sources::new();
     sources.add("payloads.md", include_str!("../engines/payloads.md"));
     let compiled = compile(&sources, &Options::default());
     let mut machines = compiled.machines.iter();
     let valid = machines.find(|valid| valid.id.value == name).unwrap();
-    let schema = &valid.context_schema.as_ref().unwrap()["properties"];
-    let names = schema.as_object().unwrap().keys().cloned().collect();
     let bytes = back::table::write(valid);
-    (verify(decode(&bytes).unwrap()).unwrap(), names)
+    verify(decode(&bytes).unwrap()).unwrap()
 }
 
 /// What was met with.
@@ -334,7 +332,7 @@ struct Tally {
 }
 
 fn agree<M: Typed>() -> Tally {
-    let (table, names) = table(M::NAME);
+    let table = table(M::NAME);
     let sequences = std::env::var("STATEMARK_SEQUENCES");
     let sequences = sequences.map_or(SEQUENCES, |text| text.parse().unwrap());
     let mut tally = Tally::default();
@@ -343,7 +341,7 @@ fn agree<M: Typed>() -> Tally {
         let data = Data::initial(&table).unwrap();
         let beside = Beside {
             table: &table,
-            data: data.with_merge(Merge::Declared(names.iter().cloned().collect())),
+            data,
             said: 0,
         };
         let mut by_table = Machine::start(&table, beside).unwrap();
@@ -359,7 +357,8 @@ fn agree<M: Typed>() -> Tally {
                 let Sending { event, with } = M::sending(&mut chance);
                 let json = with.as_ref().map(|(_, json)| json.clone());
                 let json = json.unwrap_or_else(|| Datum::Object(BTreeMap::new()));
-                by_table.host_mut().data.receive(json);
+                let is_merged = |field: &str| table.merges(Some(event), field);
+                by_table.host_mut().data.receive(json, is_merged);
                 let expected = by_table.send_observed(event, &mut left);
                 let had_data = with.is_some();
                 let found = match with {

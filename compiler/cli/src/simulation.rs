@@ -158,7 +158,7 @@ impl<'w> Simulator<'w> {
     /// Returns the transitions that could be taken in the order of selection, that of unknown events last.
     pub(crate) fn choices(&self) -> Vec<Choice> {
         let mut trial = self.trial(&BTreeMap::new());
-        let mut candidates = trial.candidates(None).unwrap_or_default();
+        let mut candidates = trial.candidates(None, None).unwrap_or_default();
         let unknown = self.table().event_named(UNKNOWN_EVENT);
         candidates.sort_by_key(|candidate| Some(candidate.event) == unknown);
         let is_open = |candidate: Candidate| {
@@ -415,7 +415,7 @@ impl<'w> Simulator<'w> {
         let leaves = self.leaves().into_iter();
         let leaves: Vec<String> = leaves.map(|id| table.state_name(id).to_owned()).collect();
         let mut trial = self.stepper.clone();
-        let candidates = trial.candidates(data).unwrap_or_default();
+        let candidates = trial.candidates(Some(event), data).unwrap_or_default();
         let event = table.event_name(event);
         statemark_runs::explain_ignored(table, event, &leaves, &candidates, &mut trial).message()
     }

@@ -11,12 +11,15 @@ use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 use statemark_runtime as runtime;
-use statemark_runtime::{ActionId, EventId, FieldId, Part, Sections, StateId, TextId, TimerId};
+use statemark_runtime::{
+    ActionId, EventId, FieldId, MergeKind, MergeRow, Part, Sections, StateId, TextId, TimerId,
+};
 
 use crate::arena::Handle;
 use crate::ir::{
     Action, ActionKind, Assign, Event, EventKind, Expression, Machine, Meta, State, Transition,
 };
+use crate::pass::merge::{Merges, Rule};
 use crate::source::narrow;
 use crate::valid::Valid;
 
@@ -89,6 +92,7 @@ pub(crate) fn rows(machine: &Machine) -> Sections {
     for (_, transition) in machine.transitions.iter() {
         writer.transition(transition);
     }
+    writer.merges(&Merges::new(machine));
     writer.sections
 }
 
@@ -243,6 +247,28 @@ impl Writer {
             metadata: self.json(meta),
         };
         self.sections.transitions.push(row);
+    }
+
+    fn merges(&mut self, merges: &Merges) {
+        let is_default = merges.others.kind == MergeKind::Except && merges.others.fields.is_empty();
+        if !is_default {
+            self.merge_rule(None, &merges.others);
+        }
+        for (event, rule) in &merges.events {
+            self.merge_rule(Some(EventId::new(short(event.index()))), rule);
+        }
+    }
+
+    fn merge_rule(&mut self, event: Option<EventId>, rule: &Rule) {
+        let kind = rule.kind;
+        if rule.fields.is_empty() {
+            let field = None;
+            self.sections.merges.push(MergeRow { event, kind, field });
+        }
+        for field in &rule.fields {
+            let field = Some(self.text(field));
+            self.sections.merges.push(MergeRow { event, kind, field });
+        }
     }
 
     fn calls(&mut self, actions: &[Handle<Action>]) -> Range<u32> {

@@ -7,11 +7,10 @@
 //! a value that a schema describes in another way (`anyOf`, `$ref`).
 
 use serde_json::Value;
-use statemark_runtime::Merge;
 
-use crate::datum::merge_rule;
 use crate::front::definition::ast::Definition;
 use crate::ir::Type;
+use crate::pass::merge::Choice;
 
 /// Most names for suggestions. Unit: fields. Why: a misspelled name is compared with each.
 const MAX_NAMES: usize = 1000;
@@ -21,7 +20,7 @@ const MAX_NAMES: usize = 1000;
 pub(super) struct Fields<'c> {
     definition: Option<&'c Definition>,
     schema: Option<&'c Value>,
-    /// True if all data of events becomes part of the context.
+    /// True if every field that an event's schema lists becomes part of the context.
     merges_all: bool,
 }
 
@@ -47,8 +46,9 @@ impl<'c> Fields<'c> {
         Self {
             definition,
             schema: meta("context_schema"),
-            merges_all: definition
-                .is_some_and(|definition| merge_rule(&definition.meta) == Merge::All),
+            merges_all: meta("context_schema").is_none()
+                && definition
+                    .is_some_and(|definition| Choice::from_meta(&definition.meta) != Choice::None),
         }
     }
 

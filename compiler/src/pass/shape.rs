@@ -16,11 +16,10 @@ pub(crate) use payload::{Payload, inside};
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
-use statemark_runtime::Merge;
 
 use crate::arena::Handle;
-use crate::datum::merge_rule;
-use crate::ir::{Expression, ExpressionKind, Field, Machine};
+use crate::ir::{Event, Expression, ExpressionKind, Field, Machine};
+use crate::pass::merge::Merges;
 
 /// The type of a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,8 +76,8 @@ pub(crate) struct Layout {
     pub(crate) payloads: Vec<Payload>,
     /// The fields of events' data that may be read while an event without a shape is handled.
     open: BTreeSet<Handle<Field>>,
-    /// For a context: the rule by which fields of events' data are merged into it.
-    pub(crate) merge: Merge,
+    /// For a context: the rules by which fields of events' data are merged into it.
+    merges: Option<Merges>,
 }
 
 impl Range {
@@ -175,7 +174,7 @@ impl Layout {
             members,
             payloads: Vec::new(),
             open: BTreeSet::new(),
-            merge: Merge::None,
+            merges: None,
         }
     }
 
@@ -189,12 +188,18 @@ impl Layout {
         if !has_any(initial) && !has_any(declared) {
             return None;
         }
-        let merge = merge_rule(&machine.meta);
-        let members = read::members(machine, declared, initial, &merge);
+        let merges = Merges::new(machine);
+        let members = read::members(machine, declared, initial, &merges);
         Some(Self {
-            merge,
+            merges: Some(merges),
             ..Self::with(members)
         })
+    }
+
+    /// Reports whether a field of an event's data is merged into this context.
+    pub(crate) fn merges(&self, event: Handle<Event>, field: &str) -> bool {
+        let merges = self.merges.as_ref();
+        merges.is_some_and(|merges| merges.includes(event, field))
     }
 
     /// Reports whether the host may have to answer a read of `event.x`, for want of an event with a shape.

@@ -89,7 +89,7 @@
 //! | anything else, and what gets values of which nothing is known | [`runtime::Datum`] |
 //!
 //! Where the spec declares the data of an event, too, the event has a struct of such fields, and `Machine::send_with` sends
-//! both. What the context declares of it is merged there before guards are asked, unless the spec says `"merge": "none"`,
+//! both. What its schema lists and the context declares is merged there before guards are asked, unless the spec says `"merge": "none"`,
 //! and is taken back if nothing takes the event or the step fails. Guards and assignments read all of it as `event.x`.
 //!
 //! ````

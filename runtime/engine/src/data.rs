@@ -18,7 +18,7 @@
 //! Deliberately not here: types. Whether a value is what a schema says is asked before it comes in.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -28,54 +28,6 @@ use crate::host::Host;
 use crate::id::FieldId;
 use crate::table::Table;
 use crate::value::Value;
-
-/// The fields of an event's data that become fields of the context.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Merge {
-    /// All of them.
-    #[default]
-    All,
-    /// The names of fields that the schema of the context declares.
-    Declared(BTreeSet<String>),
-    /// None; they are read as `event.x` alone.
-    None,
-}
-
-impl Merge {
-    /// Decides which fields are merged, from a definition or the metadata of a machine.
-    ///
-    /// `merge` is the value of that key, if it is a string. `keys` returns the keys of the value at a path, none if nothing is
-    /// there; a value that isn't an object has an empty set of them.
-    ///
-    /// Runs, simulations and generated Rust all follow this rule, and nothing else decides it:
-    ///
-    /// 1. With `"merge": "none"` no field is merged.
-    /// 2. Otherwise, without a `context_schema`, every field is.
-    /// 3. With a `context_schema`, the fields that it declares are: the keys of its `properties`. A schema without
-    ///    `properties` is read as the short form (`{"count": "number"}`), whose own keys are the fields. So
-    ///    `{"type": "object"}` merges nothing but a field called `type`.
-    ///
-    /// Only fields at the top of the data are merged, each as a whole.
-    #[must_use]
-    pub fn decide(merge: Option<&str>, keys: impl Fn(&[&str]) -> Option<BTreeSet<String>>) -> Self {
-        if merge == Some("none") {
-            return Self::None;
-        }
-        let declared = keys(&["context_schema", "properties"]);
-        let declared = declared.or_else(|| keys(&["context_schema"]));
-        declared.map_or(Self::All, Self::Declared)
-    }
-
-    /// Reports whether a field at the top of an event's data is merged.
-    #[must_use]
-    pub fn includes(&self, field: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Declared(names) => names.contains(field),
-            Self::None => false,
-        }
-    }
-}
 
 /// The context of one machine.
 ///
@@ -116,7 +68,6 @@ pub struct Data {
     rest: BTreeMap<String, Datum>,
     /// The data of the event that came last.
     event: Option<Datum>,
-    merge: Merge,
     undo: Vec<Undo>,
     /// True if the change was begun by an event's data, and no macrostep has joined it yet.
     received: bool,
@@ -171,7 +122,6 @@ impl Data {
             slots,
             rest,
             event: None,
-            merge: Merge::All,
             undo: Vec::new(),
             received: false,
         }
@@ -196,13 +146,6 @@ impl Data {
         let metadata = table.metadata().map_or(Ok(Datum::Null), Datum::from_json)?;
         let context = fields(metadata).remove("context");
         Ok(Self::new(table, context.map(fields).unwrap_or_default()))
-    }
-
-    /// Sets which fields of events' data become fields of the context.
-    #[must_use]
-    pub fn with_merge(mut self, merge: Merge) -> Self {
-        self.merge = merge;
-        self
     }
 
     /// Returns the value of a field; absent if the table has no such field.
@@ -251,18 +194,10 @@ impl Data {
     }
 
     /// Takes the data of an event that is about to be sent.
-    /// Guards see it as `event`, and the context with its fields merged in. A change that was begun by another event's
-    /// data, and that no macrostep joined because nothing took the event, is taken back first; every other change is
-    /// final.
-    pub fn receive(&mut self, data: Datum) {
-        let merge = core::mem::take(&mut self.merge);
-        self.receive_merging(data, |key| merge.includes(key));
-        self.merge = merge;
-    }
-
-    /// Takes the data of an event like [`Data::receive`], with a rule of the caller's.
-    /// The rule says which fields are merged.
-    pub fn receive_merging(&mut self, data: Datum, is_merged: impl Fn(&str) -> bool) {
+    /// Guards see it as `event`, and the context with those fields merged in that `is_merged` says; for the table's rule
+    /// it is [`Table::merges`]. A change that was begun by another event's data, and that no macrostep joined because
+    /// nothing took the event, is taken back first; every other change is final.
+    pub fn receive(&mut self, data: Datum, is_merged: impl Fn(&str) -> bool) {
         if self.received {
             self.rollback();
         }

@@ -159,7 +159,7 @@ mod words;
 
 pub use candidate::Candidate;
 pub use configuration::{Configuration, RestoreError};
-pub use data::{Data, Merge};
+pub use data::Data;
 pub use datum::{Datum, JsonError};
 pub use error::{Fault, StepError};
 pub use expression::{compare, evaluate};
@@ -178,8 +178,8 @@ pub use table::dump::dump;
 pub use table::encode::{EncodeError, encode};
 pub use table::part::Part;
 pub use table::sections::{
-    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, Sections,
-    StateKind, StateRow, TimerRow, TransitionRow, Verdict,
+    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, MergeKind,
+    MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 pub use table::spell::{Dialect, operands, spell};
 pub use table::verify::{VerifyError, verify};

@@ -15,8 +15,8 @@
 //!   8  version         u32: 3
 //!  12  total length    u32, bytes
 //!  16  checksum        u32: CRC-32 of everything from byte 20 on
-//!  20  directory       16 entries of (offset u32, count u32)
-//! 148  sections        in the directory's order, without gaps, to the last byte
+//!  20  directory       entries of (offset u32, count u32): the first 16 sections, and more up to the last that has a row
+//!      sections        in the directory's order, without gaps, to the last byte
 //!
 //!  section      row   holds
 //!  machine        8   name text, metadata text?                              exactly one row
@@ -39,6 +39,7 @@
 //!  calls          2   action
 //!  code          12   instruction u8, operator u8, argument u16, constants range
 //!  constants     17   kind u8, value 16 bytes: a bool, an i128, the bits of an f64, a text; the rest zero
+//!  merges         7   event?, kind u8 (0 only, 1 except), field text?
 //! ```
 //!
 //! A *text* is a u32, a *range* two u32 (begin, end); other ids are u16. Where `?` stands, all ones mean *none*.
@@ -66,7 +67,8 @@
 //!
 //! # What to rely on
 //!
-//! - Format 2, whose programs were in postfix order with jumps, is read as this one; [`encode`] writes 3.
+//! - Format 2, whose programs were in postfix order with jumps, and whose merge rule was in the machine's metadata, is
+//!   read as this one; [`encode`] writes 3.
 //! - `decode(encode(s)) == s` for all rows that [`encode`] takes (NaN aside, which equals nothing), and
 //!   `encode(decode(b)) == b` for all bytes of format 3 that [`decode`] takes: a table has one spelling.
 //! - The bytes hold the logical rows only. What makes a step quick (the index of states by events, entry and exit
@@ -89,8 +91,8 @@ use core::ops::Range;
 
 use self::index::Index;
 use self::sections::{
-    ActionRow, Constant, EventRow, Instruction, Sections, StateKind, StateRow, TimerRow,
-    TransitionRow, list,
+    ActionRow, Constant, EventRow, Instruction, MergeKind, MergeRow, Sections, StateKind, StateRow,
+    TimerRow, TransitionRow, list,
 };
 use crate::bits;
 use crate::chart::{Arrow, Chart, EVENTLESS, Node, Quiet, Tree};
@@ -335,6 +337,32 @@ impl Table {
     pub fn guard(&self, transition: TransitionId) -> &[Instruction] {
         self.transition(transition)
             .map_or(&[], |row| list(&self.sections.code, &row.guard))
+    }
+
+    /// Reports whether a field at the top of an event's data becomes a field of the context.
+    ///
+    /// Without an event it answers for those that have no rule of their own.
+    #[must_use]
+    pub fn merges(&self, event: Option<EventId>, field: &str) -> bool {
+        let mut rule = self.merge_rule(event);
+        if rule.is_empty() {
+            rule = self.merge_rule(None);
+        }
+        let Some(first) = rule.first() else {
+            return true;
+        };
+        let name = |row: &MergeRow| row.field.map(|id| self.text(id));
+        let found = rule.binary_search_by(|row| name(row).cmp(&Some(field)));
+        found.is_ok() == (first.kind == MergeKind::Only)
+    }
+
+    /// Returns the rows of an event's own merge rule.
+    fn merge_rule(&self, event: Option<EventId>) -> &[MergeRow] {
+        let rows = &self.sections.merges;
+        let start = rows.partition_point(|row| row.event < event);
+        let rows = rows.get(start..).unwrap_or_default();
+        let end = rows.partition_point(|row| row.event <= event);
+        rows.get(..end).unwrap_or_default()
     }
 
     /// Returns the constants in a range that an instruction of this table holds.

@@ -244,7 +244,7 @@ fn sent_back(run: &Loaded) -> Result<Option<Blocker>, RunError> {
         return Ok(None);
     }
     let mut stepper = Stepper::restored(&run.workflow, &run.state)?;
-    let candidates = stepper.candidates(None)?;
+    let candidates = stepper.candidates(None, None)?;
     let taken = candidates.iter().find(|it| it.event == id && it.enabled);
     Ok(taken.map(|taken| {
         let targets = table.targets(taken.transition).iter();

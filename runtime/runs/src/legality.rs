@@ -219,7 +219,8 @@ impl<'r> Legality<'r> {
         let run = self.run;
         let table = run.workflow.table();
         let mut stepper = Stepper::restored(&run.workflow, &run.state)?;
-        let mut candidates = stepper.candidates(data)?;
+        let sent = event.and_then(|event| table.event_named(event));
+        let mut candidates = stepper.candidates(sent, data)?;
         candidates.retain(|candidate| {
             let name = table.event_name(candidate.event);
             !is_internal(name) && event.is_none_or(|event| event == name)
@@ -396,7 +397,7 @@ impl<'r> Legality<'r> {
         {
             return Some(self.no_object(name, data));
         }
-        let merged = workflow.merged_fields(data.and_then(Value::as_object)?);
+        let merged = workflow.merged_fields(event, data.and_then(Value::as_object)?);
         let error = workflow.context_defect(&self.run.state.context, &merged)?;
         Some(DataFault::Context(error))
     }
@@ -454,7 +455,7 @@ impl<'r> Legality<'r> {
     /// Reports whether an active state catches names that the machine doesn't have.
     fn catches(&self, unknown: EventId) -> Result<bool, RunError> {
         let mut stepper = Stepper::restored(&self.run.workflow, &self.run.state)?;
-        let candidates = stepper.candidates(None)?;
+        let candidates = stepper.candidates(None, None)?;
         Ok(candidates
             .iter()
             .any(|it| it.event == unknown && it.enabled))

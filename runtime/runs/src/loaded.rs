@@ -144,7 +144,7 @@ impl Loaded {
         }
         let table = self.workflow.table();
         let mut stepper = Stepper::restored(&self.workflow, &self.state)?;
-        let candidates = stepper.candidates(data)?;
+        let candidates = stepper.candidates(table.event_named(event), data)?;
         let takers = candidates.iter().filter(|it| it.enabled);
         let takers = takers.filter(|it| table.event_name(it.event) == event);
         let takers = takers.filter_map(|it| table.transition(it.transition));

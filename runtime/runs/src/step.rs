@@ -126,12 +126,17 @@ impl<'w> Stepper<'w> {
 
     /// Returns the transitions that could be taken next, for an event with this data.
     ///
-    /// Guards are evaluated, nothing is done. The data can be read until the next call.
+    /// Guards are evaluated, nothing is done. The data is merged by the rule of the event, so the answer is about this
+    /// event's transitions. The data can be read until the next call.
     ///
     /// # Errors
     ///
     /// [`CannotStep::Data`].
-    pub fn candidates(&mut self, data: Option<&Value>) -> Result<Vec<Candidate>, CannotStep> {
+    pub fn candidates(
+        &mut self,
+        event: Option<EventId>,
+        data: Option<&Value>,
+    ) -> Result<Vec<Candidate>, CannotStep> {
         let data = data.map(read_datum).transpose()?;
         let Instance::Running(machine) = &mut self.instance else {
             return Ok(Vec::new());
@@ -139,9 +144,38 @@ impl<'w> Stepper<'w> {
         let host = machine.host_mut();
         host.data.rollback();
         if let Some(data) = data {
-            host.receive(self.workflow, &self.context, data);
+            host.receive(self.workflow, &self.context, event, data);
         }
         Ok(machine.candidates())
+    }
+
+    /// Returns the transitions that could be taken next, each for its own event with this data.
+    ///
+    /// # Errors
+    ///
+    /// [`CannotStep::Data`].
+    pub fn candidates_by_event(
+        &mut self,
+        data: Option<&Value>,
+    ) -> Result<Vec<Candidate>, CannotStep> {
+        let mut all = self.candidates(None, data)?;
+        let events: BTreeSet<EventId> = all.iter().map(|it| it.event).collect();
+        let table = self.workflow.table();
+        let names = data.and_then(Value::as_object).into_iter().flatten();
+        let names: Vec<&String> = names.map(|(name, _)| name).collect();
+        for event in events {
+            let differs =
+                |name: &&&String| table.merges(Some(event), name) != table.merges(None, name);
+            if names.iter().find(differs).is_none() {
+                continue;
+            }
+            for (old, new) in all.iter_mut().zip(self.candidates(Some(event), data)?) {
+                if old.event == event {
+                    *old = new;
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// Returns the machine, if it is started.
@@ -215,13 +249,15 @@ impl<'w> Stepper<'w> {
             }
             (StepInput::Event(event), Instance::Running(machine)) => {
                 let host = machine.host_mut();
-                host.receive(self.workflow, &self.context, data.unwrap_or_default());
+                let data = data.unwrap_or_default();
+                host.receive(self.workflow, &self.context, Some(event), data);
                 let sent = machine.send_observed(event, &mut recorder);
                 sent.map_err(CannotStep::Step)?
             }
             (StepInput::Outcome(event, state), Instance::Running(machine)) => {
                 let host = machine.host_mut();
-                host.receive(self.workflow, &self.context, data.unwrap_or_default());
+                let data = data.unwrap_or_default();
+                host.receive(self.workflow, &self.context, Some(event), data);
                 let states = outcome_sources(self.workflow.table(), event, state);
                 let sent = machine.send_to_observed(event, &states, &mut recorder);
                 sent.map_err(CannotStep::Step)?
@@ -459,18 +495,23 @@ impl RunHost {
     }
 
     /// Takes the data of an event. `context` has the fields that no program names.
-    fn receive(&mut self, workflow: &Workflow, context: &Context, data: Datum) {
-        let merge = workflow.merge();
+    fn receive(
+        &mut self,
+        workflow: &Workflow,
+        context: &Context,
+        event: Option<EventId>,
+        data: Datum,
+    ) {
+        let is_merged = |field: &str| workflow.table().merges(event, field);
         self.data.rollback();
         if let Datum::Object(fields) = &data {
-            for field in fields.keys().filter(|field| merge.includes(field)) {
+            for field in fields.keys().filter(|field| is_merged(field)) {
                 let old = self.data.top(field).cloned();
                 let old = old.or_else(|| context.get(field).and_then(to_datum));
                 self.touched.entry(field.clone()).or_insert(old);
             }
         }
-        let is_merged = |field: &str| merge.includes(field);
-        self.data.receive_merging(data, is_merged);
+        self.data.receive(data, is_merged);
     }
 
     /// Returns the fields at the top that the last step has changed. A machine can't remove a field.

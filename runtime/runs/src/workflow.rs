@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use statemark_runtime::{
-    Data, DecodeError, EventId, FieldId, Merge, Part, StateId, Table, TextId, TransitionId,
-    VerifyError, decode, verify,
+    Data, DecodeError, EventId, FieldId, Part, StateId, Table, TextId, TransitionId, VerifyError,
+    decode, verify,
 };
 
 use crate::hash::Hash;
@@ -20,7 +20,6 @@ pub struct Workflow {
     hash: Hash,
     bytes: Vec<u8>,
     machine: Value,
-    merge: Merge,
     /// The data of a machine without a field: that of each run begins as a copy.
     data: Data,
     states: Vec<Value>,
@@ -81,7 +80,6 @@ impl Workflow {
             data: Data::new(&table, BTreeMap::new()),
             table,
             bytes,
-            merge: merge(&machine),
             machine,
             states,
             events,
@@ -173,16 +171,26 @@ impl Workflow {
         &self.data
     }
 
-    /// Returns the rule by which fields of events' data become fields of the context.
-    pub(crate) const fn merge(&self) -> &Merge {
-        &self.merge
+    /// Returns the fields of an event's data that become fields of the context.
+    pub(crate) fn merged_fields(
+        &self,
+        event: EventId,
+        data: &Map<String, Value>,
+    ) -> Map<String, Value> {
+        let mut merged = data.clone();
+        merged.retain(|name, _| self.table.merges(Some(event), name));
+        merged
     }
 
-    /// Returns the fields of an event's data that become fields of the context.
-    pub(crate) fn merged_fields(&self, data: &Map<String, Value>) -> Map<String, Value> {
-        let mut merged = data.clone();
-        merged.retain(|name, _| self.merge.includes(name));
-        merged
+    /// Returns the fields of an event's data that didn't become fields of the context.
+    ///
+    /// Guards and actions read them as `event.x`.
+    #[must_use]
+    pub fn unmerged_fields(&self, event: &str, data: Option<&Value>) -> Vec<String> {
+        let event = self.table.event_named(event);
+        let fields = data.and_then(Value::as_object).into_iter().flatten();
+        let unmerged = fields.filter(|(name, _)| !self.table.merges(event, name));
+        unmerged.map(|(name, _)| name.clone()).collect()
     }
 
     /// Checks fields from outside before a context gets them. Returns the defect, if there is one.
@@ -260,15 +268,6 @@ impl Workflow {
     pub fn is_implied(&self, state: StateId) -> bool {
         self.state_meta(state).get("implied") == Some(&Value::Bool(true))
     }
-}
-
-/// Returns the merge rule of a machine's metadata.
-fn merge(machine: &Value) -> Merge {
-    Merge::decide(machine.get("merge").and_then(Value::as_str), |path| {
-        let found = path.iter().try_fold(machine, |value, key| value.get(key))?;
-        let fields = found.as_object().into_iter();
-        Some(fields.flat_map(|fields| fields.keys().cloned()).collect())
-    })
 }
 
 /// A source of workflows: specs that the caller has compiled.

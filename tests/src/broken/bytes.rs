@@ -1,5 +1,20 @@
 //! Bytes that don't decode.
 
+use statemark_runtime::{MergeKind, MergeRow, TextId, encode};
+
+use super::good::good;
+
+/// Returns the bytes of a table with a merge rule.
+fn merging() -> Vec<u8> {
+    let mut rows = good();
+    rows.merges.push(MergeRow {
+        event: None,
+        kind: MergeKind::Only,
+        field: Some(TextId::new(1)),
+    });
+    encode(&rows).unwrap()
+}
+
 /// Breaks bytes.
 pub(super) type BreakBytes = fn(&mut Vec<u8>);
 
@@ -56,6 +71,18 @@ pub(super) const BROKEN_BYTES: &[(&str, BreakBytes)] = &[
     ("D09-internal", |bytes| {
         let at = section(bytes, 5);
         bytes[at + 2] = 2;
+    }),
+    ("D09-merge-kind", |bytes| {
+        *bytes = merging();
+        let at = bytes.len() - 5;
+        bytes[at] = 2;
+    }),
+    ("D10-last-section-empty", |bytes| {
+        *bytes = merging();
+        bytes.truncate(bytes.len() - 7);
+        let length = u32::try_from(bytes.len()).unwrap();
+        bytes[12..16].copy_from_slice(&length.to_le_bytes());
+        bytes[ENTRY + 16 * 8 + 4] = 0;
     }),
     ("D09-instruction", |bytes| {
         let at = section(bytes, 14);

@@ -144,5 +144,6 @@ pub(super) fn good() -> Sections {
             Instruction::Compare(FieldId::new(0), Operator::Gt, 0..1),
         ],
         constants: vec![Constant::Int(3)],
+        merges: Vec::new(),
     }
 }

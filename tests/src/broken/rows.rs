@@ -3,9 +3,31 @@
 use statemark_runtime::{
     ActionId, ActionKind, ActionRow, AssignRow, BinaryOperator, Constant, EventId, EventKind,
     FieldId, GuardId, Instruction, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_DEPTH, MAX_DEPTH, MAX_EVENTS,
-    MAX_LEVELS, MAX_PROGRAM, Operator, Sections, StateId, StateKind, StateRow, TextId, TimerId,
-    TimerRow, TransitionRow, Verdict,
+    MAX_LEVELS, MAX_PROGRAM, MergeKind, MergeRow, Operator, Sections, StateId, StateKind, StateRow,
+    TextId, TimerId, TimerRow, TransitionRow, Verdict,
 };
+
+/// Returns a row of a merge rule.
+const fn merge(event: Option<u16>, kind: MergeKind, field: Option<u32>) -> MergeRow {
+    MergeRow {
+        event: match event {
+            Some(event) => Some(EventId::new(event)),
+            None => None,
+        },
+        kind,
+        field: match field {
+            Some(field) => Some(TextId::new(field)),
+            None => None,
+        },
+    }
+}
+
+/// Returns the texts' numbers in the order of the texts.
+fn sorted_texts(rows: &Sections) -> Vec<Option<u32>> {
+    let mut all: Vec<(u32, &str)> = (0..).zip(rows.texts.iter().map(|text| &**text)).collect();
+    all.sort_by_key(|(_, text)| *text);
+    all.into_iter().map(|(number, _)| Some(number)).collect()
+}
 
 /// Appends a program whose value the first action assigns to the field.
 fn assign(rows: &mut Sections, code: &[Instruction]) {
@@ -282,6 +304,34 @@ pub(super) const BROKEN_ROWS: &[(&str, BreakRows)] = &[
     ("V43-assigns-the-event", |rows| {
         rows.texts[11] = "event.tries".into();
         assign(rows, &[Instruction::Ask(GuardId::new(0))]);
+    }),
+    ("V02-merge-without-a-name", |rows| {
+        rows.merges.push(merge(None, MergeKind::Only, Some(999)));
+    }),
+    ("V04-merge-of-no-event", |rows| {
+        rows.merges.push(merge(Some(999), MergeKind::Only, Some(0)));
+    }),
+    ("V46-merge-of-an-earlier-event", |rows| {
+        rows.merges.push(merge(Some(1), MergeKind::Only, Some(0)));
+        rows.merges.push(merge(None, MergeKind::Only, Some(0)));
+    }),
+    ("V46-merge-of-two-kinds", |rows| {
+        let names = sorted_texts(rows);
+        rows.merges.push(merge(None, MergeKind::Only, names[0]));
+        rows.merges.push(merge(None, MergeKind::Except, names[1]));
+    }),
+    ("V46-merge-names-repeat", |rows| {
+        rows.merges.push(merge(None, MergeKind::Only, Some(3)));
+        rows.merges.push(merge(None, MergeKind::Only, Some(3)));
+    }),
+    ("V46-merge-out-of-order", |rows| {
+        let names = sorted_texts(rows);
+        rows.merges.push(merge(None, MergeKind::Only, names[1]));
+        rows.merges.push(merge(None, MergeKind::Only, names[0]));
+    }),
+    ("V46-merge-of-nothing-and-more", |rows| {
+        rows.merges.push(merge(Some(0), MergeKind::Only, None));
+        rows.merges.push(merge(Some(0), MergeKind::Only, Some(3)));
     }),
     ("V45-endless-path", |rows| {
         rows.texts[11] = vec!["a"; MAX_DATUM_DEPTH + 1].join(".").into();

@@ -46,6 +46,9 @@ struct Outcome<'a> {
     opened: Option<&'a Opened>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<&'a Refused>,
+    /// The fields of the event's data that didn't become fields of the context.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_merged: Vec<String>,
     /// True if the order was answered before, under the same key.
     replayed: bool,
     state: &'a RunView,
@@ -68,10 +71,13 @@ fn print_outcome<T>(
         }
     }
     let view = written.loaded.view()?;
+    let workflow = &written.loaded.workflow;
+    let unmerged = |event: &Event| workflow.unmerged_fields(&event.event, event.data.as_ref());
     let outcome = Outcome {
         taken: taken.as_ref(),
         opened: opened.as_ref().filter(|_| taken.is_none()),
         refused: refused.as_ref(),
+        not_merged: taken.as_ref().map_or_else(Vec::new, unmerged),
         replayed: written.replayed,
         state: &view,
     };
@@ -102,6 +108,11 @@ impl Outcome<'_> {
         if let Some(opened) = self.opened.filter(|opened| opened.event.is_some()) {
             let (request, prompt) = (&opened.request, &opened.prompt);
             printer.remark(&format!("waiting for approval {request}: {prompt}\n"));
+        }
+        for field in &self.not_merged {
+            printer.remark(&format!(
+                "`{field}` of the data isn't merged into the context: guards and actions read it as `event.{field}`\n"
+            ));
         }
         for effect in self.taken.iter().flat_map(|event| &event.step.effects) {
             printer.result(&format!("to do: {} ({})\n", effect.name, effect.key));

@@ -525,7 +525,7 @@ impl<'m> Facts<'m> {
         let context = self.data.as_ref().map(|data| &data.layout);
         let fields = payload.data.layout.members.iter();
         fields.filter_map(move |field| {
-            let context = context.filter(|context| context.merge.includes(&field.name))?;
+            let context = context.filter(|context| context.merges(payload.event, &field.name))?;
             let mut own = context.members.iter().enumerate();
             let (at, own) = own.find(|(_, own)| own.name == field.name)?;
             Some((field, at, own))

@@ -117,7 +117,7 @@ pub(super) static MACHINE: Shape = shape(
             ]),
         ),
         host("meta", Want::Object(&META)),
-        host("merge", Want::Choice(&["shallow", "none"])),
+        host("merge", Want::Choice(&["all", "none", "shallow"])),
         host("untracked_agents", Want::Text),
         host("deactivate", Want::Choice(&["cancel", "release"])),
     ],

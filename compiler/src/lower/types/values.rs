@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::check::Check;
 use super::kind::{comparable, of_constant};
 use crate::arena::Handle;
-use crate::datum::merge_rule;
 use crate::diag::{Code, Diagnostic, nearest, quoted_list};
 use crate::ir::{
     Assign, BinaryOperator, Constant, Expression, ExpressionKind, Field, Machine, Operator,
 };
 use crate::lower::draft::Comparison;
+use crate::pass::merge::{self, Merges};
 use crate::source::Span;
 
 impl Check<'_> {
@@ -116,14 +116,14 @@ impl Check<'_> {
                 .filter(|all| !all.is_empty());
         }
         let mut values = schema(self.machine).and_then(read)?;
-        let outer = path.split('.').next().unwrap_or(path);
-        if merge_rule(&self.machine.meta).includes(outer) {
-            for (_, event) in self.machine.events.iter() {
-                if let Some(data) = &event.data
-                    && property(data, outer).is_some()
-                {
-                    values.extend(read(data)?);
-                }
+        let outer = merge::top(path);
+        let merges = Merges::new(self.machine);
+        for (handle, event) in self.machine.events.iter() {
+            if let Some(data) = &event.data
+                && property(data, outer).is_some()
+                && merges.includes(handle, outer)
+            {
+                values.extend(read(data)?);
             }
         }
         Some(values)

@@ -6,20 +6,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Number, Value};
-use statemark_runtime::Merge;
 
 use super::{Member, Range, Shape};
 use crate::ir::Machine;
+use crate::pass::merge::Merges;
 
 /// Returns the fields at the top of the context.
 ///
-/// They come from the schema, the initial context and, if all event data is merged, the events' schemas; then come those
+/// They come from the schema, the initial context and, without a schema, what the events' schemas list for it; then come those
 /// that are read or written without a declaration.
 pub(super) fn members(
     machine: &Machine,
     declared: Option<&Map<String, Value>>,
     initial: Option<&Map<String, Value>>,
-    merge: &Merge,
+    merges: &Merges,
 ) -> Vec<Member> {
     let mut fields = Fields::default();
     let schema = machine.context_schema.as_ref();
@@ -47,11 +47,13 @@ pub(super) fn members(
             });
         }
     }
-    if *merge == Merge::All {
-        for (_, event) in machine.events.iter() {
+    if schema.is_none() {
+        for (handle, event) in machine.events.iter() {
             let data = event.data.as_ref().and_then(|data| data.get("properties"));
             for (name, schema) in data.and_then(Value::as_object).into_iter().flatten() {
-                fields.merge(name, schema);
+                if merges.includes(handle, name) {
+                    fields.merge(name, schema);
+                }
             }
         }
     }

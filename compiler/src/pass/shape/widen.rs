@@ -62,14 +62,16 @@ impl Layout {
 
     /// Widens fields to the event data that is merged into them.
     fn merge_payloads(&mut self) {
-        let data = self.payloads.iter();
-        for field in data.flat_map(|payload| &payload.layout.members) {
-            let mut own = self.members.iter_mut();
-            if let Some(own) = own.find(|own| own.name == field.name)
-                && self.merge.includes(&field.name)
-            {
-                let shape = std::mem::replace(&mut own.shape, Shape::Free);
-                own.shape = shape.absorb(&field.shape);
+        for payload in &self.payloads {
+            for field in &payload.layout.members {
+                let is_merged = self.merges(payload.event, &field.name);
+                let mut own = self.members.iter_mut();
+                if let Some(own) = own.find(|own| own.name == field.name)
+                    && is_merged
+                {
+                    let shape = std::mem::replace(&mut own.shape, Shape::Free);
+                    own.shape = shape.absorb(&field.shape);
+                }
             }
         }
     }

@@ -19,7 +19,7 @@ use self::error::DecodeErrorKind;
 use self::reader::Reader;
 use super::checksum::crc32;
 use super::layout::{
-    CHECKSUM_AT, DIRECTORY_AT, FORMER, LABEL, LENGTH_AT, SECTIONS_AT, Section, VERSION,
+    CHECKSUM_AT, DIRECTORY_AT, ENTRY_SIZE, FORMER, LABEL, LENGTH_AT, Section, VERSION, sections_at,
 };
 use super::sections::Sections;
 use crate::id::{ActionId, EventId, StateId};
@@ -37,9 +37,9 @@ pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
         section: Section::Machine,
     };
     let version = header(&mut from)?;
-    let counts = directory(&mut from)?;
+    let counts = directory(&mut from, version)?;
     let mut sections = Sections::default();
-    for (section, count) in Section::ALL.into_iter().zip(counts) {
+    for (&section, count) in Section::ALL.iter().zip(counts) {
         from.section = section;
         match section {
             Section::Machine => {
@@ -67,10 +67,15 @@ pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
             }
             Section::Code => sections.code = from.rows(count, rows::instruction)?,
             Section::Constants => sections.constants = from.rows(count, rows::constant)?,
+            Section::Merges => sections.merges = from.rows(count, rows::merge)?,
         }
     }
-    if version == FORMER && former::reorder(&mut sections).is_none() {
-        return Err(from.fault(DecodeErrorKind::FormerProgram, from.start_of(Section::Code)));
+    if version == FORMER {
+        if former::reorder(&mut sections).is_none() {
+            let at = from.start_of(Section::Code);
+            return Err(from.fault(DecodeErrorKind::FormerProgram, at));
+        }
+        former::add_merges(&mut sections);
     }
     Ok(sections)
 }
@@ -90,7 +95,7 @@ fn header(from: &mut Reader<'_>) -> Result<u32, DecodeError> {
     if length > MAX_TABLE_BYTES {
         return Err(from.fault(DecodeErrorKind::TooLong { length }, LENGTH_AT));
     }
-    if length > total || length < SECTIONS_AT {
+    if length > total || length < sections_at(Section::REQUIRED) {
         return Err(from.fault(
             DecodeErrorKind::Truncated {
                 length: total.min(length),
@@ -114,13 +119,30 @@ fn header(from: &mut Reader<'_>) -> Result<u32, DecodeError> {
     Ok(version)
 }
 
+/// Returns the number of entries of the directory, by the offset of the first section.
+/// It is the smallest one if no directory ends there.
+fn entries(from: &Reader<'_>, version: u32) -> usize {
+    let most = match version {
+        FORMER => Section::REQUIRED,
+        _ => Section::ALL.len(),
+    };
+    let first = from.start_of(Section::Machine);
+    let mut all = Section::REQUIRED..=most;
+    let found = all.find(|entries| sections_at(*entries) == first);
+    found.unwrap_or(Section::REQUIRED)
+}
+
 /// Reads the directory: how many rows each section has.
 /// Sections follow one another without gaps, to the last byte.
-fn directory(from: &mut Reader<'_>) -> Result<[usize; Section::ALL.len()], DecodeError> {
+fn directory(
+    from: &mut Reader<'_>,
+    version: u32,
+) -> Result<[usize; Section::ALL.len()], DecodeError> {
     let total = from.bytes.len();
     let mut counts = [0; Section::ALL.len()];
-    let mut expected = SECTIONS_AT;
-    for (section, place) in Section::ALL.into_iter().zip(&mut counts) {
+    let entries = entries(from, version);
+    let mut expected = sections_at(entries);
+    for (&section, place) in Section::ALL.iter().zip(&mut counts).take(entries) {
         let at = from.at;
         let offset = from.u32()?;
         if offset as usize != expected {
@@ -150,6 +172,10 @@ fn directory(from: &mut Reader<'_>) -> Result<[usize; Section::ALL.len()], Decod
         }
         expected = end;
         *place = count as usize;
+    }
+    if entries > Section::REQUIRED && counts.get(entries - 1) == Some(&0) {
+        let at = sections_at(entries) - ENTRY_SIZE / 2;
+        return Err(from.fault(DecodeErrorKind::NoRows, at));
     }
     if expected < total {
         return Err(from.fault(

@@ -13,8 +13,8 @@ use core::fmt;
 use core::ops::Range;
 
 use super::sections::{
-    ActionKind, Constant, EventKind, Instruction, Sections, StateKind, StateRow, TransitionRow,
-    Verdict, list,
+    ActionKind, Constant, EventKind, Instruction, MergeKind, Sections, StateKind, StateRow,
+    TransitionRow, Verdict, list,
 };
 use super::spell::{Dialect, spell};
 use super::verify::is_expression;
@@ -96,6 +96,16 @@ pub fn dump(sections: &Sections) -> String {
         vec![names.text(row.name), sends]
     });
     paragraph(&mut out, "timers", timers);
+    let merges = sections.merges.iter().map(|row| {
+        let event = row.event.map_or("*".to_owned(), |id| names.event(id));
+        let kind = match row.kind {
+            MergeKind::Only => "only",
+            MergeKind::Except => "except",
+        };
+        let field = row.field.map_or("nothing".to_owned(), |id| names.text(id));
+        vec![event, kind.to_owned(), field]
+    });
+    paragraph(&mut out, "merges", merges);
     out
 }
 

@@ -6,11 +6,11 @@ use core::ops::Range;
 
 use super::checksum::crc32;
 use super::layout::{
-    CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, NONE_16, NONE_32, SECTIONS_AT, Section, VERSION,
+    CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, NONE_16, NONE_32, Section, VERSION, sections_at,
 };
 use super::sections::{
-    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, Sections,
-    StateKind, StateRow, TimerRow, TransitionRow, Verdict,
+    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, MergeKind,
+    MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 use crate::id::{EventId, StateId, TextId};
 use crate::limits::MAX_TABLE_BYTES;
@@ -58,10 +58,11 @@ impl core::error::Error for EncodeError {}
 /// The table would be longer than [`MAX_TABLE_BYTES`], or an optional id is the number that the format keeps for *none*
 /// (`u16::MAX`; `u32::MAX` for a text).
 pub fn encode(sections: &Sections) -> Result<Vec<u8>, EncodeError> {
-    let length = Section::ALL
-        .into_iter()
-        .try_fold(SECTIONS_AT, |sum, section| {
-            let size = count(sections, section).checked_mul(section.row_size())?;
+    let all = directory(sections);
+    let length = all
+        .iter()
+        .try_fold(sections_at(all.len()), |sum, section| {
+            let size = count(sections, *section).checked_mul(section.row_size())?;
             size.checked_add(sum)
         })
         .unwrap_or(usize::MAX);
@@ -79,11 +80,11 @@ pub fn encode(sections: &Sections) -> Result<Vec<u8>, EncodeError> {
     out.u32(VERSION);
     out.length(length);
     out.u32(0); // The checksum, once the rest is known.
-    let mut at = SECTIONS_AT;
-    for section in Section::ALL {
+    let mut at = sections_at(all.len());
+    for section in all {
         out.length(at);
-        out.length(count(sections, section));
-        at += count(sections, section) * section.row_size();
+        out.length(count(sections, *section));
+        at += count(sections, *section) * section.row_size();
     }
     rows(sections, &mut out)?;
     let mut bytes = out.bytes;
@@ -94,6 +95,15 @@ pub fn encode(sections: &Sections) -> Result<Vec<u8>, EncodeError> {
     debug_assert_eq!(bytes.len(), length);
     debug_assert_eq!(LENGTH_AT + 4, CHECKSUM_AT);
     Ok(bytes)
+}
+
+/// Returns the sections that the directory has.
+fn directory(sections: &Sections) -> &'static [Section] {
+    let last = Section::ALL
+        .iter()
+        .rposition(|section| count(sections, *section) > 0);
+    let entries = last.map_or(0, |last| last + 1).max(Section::REQUIRED);
+    Section::ALL.get(..entries).unwrap_or_default()
 }
 
 /// Returns the number of rows of a section.
@@ -118,6 +128,7 @@ fn count(sections: &Sections, section: Section) -> usize {
         Section::Calls => sections.calls.len(),
         Section::Code => sections.code.len(),
         Section::Constants => sections.constants.len(),
+        Section::Merges => sections.merges.len(),
     }
 }
 
@@ -159,7 +170,7 @@ fn rows(sections: &Sections, out: &mut Writer) -> Result<(), EncodeError> {
     for value in &sections.constants {
         constant(value, out);
     }
-    Ok(())
+    out.each(Section::Merges, &sections.merges, merge)
 }
 
 fn state(row: &StateRow, out: &mut Writer) -> Result<(), EncodeError> {
@@ -291,6 +302,15 @@ fn constant(row: &Constant, out: &mut Writer) {
     };
     out.put(&[code]);
     out.put(&payload.to_le_bytes());
+}
+
+fn merge(row: &MergeRow, out: &mut Writer) -> Result<(), EncodeError> {
+    out.maybe(row.event.map(EventId::raw))?;
+    out.put(&[match row.kind {
+        MergeKind::Only => 0,
+        MergeKind::Except => 1,
+    }]);
+    out.maybe_text(row.field)
 }
 
 /// The bytes so far, and which row is being written, for errors.

@@ -51,11 +51,12 @@ pub(crate) enum Section {
     Calls,
     Code,
     Constants,
+    Merges,
 }
 
 impl Section {
     /// Every section, in the order in which they stand.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: &'static [Self] = &[
         Self::Machine,
         Self::Texts,
         Self::Bytes,
@@ -72,7 +73,11 @@ impl Section {
         Self::Calls,
         Self::Code,
         Self::Constants,
+        Self::Merges,
     ];
+
+    /// The number of sections that every directory has. The later ones end at the last that has a row.
+    pub(crate) const REQUIRED: usize = 16;
 
     /// Returns the length of a row.
     /// Unit: bytes.
@@ -81,6 +86,7 @@ impl Section {
             Self::Bytes => 1,
             Self::Targets | Self::Triggers | Self::Calls => 2,
             Self::Texts | Self::Guards | Self::Fields => 4,
+            Self::Merges => 7,
             Self::Machine => 8,
             Self::Events => 9,
             Self::Timers => 6,
@@ -112,10 +118,13 @@ impl Section {
             Self::Calls => "calls",
             Self::Code => "code",
             Self::Constants => "constants",
+            Self::Merges => "merges",
         }
     }
 }
 
-/// The position of the first section, after the directory.
+/// Returns the position of the first section, after a directory of so many entries.
 /// Unit: bytes.
-pub(crate) const SECTIONS_AT: usize = DIRECTORY_AT + Section::ALL.len() * ENTRY_SIZE;
+pub(crate) const fn sections_at(entries: usize) -> usize {
+    DIRECTORY_AT + entries * ENTRY_SIZE
+}

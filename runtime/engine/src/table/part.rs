@@ -25,7 +25,7 @@ pub enum Part {
     Behavior,
     /// The part for readers: titles, descriptions, instructions, labels, the words of effects.
     Texts,
-    /// The part that hosts hold callers to: grants, limits, approvals, requirements, contracts, checks and all else.
+    /// The part that hosts hold callers to: grants, limits, approvals, contracts, and all else.
     Policy,
 }
 
@@ -253,6 +253,7 @@ fn bare(sections: &Sections) -> Sections {
         calls: _,
         code: _,
         constants,
+        merges,
     } = &mut bare;
     *metadata = None;
     for row in states.iter_mut() {
@@ -286,11 +287,13 @@ fn bare(sections: &Sections) -> Sections {
         Constant::Text(id) => Some(id),
         _ => None,
     });
+    let merges = merges.iter_mut().filter_map(|row| row.field.as_mut());
     let names = states.chain(events).chain(guards).chain(fields);
     names
         .chain(actions)
         .chain(timers)
         .chain(constants)
+        .chain(merges)
         .for_each(keep);
     *texts = kept.texts;
     bare

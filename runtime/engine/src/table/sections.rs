@@ -47,6 +47,10 @@ pub struct Sections {
     pub code: Vec<Instruction>,
     /// The constants that instructions work with; instructions hold ranges of it.
     pub constants: Vec<Constant>,
+    /// The rules by which fields of events' data become fields of the context.
+    ///
+    /// The rule of an event is its rows, else those without an event, else that all fields do.
+    pub merges: Vec<MergeRow>,
 }
 
 /// The kind of a state, in SCXML's words.
@@ -295,6 +299,28 @@ pub enum Constant {
     Float(f64),
     /// A text.
     Text(TextId),
+}
+
+/// One field in a rule by which fields of an event's data become fields of the context.
+///
+/// Rules stand in the order of their events, that without an event first; fields in the order of their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeRow {
+    /// The event; none for all events that have no rule of their own.
+    pub event: Option<EventId>,
+    /// The meaning of the rule's fields; the same in all of its rows.
+    pub kind: MergeKind,
+    /// The name of a field at the top of the data; none in the only row of a rule without fields.
+    pub field: Option<TextId>,
+}
+
+/// The meaning of the fields of a merge rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeKind {
+    /// They become fields of the context, and no other does.
+    Only,
+    /// They stay in the data, and every other becomes a field of the context.
+    Except,
 }
 
 /// Returns the rows of a range, or none if it is out of bounds.

@@ -48,6 +48,7 @@
 //! | V43 | what is assigned is a field of the context, not of an event's data |
 //! | V44 | no action assigns more fields than the limit |
 //! | V45 | the path of a field has no more keys than a value may be nested deep |
+//! | V46 | merge rules stand in the order of their events, each of one kind, its fields in the order of their names |
 //!
 //! Deliberately not here: whether the machine is any *good*. The compiler has opinions; the runtime has none.
 
@@ -249,6 +250,7 @@ enum FaultKind {
     ConditionBehind {
         action: u16,
     },
+    MergeOrder,
 }
 
 impl fmt::Display for VerifyError {
@@ -329,6 +331,7 @@ impl fmt::Display for FaultKind {
             Self::NotApart { one, other } => write!(out, "leads to states {one} and {other}, which aren't in different regions of a parallel state"),
             Self::TimerCompletes { event } => write!(out, "its event, event {event}, says that a state is done"),
             Self::ConditionBehind { action } => write!(out, "does action {action}, which doesn't stand before it"),
+            Self::MergeOrder => out.write_str("doesn't follow the row before it by event and field, or is of another kind"),
             Self::NoOperand => out.write_str("its program ends where an operand must stand"),
             Self::Levels { at, limit } => write!(out, "instruction {at} of its program is nested more than {limit} deep"),
             Self::Unfinished { end } => write!(out, "operands end before instruction {end} of its program, in the middle of an expression"),
@@ -388,6 +391,7 @@ const RULES: &[(u8, Rule)] = &[
     (43, programs::v43_assigned),
     (44, programs::v44_assigns),
     (45, programs::v45_paths),
+    (46, lists::v46_merges),
 ];
 
 /// Verifies rows and derives what makes steps quick.

@@ -1,6 +1,6 @@
 //! Contexts against a naive model: one value, copied whole where it has to come back.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,7 +9,10 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 
 use super::small;
-use crate::{Data, Datum, FieldId, Host, Merge, Value, verify};
+use crate::{
+    Data, Datum, FieldId, Host, MergeKind, MergeRow, Sections, TextId, Value, decode, encode,
+    verify,
+};
 
 const FIELDS: [&str; 8] = [
     "a",
@@ -156,20 +159,14 @@ proptest! {
         merge in 0..3_usize,
     ) {
         let table = verify(small(&FIELDS, &[])).unwrap();
-        let declared = ["a", "h"].map(String::from).into();
-        let merge = [Merge::All, Merge::Declared(declared), Merge::None][merge].clone();
-        let merges = |key: &str| match &merge {
-            Merge::All => true,
-            Merge::Declared(_) => ["a", "h"].contains(&key),
-            Merge::None => false,
-        };
-        let mut data = Data::new(&table, first.clone()).with_merge(merge.clone());
+        let merges = |key: &str| [true, ["a", "h"].contains(&key), false][merge];
+        let mut data = Data::new(&table, first.clone());
         let start = (Datum::Object(first), None);
         let mut model = Model { now: start.clone(), before: start, received: false };
         for step in &moves {
             match step {
                 Move::Assign(field, datum) => data.assign(FieldId::new(*field), datum.value()),
-                Move::Receive(fields) => data.receive(Datum::Object(fields.clone())),
+                Move::Receive(fields) => data.receive(Datum::Object(fields.clone()), merges),
                 Move::Begin => data.begin(),
                 Move::Rollback => data.rollback(),
                 Move::Commit => data.commit(),
@@ -230,42 +227,88 @@ fn what_is_not_json_is_refused_where_it_is_wrong() {
     );
 }
 
+/// The merge rows as a list: the event's number, the kind, the fields.
+fn rules(rows: &Sections) -> Vec<(Option<u16>, MergeKind, Option<&str>)> {
+    let text = |id: TextId| &*rows.texts[id.index()];
+    let rules = rows.merges.iter();
+    rules
+        .map(|row| (row.event.map(|id| id.raw()), row.kind, row.field.map(text)))
+        .collect()
+}
+
 #[test]
-fn the_keys_of_a_definition_decide_what_is_merged() {
-    let names = |names: &[&str]| -> BTreeSet<String> {
-        names.iter().map(|name| String::from(*name)).collect()
-    };
-    let keys =
-        |own: &[&str], properties: Option<&[&str]>| Some((names(own), properties.map(names)));
-    let full = || keys(&["type", "properties"], Some(&["count"]));
-    for (merge, schema, expected) in [
-        (None, None, Merge::All),
-        (Some("shallow"), None, Merge::All),
-        (Some("none"), None, Merge::None),
-        (Some("none"), full(), Merge::None),
-        (None, full(), Merge::Declared(names(&["count"]))),
+fn the_metadata_of_format_2_decides_what_is_merged() {
+    let only = |field| (None, MergeKind::Only, field);
+    for (metadata, expected) in [
+        ("{}", Vec::new()),
+        (r#"{"merge": "shallow"}"#, Vec::new()),
+        (r#"{"merge": "none"}"#, Vec::from([only(None)])),
         (
-            None,
-            keys(&["properties"], Some(&[])),
-            Merge::Declared(names(&[])),
+            r#"{"merge": "none", "context_schema": {"properties": {"count": {}}}}"#,
+            Vec::from([only(None)]),
+        ),
+        (
+            r#"{"context_schema": {"type": "object", "properties": {"n": {}, "count": {}}}}"#,
+            Vec::from([only(Some("count")), only(Some("n"))]),
+        ),
+        (
+            r#"{"context_schema": {"properties": {}}}"#,
+            Vec::from([only(None)]),
         ),
         // The short form, and a schema that declares no field and is read as one.
         (
-            None,
-            keys(&["count"], None),
-            Merge::Declared(names(&["count"])),
+            r#"{"context_schema": {"count": "number"}}"#,
+            Vec::from([only(Some("count"))]),
         ),
         (
-            None,
-            keys(&["type"], None),
-            Merge::Declared(names(&["type"])),
+            r#"{"context_schema": {"type": "object"}}"#,
+            Vec::from([only(Some("type"))]),
         ),
     ] {
-        let decided = Merge::decide(merge, |path| match (path, schema.clone()?) {
-            (["context_schema"], (own, _)) => Some(own),
-            (["context_schema", "properties"], (_, properties)) => properties,
-            _ => None,
-        });
-        assert_eq!(decided, expected);
+        let mut rows = small(&["count"], &[]);
+        rows.metadata = TextId::from_index(rows.texts.len());
+        rows.texts.push(metadata.into());
+        let mut bytes = encode(&rows).unwrap();
+        assert_eq!(rules(&decode(&bytes).unwrap()), [], "format 3 has rows");
+        bytes[8] = 2;
+        let former = decode(&bytes).unwrap();
+        assert_eq!(rules(&former), expected, "{metadata}");
+        assert!(verify(former).is_ok(), "{metadata}");
     }
+}
+
+#[test]
+fn an_event_has_its_own_rule_or_that_of_the_others() {
+    let mut rows = small(&["a"], &[]);
+    let mut text = |text: &str| {
+        rows.texts.push(text.into());
+        TextId::from_index(rows.texts.len() - 1)
+    };
+    let (a, b) = (text("a"), text("b"));
+    let event = |number| Some(crate::EventId::new(number));
+    let row = |event, kind, field| MergeRow { event, kind, field };
+    rows.events = ["e", "f", "g"]
+        .map(|name| crate::EventRow {
+            name: text(name).unwrap(),
+            kind: crate::EventKind::Named,
+            metadata: None,
+        })
+        .into();
+    let none = verify(rows.clone()).unwrap();
+    assert!(none.merges(event(0), "a") && none.merges(None, ""));
+    rows.merges = [
+        row(None, MergeKind::Except, a),
+        row(event(0), MergeKind::Only, a),
+        row(event(0), MergeKind::Only, b),
+        row(event(2), MergeKind::Only, None),
+    ]
+    .into();
+    let bytes = encode(&rows).unwrap();
+    assert_eq!(decode(&bytes).unwrap(), rows);
+    let table = verify(rows).unwrap();
+    let merged = |event| ["a", "b", "c", ""].map(|field| table.merges(event, field));
+    assert_eq!(merged(None), [false, true, true, true]);
+    assert_eq!(merged(event(0)), [true, true, false, false]);
+    assert_eq!(merged(event(1)), [false, true, true, true]);
+    assert_eq!(merged(event(2)), [false, false, false, false]);
 }

@@ -9,8 +9,8 @@ mod programs;
 
 use super::rt::{
     ActionId, ActionKind, ActionRow, AssignRow, BinaryOperator, Constant, EventId, EventKind,
-    EventRow, FieldId, GuardId, Instruction, Sections, StateId, StateKind, StateRow, TextId,
-    TimerId, TimerRow, TransitionRow, Verdict,
+    EventRow, FieldId, GuardId, Instruction, MergeKind, MergeRow, Sections, StateId, StateKind,
+    StateRow, TextId, TimerId, TimerRow, TransitionRow, Verdict,
 };
 use std::boxed::Box;
 use std::format;
@@ -33,6 +33,13 @@ pub(crate) fn machine(entropy: &mut Entropy<'_>) -> Sections {
     maker.effects();
     maker.initials();
     maker.transitions();
+    if maker.entropy.once_in(4) {
+        maker.sections.merges.push(MergeRow {
+            event: None,
+            kind: MergeKind::Except,
+            field: Some(maker.sections.name),
+        });
+    }
     maker.sections
 }
 
@@ -379,6 +386,13 @@ pub(crate) fn edit(entropy: &mut Entropy<'_>, sections: &mut Sections) {
         small
     };
     let (from, to) = (u32::from(entropy.byte() % 40), u32::from(number));
+    if entropy.once_in(20) {
+        sections.merges.push(MergeRow {
+            event: Some(EventId::new(number)),
+            kind: MergeKind::Only,
+            field: Some(TextId::new(from)),
+        });
+    }
     let choice = entropy.byte();
     let at = entropy.below(256);
     let pick = |length: usize| if length == 0 { 0 } else { at % length };

@@ -96,7 +96,7 @@ impl Missing {
             Self::Fact { name, .. } => {
                 let legality = Legality::new(run);
                 let mut fields = legality.required_fields(event);
-                let field = legality.sendable(name)?;
+                let field = legality.sendable(event, name)?;
                 if !fields.contains(&field) {
                     fields.push(field);
                 }

@@ -39,12 +39,12 @@ impl Legality<'_> {
             unmet
                 .facts
                 .iter()
-                .any(|it| self.sendable(&it.field).is_some())
+                .any(|it| self.sendable(event, &it.field).is_some())
         };
         if unmet.iter().all(by_data) {
             let mut fields = self.required_fields(event);
             let facts = unmet.iter().flat_map(|it| &it.facts);
-            self.add_fields(&mut fields, facts);
+            self.add_fields(event, &mut fields, facts);
             let event = event.to_owned();
             return Some(Remedy::Send { event, fields });
         }
@@ -67,12 +67,18 @@ impl Legality<'_> {
     pub(crate) fn fields_of(&self, event: &str) -> Vec<String> {
         let mut fields = self.required_fields(event);
         let transitions = self.transitions_of(Some(event), None).unwrap_or_default();
-        self.add_fields(&mut fields, transitions.iter().flat_map(|it| &it.facts));
+        let facts = transitions.iter().flat_map(|it| &it.facts);
+        self.add_fields(event, &mut fields, facts);
         fields
     }
 
-    fn add_fields<'f>(&self, fields: &mut Vec<String>, facts: impl Iterator<Item = &'f Fact>) {
-        for field in facts.filter_map(|fact| self.sendable(&fact.field)) {
+    fn add_fields<'f>(
+        &self,
+        event: &str,
+        fields: &mut Vec<String>,
+        facts: impl Iterator<Item = &'f Fact>,
+    ) {
+        for field in facts.filter_map(|fact| self.sendable(event, &fact.field)) {
             if !fields.contains(&field) {
                 fields.push(field);
             }
@@ -80,12 +86,13 @@ impl Legality<'_> {
     }
 
     /// Returns the name under which an event can bring a field.
-    pub(crate) fn sendable(&self, field: &str) -> Option<String> {
+    pub(crate) fn sendable(&self, event: &str, field: &str) -> Option<String> {
         if let Some(own) = field.strip_prefix("event.") {
             return Some(own.to_owned());
         }
         let top = field.split('.').next().unwrap_or(field);
-        let is_merged = self.run.workflow.merge().includes(top);
+        let table = self.run.workflow.table();
+        let is_merged = table.merges(table.event_named(event), top);
         is_merged.then(|| field.to_owned())
     }
 

@@ -81,14 +81,20 @@ impl Legality<'_> {
                 if missing.iter().any(|it| it.name() == name) {
                     continue;
                 }
-                missing.extend(self.missing_of(state, &name, data));
+                missing.extend(self.missing_of(state, &name, event, data));
             }
         }
         missing
     }
 
     /// Returns a requirement of a state, if it is missing.
-    fn missing_of(&self, state: &str, name: &str, data: Option<&Value>) -> Option<Missing> {
+    fn missing_of(
+        &self,
+        state: &str,
+        name: &str,
+        event: &str,
+        data: Option<&Value>,
+    ) -> Option<Missing> {
         let run = &self.run.state;
         let name = name.to_owned();
         match self.required(&name) {
@@ -105,10 +111,10 @@ impl Legality<'_> {
                 Some(Missing::Check { name, status })
             }
             Required::Fact => {
-                let data = data.and_then(Value::as_object);
-                let merged = data.map(|it| self.run.workflow.merged_fields(it));
-                let merged = merged.unwrap_or_default();
-                let value = merged.get(&name).or_else(|| run.context.get(&name));
+                let table = self.run.workflow.table();
+                let is_merged = table.merges(table.event_named(event), &name);
+                let sent = data.filter(|_| is_merged).and_then(|it| it.get(&name));
+                let value = sent.or_else(|| run.context.get(&name));
                 let is_missing = matches!(value, None | Some(Value::Null | Value::Bool(false)));
                 let value = value.cloned();
                 is_missing.then_some(Missing::Fact { name, value })

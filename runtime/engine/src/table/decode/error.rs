@@ -58,6 +58,7 @@ pub(super) enum DecodeErrorKind {
     NotZero {
         section: Section,
     },
+    NoRows,
     FormerProgram,
 }
 
@@ -139,6 +140,9 @@ impl fmt::Display for DecodeError {
                 out,
                 "a row of the section `{}` has bytes that mean nothing and aren't zero",
                 section.name()
+            ),
+            DecodeErrorKind::NoRows => out.write_str(
+                "the last section has no rows: a directory ends with a section that has some",
             ),
             DecodeErrorKind::FormerProgram => write!(
                 out,

@@ -1,15 +1,25 @@
-//! Programs of format 2, which were in postfix order with jumps, as expressions in preorder.
+//! Tables of format 2: programs in postfix order with jumps, and merge rules in the machine's metadata.
+//!
+//! # Programs
 //!
 //! There, codes 3 and 4 were jumps: *skip so many instructions if the value on top isn't true*, or *is*; else drop it. A
 //! compiler wrote `a && b` as `a`, a jump, `b`, and so the jump's target tells where the right side ends. What is written
 //! otherwise, as no compiler of ours did, is no expression and is refused.
+//!
+//! # Merge rules
+//!
+//! Data of all events was merged alike: with `"merge": "none"` no field, with a `context_schema` the fields that it
+//! declares, else all. The declared ones were the keys of its `properties`, or its own keys if it had none.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::mem::take;
 use core::ops::Range;
 
+use crate::datum::Datum;
+use crate::id::TextId;
 use crate::limits::MAX_PROGRAM;
-use crate::table::sections::{ActionKind, Instruction, Sections};
+use crate::table::sections::{ActionKind, Instruction, MergeKind, MergeRow, Sections};
 
 /// Rewrites all programs.
 ///
@@ -163,5 +173,40 @@ fn is_list(instruction: &Instruction, any: bool) -> bool {
         Instruction::All(_) => !any,
         Instruction::Any(_) => any,
         _ => false,
+    }
+}
+
+/// Adds the merge rule of the machine's metadata.
+pub(super) fn add_merges(sections: &mut Sections) {
+    let metadata = sections.metadata.map(|id| id.index());
+    let metadata = metadata.and_then(|index| sections.texts.get(index));
+    let metadata = metadata.map(|text| Datum::from_json(text));
+    let Some(Ok(Datum::Object(metadata))) = metadata else {
+        return;
+    };
+    let fields = if metadata.get("merge") == Some(&Datum::from("none")) {
+        BTreeMap::new()
+    } else if let Some(schema) = metadata.get("context_schema") {
+        let declared = schema.at(&["properties"]).unwrap_or(schema);
+        match declared {
+            Datum::Object(fields) => fields.clone(),
+            _ => BTreeMap::new(),
+        }
+    } else {
+        return;
+    };
+    let mut add = |field: Option<TextId>| {
+        sections.merges.push(MergeRow {
+            event: None,
+            kind: MergeKind::Only,
+            field,
+        });
+    };
+    if fields.is_empty() {
+        add(None);
+    }
+    for field in fields.into_keys() {
+        add(TextId::from_index(sections.texts.len()));
+        sections.texts.push(field.into());
     }
 }

@@ -83,8 +83,8 @@ impl Reader<'_> {
     }
 
     fn offset(&self, section: Section, later: usize) -> usize {
-        let mut all = Section::ALL.into_iter();
-        let entry = all.position(|other| other == section).unwrap_or_default() + later;
+        let mut all = Section::ALL.iter();
+        let entry = all.position(|other| *other == section).unwrap_or_default() + later;
         let at = DIRECTORY_AT + entry * ENTRY_SIZE;
         let rest = self.bytes.get(at..);
         let offset = rest.and_then(|rest| rest.first_chunk()).copied();

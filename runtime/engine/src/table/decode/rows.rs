@@ -6,8 +6,8 @@ use super::DecodeError;
 use super::reader::Reader;
 use crate::id::{EventId, FieldId, GuardId, StateId, TextId, TimerId};
 use crate::table::sections::{
-    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, StateKind,
-    StateRow, TimerRow, TransitionRow, Verdict,
+    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, MergeKind,
+    MergeRow, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 use crate::value::{BinaryOperator, Operator, UnaryOperator};
 
@@ -176,4 +176,16 @@ pub(super) fn constant(from: &mut Reader<'_>) -> Result<Constant, DecodeError> {
         found => return Err(from.code("constant", found, 17)),
     };
     Ok(constant)
+}
+
+pub(super) fn merge(from: &mut Reader<'_>) -> Result<MergeRow, DecodeError> {
+    Ok(MergeRow {
+        event: from.maybe()?.map(EventId::new),
+        kind: match from.u8()? {
+            0 => MergeKind::Only,
+            1 => MergeKind::Except,
+            found => return Err(from.code("kind", found, 1)),
+        },
+        field: from.maybe_text()?,
+    })
 }

@@ -1,10 +1,11 @@
 //! Rules about sections, ranges, ids, constants and lists.
 
+use core::cmp::Ordering;
 use core::ops::Range;
 
 use super::{Fault, FaultKind, Place, ensure};
 use crate::limits::{MAX_EVENTS, MAX_NAMES, MAX_ROWS, MAX_STATES, MAX_TRANSITIONS};
-use crate::table::sections::{ActionKind, Constant, Instruction, Sections, list};
+use crate::table::sections::{ActionKind, Constant, Instruction, MergeRow, Sections, list};
 
 /// Checks that no section has more rows than its limit.
 pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {
@@ -23,6 +24,7 @@ pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {
         ("calls", sections.calls.len(), MAX_ROWS),
         ("code", sections.code.len(), MAX_ROWS),
         ("constants", sections.constants.len(), MAX_ROWS),
+        ("merges", sections.merges.len(), MAX_ROWS),
     ];
     for (what, found, limit) in sizes {
         let fault = || Place::section(what).fault(FaultKind::TooMany { found, limit });
@@ -156,6 +158,11 @@ pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
             Place::row("call", index)
         })?;
     }
+    for (index, row) in sections.merges.iter().enumerate() {
+        id_within("event", row.event.map(|id| id.raw()), events, || {
+            Place::row("merge", index)
+        })?;
+    }
     for (index, instruction) in sections.code.iter().enumerate() {
         let (what, id, rows) = match instruction {
             Instruction::Ask(id) => ("guard", id.raw(), sections.guards.len()),
@@ -246,6 +253,30 @@ pub(super) fn v28_together(sections: &Sections) -> Result<(), Fault> {
                 limit: MAX_ROWS,
             };
             Place::section(section).fault(kind)
+        })?;
+    }
+    Ok(())
+}
+
+/// Checks that merge rules stand in the order of their events, and their fields in the order of their names.
+///
+/// A rule is of one kind, and a row without a field is all of its rule.
+pub(super) fn v46_merges(sections: &Sections) -> Result<(), Fault> {
+    let name = |row: &MergeRow| {
+        let text = row.field.and_then(|id| sections.texts.get(id.index()));
+        text.map(|text| &**text)
+    };
+    let rows = sections.merges.iter();
+    for (index, (one, next)) in rows.clone().zip(rows.skip(1)).enumerate() {
+        let is_ordered = match one.event.cmp(&next.event) {
+            Ordering::Less => true,
+            Ordering::Equal => {
+                one.kind == next.kind && name(one).is_some() && name(one) < name(next)
+            }
+            Ordering::Greater => false,
+        };
+        ensure(is_ordered, || {
+            Place::row("merge", index + 1).fault(FaultKind::MergeOrder)
         })?;
     }
     Ok(())

@@ -46,6 +46,9 @@ pub(super) fn v02_texts(sections: &Sections) -> Result<(), Fault> {
         check("action", index, Some(row.name))?;
         check("action", index, row.metadata)?;
     }
+    for (index, row) in sections.merges.iter().enumerate() {
+        check("merge", index, row.field)?;
+    }
     for (index, row) in sections.constants.iter().enumerate() {
         if let Constant::Text(text) = row {
             check("constant", index, Some(*text))?;

@@ -79,7 +79,7 @@ pub(super) fn finish(
         return Ok(());
     };
     let mut stepper = Stepper::restored(workflow, &loaded.state)?;
-    let mut ends = stepper.candidates(None)?;
+    let mut ends = stepper.candidates(None, None)?;
     ends.retain(|it| is_end_of(workflow, it, state));
     let one = ends.first().map(|it| it.transition);
     if ends.iter().any(|it| Some(it.transition) != one) {
@@ -142,7 +142,8 @@ fn routes(
     let Some(state) = table.state_named(step) else {
         return Ok(Vec::new());
     };
-    let mut candidates = Stepper::restored(workflow, &loaded.state)?.candidates(data)?;
+    let mut stepper = Stepper::restored(workflow, &loaded.state)?;
+    let mut candidates = stepper.candidates_by_event(data)?;
     // What nobody sends, a report doesn't either.
     candidates.retain(|it| !is_internal(table.event_name(it.event)));
     let mut routes: Vec<Route> = Vec::new();

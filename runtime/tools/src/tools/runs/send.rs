@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use statemark_runs::body::{EffectKey, Refused, StepStatus};
+use statemark_runs::body::{EffectKey, Event, Refused, StepStatus};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::SendOutcome;
 use statemark_runs::{Advance, Advanced, Loaded, Remedy, Report, RunId, SendEvent, Written, state};
@@ -59,6 +59,9 @@ pub(crate) struct Moved {
     /// The fields of the context that have another value now.
     #[schemars(with = "Option<Map<String, Value>>")]
     changed: Option<Value>,
+    /// The fields of the event's data that didn't become fields of the context: guards read them as `event.x`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_merged: Vec<String>,
     /// The effects that are to be carried out.
     effects: Page<EffectKey>,
     /// The call that reads what was cut.
@@ -158,6 +161,7 @@ fn answer_sent(
         from,
         to: Some(event.step.leaves.clone()),
         seq: written.records.last().map(|it| it.seq),
+        not_merged: unmerged(&written.loaded, event),
         ..Moved::default()
     };
     let mut answer = answer_order(written, moved)?;
@@ -177,6 +181,12 @@ fn answer_sent(
         });
     }
     Ok(answer)
+}
+
+/// Returns the fields of an event's data that didn't become fields of the context.
+fn unmerged(loaded: &Loaded, event: &Event) -> Vec<String> {
+    let workflow = &loaded.workflow;
+    workflow.unmerged_fields(&event.event, event.data.as_ref())
 }
 
 /// Creates the answer to a refused event, with the request that would let the run raise it.
@@ -220,6 +230,7 @@ fn answer_report(
         seq: written.records.last().map(|it| it.seq),
         status: advanced.step.as_ref().map(|it| it.status),
         asked: advanced.request.clone(),
+        not_merged: event.map_or_else(Vec::new, |event| unmerged(&written.loaded, event)),
         ..Moved::default()
     };
     answer_order(written, moved)
