@@ -317,9 +317,9 @@ pub struct MergeRow {
 /// The meaning of the fields of a merge rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeKind {
-    /// They become fields of the context, and no other does.
+    /// Only these become fields of the context.
     Only,
-    /// They stay in the data, and every other becomes a field of the context.
+    /// All but these become fields of the context.
     Except,
 }
 

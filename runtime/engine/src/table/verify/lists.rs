@@ -258,9 +258,9 @@ pub(super) fn v28_together(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that merge rules stand in the order of their events, and their fields in the order of their names.
+/// Checks that merge rules stand in the order of their events.
 ///
-/// A rule is of one kind, and a row without a field is all of its rule.
+/// A rule is of one kind, its fields stand in the order of their names, and a row without a field is all of its rule.
 pub(super) fn v46_merges(sections: &Sections) -> Result<(), Fault> {
     let name = |row: &MergeRow| {
         let text = row.field.and_then(|id| sections.texts.get(id.index()));

@@ -59,7 +59,7 @@ pub(crate) struct Moved {
     /// The fields of the context that have another value now.
     #[schemars(with = "Option<Map<String, Value>>")]
     changed: Option<Value>,
-    /// The fields of the event's data that didn't become fields of the context: guards read them as `event.x`.
+    /// The fields of the data that the context didn't get: guards read them as `event.x`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_merged: Vec<String>,
     /// The effects that are to be carried out.
