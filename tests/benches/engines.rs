@@ -1,9 +1,9 @@
 //! How many instructions an event costs: generated code, the table engine and a `match` written by hand.
 //!
-//! `engines MACHINE ENGINE ROUNDS` sends 4,096 events that many times; `tests/benches/run.sh` runs each case under callgrind
+//! `engines MACHINE ENGINE ROUNDS` sends 4,096 events that many times; `tests/benches/run steps` runs each case under callgrind
 //! with two numbers of rounds and divides the difference, so that start and set-up don't count. The engine `loop` is what
-//! the loop around the events costs by itself; `run.sh` subtracts it. Without arguments each case runs once, and all
-//! engines must come to the same state.
+//! the loop around the events costs by itself. Without arguments each case runs once, and all
+//! engines must come to the same state. `engines walk MACHINE` prints the events for the libraries in `peers/`.
 
 #![expect(
     clippy::indexing_slicing,
@@ -249,6 +249,20 @@ fn wide(count: usize, rounds: usize) -> u64 {
     taken
 }
 
+/// Prints the events of the walk over a machine, one a line, and the state that they lead to: for other libraries.
+#[expect(clippy::print_stdout, reason = "it is asked for")]
+fn print_walk(name: &str, text: &str) {
+    let table = table(name, text);
+    let ids = walk(&table);
+    let mut machine = statemark_runtime::Machine::start(&table, Counter::default()).unwrap();
+    drive(&ids, 1, |event| machine.send(event) == Ok(Outcome::Taken));
+    for event in ids {
+        println!("{}", table.text(table.event(event).unwrap().name));
+    }
+    let leaf = machine.configuration().leaves().next().unwrap();
+    println!("= {}", table.text(table.state(leaf).unwrap().name));
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let mut arguments = arguments
@@ -258,6 +272,13 @@ fn main() {
         .filter(|a| *a != "--bench");
     let machine = arguments.next().unwrap_or("all");
     let kind = arguments.next().unwrap_or("generated");
+    if machine == "walk" {
+        return match kind {
+            "flat" => print_walk("flat.md", include_str!("flat.md")),
+            "guarded" => print_walk("guarded.md", include_str!("guarded.md")),
+            _ => print_walk("deep.md", include_str!("deep.md")),
+        };
+    }
     let rounds: usize = arguments.next().map_or(1, |text| text.parse().unwrap());
     for (name, count) in [("fields_50", 50), ("fields_5000", 5_000)] {
         if machine == name || machine == "all" {

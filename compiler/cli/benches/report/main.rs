@@ -1,0 +1,75 @@
+//! What Statemark costs beside its peers: `tests/benches/run` makes `tests/bench.md` by it.
+//!
+//! Instructions are the measure wherever one program or one thread does the work: they are the same on any day. Times stand
+//! only as ratios of one run. Arguments name the sections that are wanted; then nothing is written but to standard output.
+//! What a machine doesn't have is left out, and said.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a benchmark prints, and stops where something is wrong, as a test does"
+)]
+
+#[expect(dead_code, reason = "the tests use all of it")]
+#[path = "../../tests/served/client.rs"]
+mod client;
+#[expect(dead_code, reason = "the tests use all of it")]
+#[path = "../../tests/shell/mod.rs"]
+mod shell;
+
+mod bench;
+mod growth;
+mod lint;
+mod ratios;
+mod served;
+mod start;
+mod steps;
+mod writers;
+
+use std::fmt::Write as _;
+
+use bench::Bench;
+
+/// A part of the report: its word, its title, and what it measures.
+type Section = (&'static str, &'static str, fn(&Bench) -> String);
+
+const SECTIONS: &[Section] = &[
+    ("steps", "A step", steps::section),
+    ("lint", "Lint, show and build", lint::section),
+    ("writers", "Compiling what is generated", writers::section),
+    ("start", "A whole process", start::section),
+    ("served", "A call of the server", served::section),
+    ("growth", "Many runs", growth::section),
+    (
+        "ratios",
+        "Beside bare SQLite and a bare server",
+        ratios::section,
+    ),
+];
+
+fn main() {
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|it| it != "--bench")
+        .collect();
+    let bench = Bench::new();
+    let mut report = format!(
+        "# What it costs\n\n\
+         Made by `tests/benches/run`. Instructions are counted by callgrind; `x` is a ratio of two figures of one run.\n\
+         {}\n",
+        bench.describe()
+    );
+    for (word, title, section) in SECTIONS {
+        if wanted.is_empty() || wanted.iter().any(|it| it == word) {
+            let text = format!("\n## {title}\n\n{}", section(&bench));
+            println!("{text}");
+            let _ = write!(report, "{text}");
+        }
+    }
+    if wanted.is_empty() {
+        let path = statemark_harness::root().join("tests/bench.md");
+        std::fs::write(&path, report).unwrap();
+        println!("written: tests/bench.md");
+    }
+}
