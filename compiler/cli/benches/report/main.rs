@@ -7,6 +7,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::panic,
     reason = "a benchmark prints, and stops where something is wrong, as a test does"
 )]
