@@ -7,6 +7,7 @@
 //! Deliberately not here: name resolution, which [`crate::lower`] does, and the soundness of the table, which the
 //! runtime's `verify` checks without an opinion on whether the machine is any good.
 
+mod data;
 mod determinism;
 mod limits;
 mod names;
@@ -84,7 +85,8 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
     };
     let checks = || {
         let determinism = determinism::CHECKS.iter();
-        determinism.chain(structure::CHECKS).chain(names::CHECKS)
+        let rest = structure::CHECKS.iter().chain(names::CHECKS);
+        determinism.chain(rest).chain(data::CHECKS)
     };
     for check in checks() {
         if let Check::Text(run) = check {

@@ -191,6 +191,8 @@ codes! {
     // 6: agents and effects.
     SM601 "secret-in-definition" Warning SecretInDefinition;
     SM602 "unknown-requirement" Warning UnknownRequirement;
+    SM603 "caller-written-guard" Warning CallerWrittenGuard;
+    SM604 "frozen-field" Warning FrozenField;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;
