@@ -1,4 +1,4 @@
-//! Who writes the fields that guards read.
+//! Checks of the fields that guards read: who writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

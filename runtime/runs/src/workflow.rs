@@ -1,12 +1,12 @@
 //! Workflows: verified tables, with the metadata that they carry for a host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use statemark_runtime::{
-    Data, DecodeError, EventId, FieldId, Part, StateId, Table, TextId, TransitionId, VerifyError,
-    decode, verify,
+    Data, DecodeError, EventId, FieldId, Instruction, Part, StateId, Table, TextId, TransitionId,
+    VerifyError, decode, verify,
 };
 
 use crate::hash::Hash;
@@ -222,10 +222,23 @@ impl Workflow {
 
     /// Finds the first field with another type than its initial value.
     ///
-    /// Null and compound initial values allow every type.
+    /// Null and compound initial values allow every type, and so do fields that only comparisons (`field`, `op`, `value`)
+    /// read, which take any. Where all guards are comparisons, as in Statewright's workflows, that holds for every field.
     pub(crate) fn find_mistyped(&self, fields: &Map<String, Value>) -> Option<String> {
         let initial = self.machine.get("context")?.as_object()?;
-        fields.iter().find_map(|(name, value)| {
+        let (mut typed, mut compared) = (BTreeSet::new(), BTreeSet::new());
+        for instruction in &self.table.sections().code {
+            match instruction {
+                Instruction::Load(field) => typed.insert(self.table.field_name(*field)),
+                Instruction::Compare(field, ..) => compared.insert(self.table.field_name(*field)),
+                _ => false,
+            };
+        }
+        let compares_only = typed.is_empty() && !compared.is_empty();
+        let is_free =
+            |name: &str| !typed.contains(name) && (compares_only || compared.contains(name));
+        let mut fields = fields.iter().filter(|(name, _)| !is_free(name));
+        fields.find_map(|(name, value)| {
             let expected = scalar_type(initial.get(name)?)?;
             let fits = value.is_null() || scalar_type(value) == Some(expected);
             (!fits).then(|| {
