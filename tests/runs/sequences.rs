@@ -29,6 +29,7 @@ pub(crate) const SPECS: [(&str, &str); 2] = [
   "initial": "work",
   "meta": {"debug": true},
   "context": {"n": 0},
+  "merge": "all",
   "actions": {
     "count": {"assign": {"n": "n + 1"}},
     "mail": {"effect": "a letter", "compensate": "sorry"},

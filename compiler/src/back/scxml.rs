@@ -17,7 +17,7 @@
 //! | the name of an action that is used twice | `statemark:name="…"` |
 //!
 //! Deliberately not here, because SCXML has no place for it: titles, descriptions, instructions, what only hosts read,
-//! schemas, notes, and the `[*]` that an implied state was drawn as. Nor what the root does on entry and exit: it is
+//! schemas, merge rules (an engine of SCXML merges no data), notes, and the `[*]` that an implied state was drawn as. Nor what the root does on entry and exit: it is
 //! neither entered nor left, and no table has such actions.
 //!
 //! SCXML has no `<transition>` in `<scxml>`. A copy in every state there means the same: one of those states is active,

@@ -70,8 +70,11 @@ fn caller_written_guard(fields: &[&str], span: Span) -> Diagnostic {
 /// Reports SM604: fields that actions only reset, and that no event brings.
 fn frozen_fields(subject: &Subject<'_>, diags: &mut Diags) {
     let machine = subject.machine;
-    let merges = Merges::new(machine);
     let resets = resets(machine);
+    if resets.values().all(Option::is_none) {
+        return;
+    }
+    let merges = Merges::new(machine);
     let mut reported = BTreeSet::new();
     for (field, span) in guarding_fields(machine) {
         let Some(Some(action)) = resets.get(field) else {

@@ -16,7 +16,7 @@ pub(super) mod state;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use statemark_runs::body::{Event, Opened, Refused, Subject};
 use statemark_runs::state::WaitingFor;
 use statemark_runs::{
@@ -72,12 +72,20 @@ fn print_outcome<T>(
     }
     let view = written.loaded.view()?;
     let workflow = &written.loaded.workflow;
-    let unmerged = |event: &Event| workflow.unmerged_fields(&event.event, event.data.as_ref());
+    // Other refusals don't depend on what the data has set.
+    let is_ignored = refused.as_ref().is_some_and(|it| it.code == "not_taken");
+    let sent = match (&taken, refused.as_ref().map(|it| &it.subject)) {
+        (Some(event), _) => Some((&event.event, &event.data)),
+        (None, Some(Subject::Event { name, data })) if is_ignored => Some((name, data)),
+        (None, _) => None,
+    };
+    let unmerged =
+        |(name, data): (&String, &Option<Value>)| workflow.unmerged_fields(name, data.as_ref());
     let outcome = Outcome {
         taken: taken.as_ref(),
         opened: opened.as_ref().filter(|_| taken.is_none()),
         refused: refused.as_ref(),
-        not_merged: taken.as_ref().map_or_else(Vec::new, unmerged),
+        not_merged: sent.map_or_else(Vec::new, unmerged),
         replayed: written.replayed,
         state: &view,
     };

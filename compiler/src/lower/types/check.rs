@@ -1,5 +1,6 @@
 //! Type checks of expressions, by CEL's rules for its operators.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use super::kind::{assignable, comparable, is_number, may_be, of_constant, plain, words};
@@ -14,6 +15,7 @@ use crate::lower::expression::{
     assignment_of_another_type, mistyped_comparison, mistyped_item, mistyped_operand,
     mistyped_operands,
 };
+use crate::pass::merge::Merges;
 use crate::source::{Sources, Span, Spanned};
 
 /// A walk over expressions that reports parts which don't fit together.
@@ -25,6 +27,7 @@ pub(super) struct Check<'m> {
     pub(super) diags: Diags,
     /// The places reported: a declared guard is written out wherever it is used, and reported once.
     reported: BTreeSet<(Span, Code)>,
+    merges: OnceCell<Merges>,
 }
 
 impl<'m> Check<'m> {
@@ -35,7 +38,13 @@ impl<'m> Check<'m> {
             events: None,
             diags: Diags::new(),
             reported: BTreeSet::new(),
+            merges: OnceCell::new(),
         }
+    }
+
+    /// Returns the merge rules, which are decided once.
+    pub(super) fn merges(&self) -> &Merges {
+        self.merges.get_or_init(|| Merges::new(self.machine))
     }
 
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {

@@ -14,7 +14,7 @@ use crate::ir::{
     Assign, BinaryOperator, Constant, Expression, ExpressionKind, Field, Machine, Operator,
 };
 use crate::lower::draft::Comparison;
-use crate::pass::merge::{self, Merges};
+use crate::pass::merge;
 use crate::source::Span;
 
 impl Check<'_> {
@@ -117,11 +117,10 @@ impl Check<'_> {
         }
         let mut values = schema(self.machine).and_then(read)?;
         let outer = merge::top(path);
-        let merges = Merges::new(self.machine);
         for (handle, event) in self.machine.events.iter() {
             if let Some(data) = &event.data
                 && property(data, outer).is_some()
-                && merges.includes(handle, outer)
+                && self.merges().includes(handle, outer)
             {
                 values.extend(read(data)?);
             }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use statemark_runs::body::{EffectKey, Event, Refused, StepStatus};
+use statemark_runs::body::{EffectKey, Event, Refused, StepStatus, Subject};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::SendOutcome;
 use statemark_runs::{Advance, Advanced, Loaded, Remedy, Report, RunId, SendEvent, Written, state};
@@ -195,7 +195,17 @@ fn answer_refused(
     refused: &Refused,
 ) -> Result<About<Moved>, Problem> {
     let loaded = &written.loaded;
-    answer_order(written, Moved::default()).map_err(|problem| {
+    answer_order(written, Moved::default()).map_err(|mut problem| {
+        // Other refusals don't depend on what the data has set.
+        if let Subject::Event { name, data } = &refused.subject
+            && refused.code == "not_taken"
+            && let Some(details) = problem.details.as_object_mut()
+        {
+            let fields = loaded.workflow.unmerged_fields(name, data.as_ref());
+            if !fields.is_empty() {
+                details.insert("not_merged".to_owned(), json!(fields));
+            }
+        }
         if refused.remedy(loaded) != Some(Remedy::AskReview) {
             return problem;
         }
