@@ -49,7 +49,8 @@ const PROMPT_HELP: &str = concat!(
                         :guard tests_pass=true\n  \
                         :wait 30s\n  \
                         :set attempts=2\n\n\
-                        Data is merged into the context as the spec says, unless the event is ignored. Approvals are taken for granted.\n\
+                        Data is merged into the context as the spec says, unless the event is ignored.\n\
+                        Approvals are taken for granted.\n\
                         Exit code 1: an event was refused, because there is none of that name or the machine has ended;\n\
                         or the spec has errors. A machine may ignore an event; the exit code stays 0.")]
 pub(crate) struct SimulateArgs {
