@@ -4,6 +4,9 @@
 //! other. It keeps a kind of its own, [`ExpressionKind::Compare`], because it never fails and tells `1` from `1.0`, which
 //! the operators of expressions don't.
 
+use std::hash::{Hash, Hasher};
+use std::mem;
+
 use super::{Field, HostGuard, State};
 use crate::arena::Handle;
 use crate::source::Span;
@@ -27,8 +30,14 @@ impl PartialEq for Expression {
     }
 }
 
+impl Hash for Expression {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.kind.hash(hasher);
+    }
+}
+
 /// The operator and operands of an expression.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum ExpressionKind {
     /// A literal.
     Constant(Constant),
@@ -76,6 +85,20 @@ pub enum Constant {
     Float(f64),
     /// A string.
     Text(String),
+}
+
+impl Hash for Constant {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        mem::discriminant(self).hash(hasher);
+        match self {
+            Self::Null => {}
+            Self::Bool(value) => value.hash(hasher),
+            Self::Int(value) => value.hash(hasher),
+            // Both zeros are equal, and only they have different bits; no constant is NaN.
+            Self::Float(value) => (value + 0.0).to_bits().hash(hasher),
+            Self::Text(value) => value.hash(hasher),
+        }
+    }
 }
 
 impl Expression {

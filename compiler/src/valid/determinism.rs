@@ -1,11 +1,12 @@
 //! Checks of determinism: transitions that compete, and steps that never come to rest.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{Check, Subject};
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
-use crate::ir::{Action, Event, EventKind, Machine, State, StateKind, Transition};
+use crate::ir::{Action, Event, EventKind, Expression, Machine, State, StateKind, Transition};
 use crate::pass::rest::find_unrest;
 use crate::pass::trigger::{delay, describe_trigger, differ, format_duration, is_drawn};
 
@@ -87,25 +88,83 @@ fn describe_target(machine: &Machine, transition: &Transition) -> String {
 
 /// Reports SM402: transitions that an earlier one of the same state and event hides.
 ///
-/// It has no guard, or the same guard.
+/// It has no guard, or the same guard. Those of one event are looked up by a hash of their guards, so a state may have
+/// thousands of them.
 fn shadowed_transitions(subject: &Subject<'_>, diags: &mut Diags) {
     let machine = subject.machine;
     for state in machine.states.handles() {
+        if machine.states.at(state).transitions.len() < 2 {
+            continue;
+        }
         let transitions: Vec<&Transition> = machine
             .transitions_of(state)
             .map(|(_, transition)| transition)
             .collect();
-        for (index, later) in transitions.iter().enumerate() {
-            let earlier = transitions.iter().take(index).find_map(|earlier| {
-                shared_event(earlier, later)
-                    .filter(|_| hides(earlier, later) && !conflicts(machine, earlier, later))
-                    .map(|event| (*earlier, event))
-            });
-            if let Some((earlier, event)) = earlier {
+        for (later, earlier) in hidden(machine, &transitions) {
+            if let Some(event) = shared_event(earlier, later) {
                 diags.push(shadowed_transition(machine, event, earlier, later));
             }
         }
     }
+}
+
+/// Returns the hidden ones of a state's transitions, each with the first that hides it.
+fn hidden<'m>(
+    machine: &Machine,
+    transitions: &[&'m Transition],
+) -> Vec<(&'m Transition, &'m Transition)> {
+    let mut waiting: Vec<(Option<Handle<Event>>, usize)> = Vec::with_capacity(transitions.len());
+    for (index, transition) in transitions.iter().enumerate() {
+        waiting.extend(
+            transition
+                .triggers
+                .iter()
+                .map(|&event| (Some(event), index)),
+        );
+        if transition.triggers.is_empty() {
+            waiting.push((None, index));
+        }
+    }
+    waiting.sort_unstable();
+    let mut hidden: BTreeMap<usize, usize> = BTreeMap::new();
+    for competing in waiting.chunk_by(|one, other| one.0 == other.0) {
+        if competing.len() == 1 {
+            continue;
+        }
+        // Those without a guard are under `None`.
+        let mut known: BTreeMap<Option<u64>, Vec<(usize, &Transition)>> = BTreeMap::new();
+        let competing = competing.iter().map(|&(_, index)| index);
+        for (index, later) in competing.filter_map(|index| Some((index, *transitions.get(index)?)))
+        {
+            let guard = later.guard.as_ref().map(|guard| hash(&guard.value));
+            let hider = |guard: Option<u64>| {
+                let earlier = known.get(&guard).into_iter().flatten();
+                let mut earlier = earlier.filter(|(_, earlier)| {
+                    hides(earlier, later) && !conflicts(machine, earlier, later)
+                });
+                earlier.next().map(|(index, _)| *index)
+            };
+            let first = hider(None)
+                .into_iter()
+                .chain(guard.and_then(|it| hider(Some(it))));
+            if let Some(first) = first.min() {
+                let hider = hidden.entry(index).or_insert(first);
+                *hider = first.min(*hider);
+            }
+            known.entry(guard).or_default().push((index, later));
+        }
+    }
+    let hidden = hidden.into_iter();
+    hidden
+        .filter_map(|(later, earlier)| Some((*transitions.get(later)?, *transitions.get(earlier)?)))
+        .collect()
+}
+
+/// Returns a hash of a guard, the same in every process.
+fn hash(guard: &Expression) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    guard.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns `Some(None)` for two eventless transitions, and an event that triggers both otherwise.
@@ -328,7 +387,9 @@ fn unbounded_raise(machine: &Machine, event: Handle<Event>, transition: &Transit
 
 #[cfg(test)]
 mod tests {
+    use super::{conflicts, hidden, hides, shared_event};
     use crate::diag::Code;
+    use crate::ir::{Machine, Transition};
     use crate::source::Sources;
     use crate::{Compiled, Options, compile};
 
@@ -356,6 +417,77 @@ mod tests {
             let found = reports(&compiled, Code::EventlessCycle);
             assert_eq!(found, expected, "{diagram}");
         }
+    }
+
+    /// A state with transitions on up to two events each, drawn by chance: some guards are equal, some are missing.
+    fn crowd(count: usize, seed: usize) -> Machine {
+        let guards = [
+            "bare",
+            "n == 1",
+            "n == 1.0",
+            "n > 1 && n < 9",
+            "paid",
+            "!paid",
+            "n == 0.0",
+            "n == -0.0",
+        ];
+        let events = ["go", "stop", "go | stop", "wait, go"];
+        let mut text = "stateDiagram-v2\n[*] --> a\n".to_owned();
+        let mut drawn = seed;
+        let mut draw = |most: usize| {
+            drawn = (drawn * 75 + 74) % 65_537;
+            drawn % most
+        };
+        for _ in 0..count {
+            let (target, event, guard) = (draw(2), draw(events.len()), draw(guards.len()));
+            let (event, guard) = (events[event], guards[guard]);
+            text += &format!("a --> b{target} : {event} [{guard}]\n");
+        }
+        let mut sources = Sources::new();
+        sources.add(
+            "spec.mmd",
+            text + "b0 --> [*] : end\nb1 --> [*] : end\na --> b0 : on\na --> b1 : off",
+        );
+        let compiled = compile(&sources, &Options::default());
+        let machine = compiled.machines.first();
+        let machine = machine.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
+        let mut machine = (**machine).clone();
+        // Two without a guard are an error, so those get one first.
+        for handle in machine.transitions.handles() {
+            let transition = machine.transitions.at_mut(handle);
+            let guard = transition
+                .label
+                .as_ref()
+                .and_then(|label| label.guard.as_deref());
+            if guard == Some("bare") {
+                transition.guard = None;
+            }
+        }
+        machine
+    }
+
+    #[test]
+    fn what_is_hidden_is_what_comparing_all_pairs_finds() {
+        let mut found = 0;
+        for seed in 1..60 {
+            let machine = crowd(seed % 14, seed);
+            let state = machine.state_named("a").unwrap();
+            let transitions = machine.transitions_of(state);
+            let transitions: Vec<&Transition> = transitions.map(|(_, it)| it).collect();
+            let mut expected = Vec::new();
+            for (index, later) in transitions.iter().enumerate() {
+                let is_hider = |earlier: &&&Transition| {
+                    shared_event(earlier, later).is_some()
+                        && hides(earlier, later)
+                        && !conflicts(&machine, earlier, later)
+                };
+                let hider = transitions.iter().take(index).find(is_hider);
+                expected.extend(hider.map(|earlier| (*later, *earlier)));
+            }
+            found += expected.len();
+            assert_eq!(hidden(&machine, &transitions), expected, "{seed}");
+        }
+        assert!(found > 50, "{found}");
     }
 
     fn raises_without_bound(diagram: &str, definition: &str) -> bool {

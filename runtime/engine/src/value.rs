@@ -90,7 +90,7 @@ impl Datum {
 
 /// An operator by which a guard compares a field with constants.
 /// The names are Statewright's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operator {
     /// Equal, and of the same kind: `1` and `1.0` differ.
@@ -254,7 +254,7 @@ fn order_int_float(int: i128, float: f64) -> Option<Ordering> {
 }
 
 /// An operator on one value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UnaryOperator {
     /// `-x`: of a number.
@@ -279,7 +279,7 @@ impl UnaryOperator {
 
 /// An operator on two values.
 /// The names and meanings are CEL's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BinaryOperator {
     /// `a == b`: numbers by their value, whatever their kind; values of different kinds differ.
