@@ -70,6 +70,56 @@ impl<T> fmt::Debug for Handle<T> {
     }
 }
 
+/// A set of handles: a flag for each, up to the largest.
+#[derive(Clone, Debug)]
+pub struct HandleSet<T> {
+    flags: Vec<bool>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> HandleSet<T> {
+    /// Adds a handle; returns false if it was there.
+    pub fn insert(&mut self, handle: Handle<T>) -> bool {
+        let index = handle.index();
+        if self.flags.len() <= index {
+            self.flags.resize(index + 1, false);
+        }
+        let flag = self.flags.get_mut(index);
+        flag.is_some_and(|flag| !std::mem::replace(flag, true))
+    }
+
+    /// Reports whether a handle is there.
+    #[must_use]
+    pub fn contains(&self, handle: Handle<T>) -> bool {
+        self.flags.get(handle.index()).is_some_and(|flag| *flag)
+    }
+}
+
+impl<T> Default for HandleSet<T> {
+    fn default() -> Self {
+        Self {
+            flags: Vec::new(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T> Extend<Handle<T>> for HandleSet<T> {
+    fn extend<I: IntoIterator<Item = Handle<T>>>(&mut self, handles: I) {
+        for handle in handles {
+            self.insert(handle);
+        }
+    }
+}
+
+impl<T> FromIterator<Handle<T>> for HandleSet<T> {
+    fn from_iter<I: IntoIterator<Item = Handle<T>>>(handles: I) -> Self {
+        let mut set = Self::default();
+        set.extend(handles);
+        set
+    }
+}
+
 /// Values in the order of their insertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arena<T> {

@@ -12,15 +12,16 @@ use super::draft::{
 use super::messages::{history_with_two_defaults, initial_outside_scope};
 use super::spec::Context;
 use super::trigger::end_event;
+use crate::arena::HandleSet;
 use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::front::words::word_key;
-use crate::ir::Initial;
+use crate::ir::{Initial, State};
 use crate::source::{Span, Spanned};
 
 /// Gives the dead ends of a diagram an end.
 pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
-    let sources: BTreeSet<StateHandle> = draft
+    let sources: HandleSet<State> = draft
         .transitions
         .iter()
         .filter(|transition| {
@@ -33,7 +34,7 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         .map(|transition| transition.ir.source)
         .collect();
     // Found for the first dead end, since most diagrams have none.
-    let mut done: Option<BTreeSet<StateHandle>> = None;
+    let mut done: Option<HandleSet<State>> = None;
     for state in draft.named_states() {
         let is_leaf = !draft.get(state).has_body
             && !matches!(draft.get(state).kind, Some(Kind::Final | Kind::History))
@@ -41,7 +42,7 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         if !is_leaf
             || draft
                 .ancestry(state)
-                .any(|ancestor| sources.contains(&ancestor))
+                .any(|ancestor| sources.contains(ancestor))
         {
             continue;
         }
@@ -49,7 +50,7 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         let is_news = !context.broken && !context.diags.covers(span);
         let event = end_event(draft, state, draft.parent(state));
         let done = done.get_or_insert_with(|| sources_taking_done(draft));
-        if done.contains(&state) {
+        if done.contains(state) {
             // Its own `done` leads nowhere, and a second one would contradict it.
             if is_news {
                 context
@@ -86,7 +87,7 @@ fn add_end(draft: &mut Draft, state: StateHandle) {
 }
 
 /// Returns the states that take the event that an implied end would wait for.
-fn sources_taking_done(draft: &Draft) -> BTreeSet<StateHandle> {
+fn sources_taking_done(draft: &Draft) -> HandleSet<State> {
     let transitions = draft.transitions.iter();
     transitions
         .filter(|transition| takes_done(transition, draft))
@@ -165,7 +166,7 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
         }
         let inner = inner.as_slice();
         if !has_beginning(draft, scope, inner, context)
-            && (scope == ROOT || entered.contains(&scope))
+            && (scope == ROOT || entered.contains(scope))
             && let Some(inferred) = infer_initial(draft, scope, inner, &led_to, context)
         {
             entered.insert(inferred);
@@ -203,10 +204,10 @@ fn infer_initial(
     draft: &mut Draft,
     scope: StateHandle,
     children: &[StateHandle],
-    led_to: &BTreeSet<StateHandle>,
+    led_to: &HandleSet<State>,
     context: &mut Context<'_>,
 ) -> Option<StateHandle> {
-    let free = |child: &StateHandle| !led_to.contains(child);
+    let free = |child: &StateHandle| !led_to.contains(*child);
     let candidates: Vec<StateHandle> = children.iter().copied().filter(free).collect();
     let named = (scope != ROOT).then(|| draft.scope_name(scope));
     if let [only] = candidates.as_slice() {
@@ -285,10 +286,13 @@ fn push_initial(draft: &mut Draft, scope: StateHandle, target: StateHandle) {
 
 /// Gives every history its default transition.
 fn add_history_defaults(draft: &mut Draft, context: &mut Context<'_>) {
+    let is_history = |state: &DraftState| state.kind == Some(Kind::History) && !state.dropped;
+    if !draft.states.iter().any(is_history) {
+        return;
+    }
     let children = draft.children_by_state();
     for history in draft.named_states() {
-        let state = draft.get(history);
-        if state.kind != Some(Kind::History) || state.dropped {
+        if !is_history(draft.get(history)) {
             continue;
         }
         let parent = draft.parent(history);
@@ -352,7 +356,7 @@ fn inferred_default(
 }
 
 /// Returns the targets of transitions and initial transitions: as scopes, they are entered by default.
-fn entered_by_default(draft: &Draft) -> BTreeSet<StateHandle> {
+fn entered_by_default(draft: &Draft) -> HandleSet<State> {
     let targets = draft
         .transitions
         .iter()
@@ -372,8 +376,8 @@ fn entered_by_default(draft: &Draft) -> BTreeSet<StateHandle> {
 }
 
 /// Returns the states that a transition leads to, or into, from elsewhere in their scope.
-fn targets_in_scope(draft: &Draft) -> BTreeSet<StateHandle> {
-    let mut found = BTreeSet::new();
+fn targets_in_scope(draft: &Draft) -> HandleSet<State> {
+    let mut found = HandleSet::default();
     for transition in &draft.transitions {
         let source = transition.ir.source;
         let mut sources: Option<BTreeSet<StateHandle>> = None;

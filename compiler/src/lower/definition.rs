@@ -28,7 +28,7 @@ pub(super) fn note_spellings(definition: &Definition, draft: &mut Draft) {
     let mut note = |name: &str| {
         draft
             .spellings
-            .entry(crate::front::words::word_key(name))
+            .entry(crate::front::words::word_key(name).into_owned())
             .or_insert_with(|| name.to_owned());
     };
     definition

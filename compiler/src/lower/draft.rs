@@ -170,18 +170,18 @@ impl Draft {
         span: Span,
         parent: StateHandle,
     ) -> StateHandle {
-        let id = to_nfc(id).into_owned();
-        if let Some(state) = self.state(&id) {
+        let id = to_nfc(id);
+        if let Some(&state) = self.by_id.get(id.as_ref()) {
             if !self.get(state).ir.implied {
                 return state;
             }
             // The author's own state has the name; the one that merely stands for a `[*]` takes another.
-            self.by_id.remove(&id);
+            self.by_id.remove(id.as_ref());
             let other = self.free_id(&format!("{id}_2"));
             self.by_id.insert(other.clone(), state);
             self.get_mut(state).ir.id = other;
         }
-        self.push_state(DraftState::new(id, span, Some(parent)))
+        self.push_state(DraftState::new(id.into_owned(), span, Some(parent)))
     }
 
     /// Makes a state that has no name in the spec, under an id similar to the wanted one.
@@ -285,12 +285,12 @@ impl Draft {
     /// Returns the event with the words of a name, which is made if it is new.
     pub(super) fn intern_event(&mut self, name: &str, span: Span) -> Handle<Event> {
         let words = word_key(name);
-        if let Some(&event) = self.events_by_words.get(&words) {
+        if let Some(&event) = self.events_by_words.get(words.as_ref()) {
             return event;
         }
-        let spelled = self.spellings.get(&words).cloned();
+        let spelled = self.spellings.get(words.as_ref()).cloned();
         let id = spelled.unwrap_or_else(|| to_nfc(name).into_owned());
-        self.push_event(words, id, EventKind::Named, span)
+        self.push_event(words.into_owned(), id, EventKind::Named, span)
     }
 
     /// Returns the engine's own event of an id, which is made if it is new.
@@ -327,7 +327,7 @@ impl Draft {
 
     /// Returns the event with the words of a name.
     pub(super) fn event(&self, name: &str) -> Option<Handle<Event>> {
-        self.events_by_words.get(&word_key(name)).copied()
+        self.events_by_words.get(word_key(name).as_ref()).copied()
     }
 
     /// Returns the host's guard of a name, which is made if it is new.

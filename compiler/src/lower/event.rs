@@ -21,10 +21,10 @@ pub(super) fn intern_named_event(
     draft: &mut Draft,
     diags: &mut Diags,
 ) -> Handle<Event> {
-    if word_key(name) == FAULT {
-        return draft.intern_engine_event(FAULT, EventKind::Fault, span);
-    }
     if is_reserved(name) {
+        if word_key(name) == FAULT {
+            return draft.intern_engine_event(FAULT, EventKind::Fault, span);
+        }
         diags.push(reserved_event(name, span));
     }
     let event = draft.intern_event(name, span);
@@ -55,6 +55,9 @@ pub(super) fn intern_prose_event(
 
 /// Returns whether a name belongs to the engine. Its words count: `Error.unknown_event` does, too.
 pub(super) fn is_reserved(name: &str) -> bool {
+    if !name.contains('.') {
+        return false;
+    }
     let words = word_key(name);
     let mut prefixes = ["done.state.", "after.", "error."].iter();
     prefixes.any(|prefix| words.starts_with(prefix))

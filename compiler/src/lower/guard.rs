@@ -1,6 +1,6 @@
 //! Guards: from names, comparisons and texts to expressions of the IR.
 //!
-//! A text is the name of a declared guard, else a name alone (a declared field, or a question to the host), else what [`GuardText::classify`] makes of it: an expression, or prose, which is a question to the host.
+//! A text is the name of a declared guard, else a name alone (a declared field, or a question to the host), else what [`read`] makes of it: an expression, or prose, which is a question to the host.
 
 use super::draft::{Comparison, Draft};
 use super::messages::guard_differs_from_drawn;
@@ -8,7 +8,7 @@ use super::spec::Context;
 use crate::arena::Arena;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::front::definition::ast::{self, GuardUse};
-use crate::front::expression::{GuardText, Reading, Written};
+use crate::front::expression::{GuardText, Reading, Written, read};
 use crate::front::label::empty_guard;
 use crate::front::words::{is_identifier, slug};
 use crate::ir::{Constant, Expression, ExpressionKind};
@@ -45,7 +45,7 @@ pub(super) fn resolve_label_guards(draft: &mut Draft, context: &mut Context<'_>)
             .into_iter()
             .map(|text| texts.at(text))
             .collect();
-        let Some(words) = labels.first().map(|label| label.text()) else {
+        let Some(words) = labels.first().map(|label| &label.text) else {
             continue;
         };
         let defined = transition.ir.guard.clone();
@@ -75,7 +75,7 @@ pub(super) fn resolve_label_guards(draft: &mut Draft, context: &mut Context<'_>)
 fn note_asked_names(draft: &Draft, texts: &Arena<GuardText>, context: &mut Context<'_>) {
     let used = draft.transitions.iter();
     for &text in used.flat_map(|transition| &transition.label_guards) {
-        let text = &texts.at(text).text().value;
+        let text = &texts.at(text).text.value;
         let name = negated_name(text).unwrap_or(text);
         if is_identifier(name) {
             context.asked.insert(name.to_owned());
@@ -93,7 +93,11 @@ fn label_guard(
     let asked = Asked { strict, name: None };
     let mut guards: Vec<Expression> = Vec::with_capacity(labels.len());
     for label in labels {
-        guards.extend(Resolver::new(draft, context).text(label, asked));
+        let mut resolver = Resolver::new(draft, context);
+        guards.extend(resolver.text(&label.text, || label.written(), asked));
+    }
+    if guards.len() == 1 {
+        return guards.pop();
     }
     let span = guards.first()?.span;
     Some(Expression::all(guards, span))
@@ -152,14 +156,19 @@ impl<'r, 'c> Resolver<'r, 'c> {
     /// Resolves a text in a JSON string; `name` is its name, if it is a declared guard.
     fn json_text(&mut self, text: &str, span: Span, name: Option<&str>) -> Option<Expression> {
         let text = Spanned::new(text.to_owned(), span);
-        let written = Written::in_json(&text, self.context.sources);
+        let sources = self.context.sources;
         let asked = Asked { strict: true, name };
-        self.text(&GuardText::new(text, &written), asked)
+        self.text(&text, || Written::in_json(&text, sources), asked)
     }
 
-    /// Resolves a name, an expression or prose.
-    fn text(&mut self, guard: &GuardText, asked: Asked<'_>) -> Option<Expression> {
-        let (text, span) = (guard.text().value.as_str(), guard.text().span);
+    /// Resolves a name, an expression or prose; `written` gives the text with the way back to the file.
+    fn text(
+        &mut self,
+        guard: &Spanned<String>,
+        written: impl FnOnce() -> Written,
+        asked: Asked<'_>,
+    ) -> Option<Expression> {
+        let (text, span) = (guard.value.as_str(), guard.span);
         if let Some(declared) = self.context.declared_guard(text) {
             return self.declared_guard(declared, span);
         }
@@ -188,7 +197,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
                 || self.context.declared_guard(name).is_some()
                 || self.context.asked.contains(name)
         };
-        match guard.classify(known) {
+        match read(&written(), known) {
             Reading::Expression(expression) => self.truth(&expression),
             Reading::Broken(problems) => {
                 self.context.diags.append(problems);

@@ -78,7 +78,7 @@ pub(super) fn resolve_triggers(draft: &mut Draft, diags: &mut Diags) {
                 diags.push(actions_without_event(span));
                 DraftTrigger::Eventless
             }
-            (other, _) => other.clone(),
+            (_, _) => continue,
         };
         if let Some(transition) = draft.transitions.get_mut(index) {
             transition.trigger = trigger;
@@ -218,7 +218,7 @@ pub(super) fn matches(pattern: &str, event: &str) -> bool {
     match prefix.strip_suffix('.') {
         None => true,
         Some(prefix) => words
-            .strip_prefix(&word_key(prefix))
+            .strip_prefix(word_key(prefix).as_ref())
             .is_some_and(|rest| rest.len() > 1 && rest.starts_with('.')),
     }
 }

@@ -107,7 +107,7 @@ fn name_states(machine: &Machine, names: &mut Names) {
     let mut leaves = Namespace::default();
     let mut supers = Namespace::default();
     let stated = machine.states.iter().filter(|(_, state)| !state.implied);
-    let mut found = BTreeMap::new();
+    let mut found: Vec<Option<String>> = vec![None; machine.states.len()];
     for (handle, state) in stated.filter(|(_, state)| state.parent.is_some()) {
         if state.kind.is_history() {
             continue;
@@ -121,10 +121,10 @@ fn name_states(machine: &Machine, names: &mut Names) {
         // A state that is named like a history is SM332.
         converted.1 &= !state.id.ends_with("[H]") && !state.id.ends_with("[H*]");
         let name = space.claim(names, "state", &state.id, state.span, converted);
-        found.insert(handle, name);
+        keep(&mut found, handle.index(), name);
     }
-    for (handle, state) in machine.states.iter() {
-        let name = match found.remove(&handle) {
+    for ((_, state), name) in machine.states.iter().zip(found) {
+        let name = match name {
             Some(name) => name,
             None if state.parent.is_none() => String::new(),
             None if state.kind.has_children() => supers.give_way("state", &state.id, state.span),
@@ -138,18 +138,22 @@ fn name_states(machine: &Machine, names: &mut Names) {
 /// Names events; those of the engine (`done.state.x`), which users never see, give way.
 fn name_events(machine: &Machine, names: &mut Names) {
     let mut space = Namespace::default();
-    let mut found = BTreeMap::new();
+    let mut found: Vec<Option<String>> = vec![None; machine.events.len()];
     let named = |event: &Event| event.kind == EventKind::Named;
     for (handle, event) in machine.events.iter().filter(|(_, event)| named(event)) {
         let converted = upper_camel(&event.id);
         let name = space.claim(names, "event", &event.id, event.span, converted);
-        found.insert(handle, name);
+        keep(&mut found, handle.index(), name);
     }
-    for (handle, event) in machine.events.iter() {
-        let name = found
-            .remove(&handle)
-            .unwrap_or_else(|| space.give_way("event", &event.id, event.span));
+    for ((_, event), name) in machine.events.iter().zip(found) {
+        let name = name.unwrap_or_else(|| space.give_way("event", &event.id, event.span));
         names.events.push(name);
+    }
+}
+
+fn keep(names: &mut [Option<String>], index: usize, name: String) {
+    if let Some(slot) = names.get_mut(index) {
+        *slot = Some(name);
     }
 }
 
@@ -182,18 +186,18 @@ fn name_methods(machine: &Machine, names: &mut Names) {
 
 /// A set of names that must differ.
 #[derive(Default)]
-struct Namespace {
-    taken: BTreeMap<String, (&'static str, String, Span)>,
+struct Namespace<'m> {
+    taken: BTreeMap<String, (&'static str, &'m str, Span)>,
     reserved: Vec<&'static str>,
 }
 
-impl Namespace {
+impl<'m> Namespace<'m> {
     /// Claims a name for an item of the spec, and notes a renaming or a collision.
     fn claim(
         &mut self,
         names: &mut Names,
         what: &'static str,
-        id: &str,
+        id: &'m str,
         span: Span,
         (mut name, mut renamed): (String, bool),
     ) -> String {
@@ -201,12 +205,11 @@ impl Namespace {
             name.push('_');
             renamed = true;
         }
-        let claim = (what, id.to_owned(), span);
-        if let Some(first) = self.taken.get(&name) {
+        if let Some(&(first, first_id, first_span)) = self.taken.get(&name) {
             names.collisions.push(Collision {
                 name: name.clone(),
-                first: first.clone(),
-                second: claim,
+                first: (first, first_id.to_owned(), first_span),
+                second: (what, id.to_owned(), span),
             });
             return name;
         }
@@ -218,17 +221,17 @@ impl Namespace {
                 span,
             });
         }
-        self.taken.insert(name.clone(), claim);
+        self.taken.insert(name.clone(), (what, id, span));
         name
     }
 
     /// Returns an unclaimed name, with as many `_` appended as necessary.
-    fn give_way(&mut self, what: &'static str, id: &str, span: Span) -> String {
+    fn give_way(&mut self, what: &'static str, id: &'m str, span: Span) -> String {
         let mut name = upper_camel(id).0;
         while self.taken.contains_key(&name) {
             name.push('_');
         }
-        self.taken.insert(name.clone(), (what, id.to_owned(), span));
+        self.taken.insert(name.clone(), (what, id, span));
         name
     }
 }
@@ -244,8 +247,11 @@ pub fn upper_camel(id: &str) -> (String, bool) {
             name.push('_');
         }
         let mut letters = word.chars();
-        name.extend(letters.next().into_iter().flat_map(char::to_uppercase));
-        name.extend(letters);
+        match letters.next() {
+            Some(first) if first.is_ascii() => name.push(first.to_ascii_uppercase()),
+            first => name.extend(first.into_iter().flat_map(char::to_uppercase)),
+        }
+        name.push_str(letters.as_str());
     }
     if name == "Self" {
         name.push('_');
@@ -311,6 +317,15 @@ fn words(id: &str) -> (String, bool) {
         if !unicode_ident::is_xid_continue(c) || c == '_' {
             dropped |= !separates(c);
             starts_word = true;
+            continue;
+        }
+        if c.is_ascii_lowercase() {
+            // As nearly all are: it begins no word by itself.
+            if starts_word && !words.is_empty() {
+                words.push('_');
+            }
+            starts_word = false;
+            words.push(c);
             continue;
         }
         starts_word |= statemark_runtime::begins_word(before, c, letters.peek().copied());

@@ -9,8 +9,6 @@
 mod abstraction;
 mod graph;
 
-use std::collections::BTreeSet;
-
 use crate::arena::Handle;
 use crate::ir::{Machine, State, StateKind, Transition};
 
@@ -85,23 +83,22 @@ impl Reachability {
         machine
             .leaves()
             .map(|(handle, _)| handle)
-            .filter(|handle| self.is_active(*handle) && !ending.contains(&handle.index()))
+            .filter(|handle| {
+                self.is_active(*handle) && !ending.get(handle.index()).is_some_and(|leads| *leads)
+            })
             .collect()
     }
 
-    /// Returns the nodes from which some path leads to one of the goals, the goals included.
+    /// Returns flags of the nodes from which some path leads to one of the goals, the goals included.
     ///
     /// An abstract search may return more of them.
-    fn leading_to(&self, goals: impl IntoIterator<Item = Handle<State>>) -> BTreeSet<usize> {
-        let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); self.next.len()];
+    fn leading_to(&self, goals: impl IntoIterator<Item = Handle<State>>) -> Vec<bool> {
+        let mut arrows: Vec<(usize, usize)> = Vec::new();
         for (from, successors) in self.next.iter().enumerate() {
-            for successor in successors {
-                if let Some(list) = predecessors.get_mut(*successor) {
-                    list.push(from);
-                }
-            }
+            arrows.extend(successors.iter().map(|&to| (to, from)));
         }
-        let mut found = BTreeSet::new();
+        arrows.sort_unstable();
+        let mut found = vec![false; self.next.len()];
         // An abstract search has a second node for each state, which stands for its entry.
         let entered = self.active.len();
         let mut open: Vec<usize> = goals
@@ -109,8 +106,13 @@ impl Reachability {
             .flat_map(|goal| [goal.index(), goal.index() + entered])
             .collect();
         while let Some(node) = open.pop() {
-            if found.insert(node) {
-                open.extend(predecessors.get(node).into_iter().flatten());
+            if let Some(flag) = found.get_mut(node)
+                && !*flag
+            {
+                *flag = true;
+                let start = arrows.partition_point(|(to, _)| *to < node);
+                let into = arrows.iter().skip(start).take_while(|(to, _)| *to == node);
+                open.extend(into.map(|(_, from)| from));
             }
         }
         found

@@ -1,9 +1,10 @@
 //! Checks of names: names that Rust can't use as they are, and names that look misspelled.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, Subject};
-use crate::arena::Handle;
+use crate::arena::{Handle, HandleSet};
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::words::word_key;
 use crate::ir::{Machine, State, StateKind};
@@ -86,7 +87,7 @@ fn similar_names(subject: &Subject<'_>, diags: &mut Diags) {
     let ends = Ends::new(machine);
     // Without a loose end no pair can be a typo, and most machines have none.
     let has_loose_end = states().any(|(handle, _)| ends.is_loose(handle));
-    let mut by_words: BTreeMap<String, Handle<State>> = BTreeMap::new();
+    let mut by_words: BTreeMap<Cow<'_, str>, Handle<State>> = BTreeMap::new();
     let mut by_deletion: BTreeMap<String, Vec<Handle<State>>> = BTreeMap::new();
     for (handle, state) in states() {
         let words = word_key(&state.id);
@@ -101,13 +102,13 @@ fn similar_names(subject: &Subject<'_>, diags: &mut Diags) {
                 ));
             }
             None => {
-                by_words.insert(words.clone(), handle);
-                let is_compared = (SHORTEST..=LONGEST).contains(&words.chars().count());
-                if has_loose_end && is_compared {
+                let is_compared = || (SHORTEST..=LONGEST).contains(&words.chars().count());
+                if has_loose_end && is_compared() {
                     for key in deletions(&words) {
                         by_deletion.entry(key).or_default().push(handle);
                     }
                 }
+                by_words.insert(words, handle);
             }
         }
     }
@@ -171,8 +172,8 @@ fn differ_by_initial(a: &[char], b: &[char]) -> bool {
 
 /// The states with a written transition out, and those with one in.
 struct Ends {
-    left: BTreeSet<Handle<State>>,
-    entered: BTreeSet<Handle<State>>,
+    left: HandleSet<State>,
+    entered: HandleSet<State>,
 }
 
 impl Ends {
@@ -192,20 +193,19 @@ impl Ends {
             .filter_map(|(_, outer)| outer.initial.as_ref());
         let written_initials = initials.filter(|initial| !initial.inferred);
         let targets = written().flat_map(|transition| transition.targets.iter().copied());
+        let initial = written_initials.flat_map(|initial| initial.targets.iter().copied());
         Self {
             left: written()
                 .map(|transition| transition.source)
                 .chain(finals)
                 .collect(),
-            entered: targets
-                .chain(written_initials.flat_map(|initial| initial.targets.iter().copied()))
-                .collect(),
+            entered: targets.chain(initial).collect(),
         }
     }
 
     /// Reports whether a state lacks a transition in or out.
     fn is_loose(&self, state: Handle<State>) -> bool {
-        !self.left.contains(&state) || !self.entered.contains(&state)
+        !self.left.contains(state) || !self.entered.contains(state)
     }
 }
 

@@ -41,35 +41,22 @@ pub fn read(written: &Written, known: impl Fn(&str) -> bool) -> Reading {
     classify(parse(written), written.text(), known)
 }
 
-/// The text of a guard, parsed before anything is known of the declarations.
+/// The text of a guard between the brackets of a label.
+///
+/// It is parsed once the declarations are known: most are names, and nobody parses those.
 #[derive(Clone, Debug)]
 pub struct GuardText {
-    text: Spanned<String>,
-    decoded: String,
-    parsed: Parsed,
+    /// The text as its author wrote it.
+    pub text: Spanned<String>,
+    /// True if it is in the file byte for byte.
+    pub is_verbatim: bool,
 }
 
 impl GuardText {
-    /// Parses the text of a guard, which is `written` in its file.
+    /// Returns the text with the way back to the file.
     #[must_use]
-    pub fn new(text: Spanned<String>, written: &Written) -> Self {
-        Self {
-            text,
-            decoded: written.text().to_owned(),
-            parsed: parse(written),
-        }
-    }
-
-    /// Returns the text as its author wrote it.
-    #[must_use]
-    pub fn text(&self) -> &Spanned<String> {
-        &self.text
-    }
-
-    /// Decides what the text is, like [`read`].
-    #[must_use]
-    pub fn classify(&self, known: impl Fn(&str) -> bool) -> Reading {
-        classify(self.parsed.clone(), &self.decoded, known)
+    pub fn written(&self) -> Written {
+        Written::in_label(&self.text, self.is_verbatim)
     }
 }
 

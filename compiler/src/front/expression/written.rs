@@ -50,6 +50,13 @@ impl Written {
     #[must_use]
     pub fn in_label(words: &Spanned<String>, is_verbatim: bool) -> Self {
         let span = words.span;
+        if !words.value.contains('#') {
+            return Self {
+                text: words.value.clone(),
+                span,
+                how: if is_verbatim { How::Plain } else { How::Apart },
+            };
+        }
         let (text, places) = decode_entities(&words.value);
         let how = match (is_verbatim, text == words.value) {
             (true, true) => How::Plain,

@@ -107,7 +107,7 @@ impl Guard {
     pub fn text(&self) -> &str {
         match self {
             Self::Else => "else",
-            Self::Text(text) => &text.text().value,
+            Self::Text(guard) => &guard.text.value,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::ast::{
     Action, Description, DescriptionKind, Flaw, Guard, Item, Label, Parts, Trigger, span_of,
 };
 use super::duration::milliseconds;
-use crate::front::expression::{GuardText, Written};
+use crate::front::expression::GuardText;
 use crate::front::words::{is_identifier, slug};
 use crate::source::Spanned;
 
@@ -156,8 +156,10 @@ impl Parser<'_> {
         if text.value == "else" {
             return Guard::Else;
         }
-        let written = Written::in_label(&text, self.is_verbatim);
-        Guard::Text(GuardText::new(text, &written))
+        Guard::Text(GuardText {
+            text,
+            is_verbatim: self.is_verbatim,
+        })
     }
 
     fn actions(&self, range: Range<usize>) -> Vec<Action> {
@@ -221,8 +223,15 @@ fn slice(text: &str, range: Range<usize>) -> &str {
 
 fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let inner = slice(text, range.clone());
-    let start = range.start + (inner.len() - inner.trim_start().len());
-    start..start + inner.trim().len()
+    let kept = inner.trim_start();
+    let start = range.start + (inner.len() - kept.len());
+    start..start + kept.trim_end().len()
+}
+
+/// Returns the offset of some bytes in a text. In one as short as a label, no search is faster than comparing.
+fn find(text: &str, bytes: &[u8]) -> Option<usize> {
+    let mut windows = text.as_bytes().windows(bytes.len());
+    windows.position(|window| window == bytes)
 }
 
 /// Splits a text at its first ` / ` into the text before it, the slash and the text after it.
@@ -249,7 +258,7 @@ fn split_slash(
 fn slash_outside_brackets(text: &str) -> Option<usize> {
     let mut from = 0;
     loop {
-        let slash = from + text.get(from..)?.find(" / ")? + 1;
+        let slash = from + find(text.get(from..)?, b" / ")? + 1;
         let closed = opening_bracket(text, &(from..slash)).and_then(|open| {
             let length = closing_bracket(text.get(open..)?)?;
             Some(open + length)
@@ -317,7 +326,7 @@ fn opening_bracket(text: &str, range: &Range<usize>) -> Option<usize> {
     let at = if inner.starts_with('[') {
         0
     } else {
-        inner.find(" [")? + 1
+        find(inner, b" [")? + 1
     };
     Some(range.start + at)
 }

@@ -101,7 +101,7 @@ impl Choosing {
             let guards: Vec<&str> = branches
                 .iter()
                 .filter_map(|branch| branch.label_guards.first())
-                .map(|&guard| draft.guard_texts.at(guard).text().value.as_str())
+                .map(|&guard| draft.guard_texts.at(guard).text.value.as_str())
                 .collect();
             if guards.len() < branches.len() {
                 if branches.len() == 1 {

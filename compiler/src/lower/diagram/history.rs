@@ -69,6 +69,9 @@ impl Histories {
     ///
     /// Every state that such a body mentions belongs to another composite.
     pub(super) fn drop_empty(&self, draft: &mut Draft) {
+        if self.by_composite.is_empty() {
+            return;
+        }
         let children = draft.children_by_state();
         for (&(composite, _), &history) in &self.by_composite {
             let mut inner = children

@@ -28,13 +28,12 @@ impl Lexer<'_> {
             return self.take(Kind::Direction(direction), rest);
         }
         // Rules 9 to 12. A run of blanks that begins with another one swallows line ends.
-        if let Ok((rest, _)) = rule::newlines(input) {
+        if first == b'\n'
+            && let Ok((rest, _)) = rule::newlines(input)
+        {
             return self.take(Kind::NewLine, rest);
         }
-        if let Ok((rest, _)) = rule::space1(input) {
-            return self.skip(rest);
-        }
-        if let Ok((rest, _)) = rule::comment(input) {
+        if let Some(rest) = rule::unread(input, first) {
             return self.skip(rest);
         }
         if first.is_ascii_alphabetic() {
@@ -153,10 +152,7 @@ impl Lexer<'_> {
         let Some(&first) = input.as_bytes().first() else {
             return self.take(Kind::End, "");
         };
-        if let Ok((rest, _)) = rule::space1(input) {
-            return self.skip(rest);
-        }
-        if let Ok((rest, _)) = rule::comment(input) {
+        if let Some(rest) = rule::unread(input, first) {
             return self.skip(rest);
         }
         let keyword = match first {
@@ -167,7 +163,9 @@ impl Lexer<'_> {
         if keyword.is_some() {
             return keyword;
         }
-        if let Ok((rest, _)) = rule::spaced("state")(input) {
+        if matches!(first, b's' | b'S')
+            && let Ok((rest, _)) = rule::spaced("state")(input)
+        {
             self.state_keyword(rest);
             return None;
         }

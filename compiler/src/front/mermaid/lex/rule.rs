@@ -60,6 +60,19 @@ pub(crate) fn space1(input: &str) -> Match<'_> {
     take_while1(is_space).parse(input)
 }
 
+/// Matches what makes no token between statements, blanks or a comment, and returns the rest.
+///
+/// `first` is the first byte of the input, which nearly always tells that there is neither.
+pub(crate) fn unread(input: &str, first: u8) -> Option<&str> {
+    let found = match first {
+        b'\t'..=b'\r' | b' ' => space1(input),
+        b'#' | b'%' => comment(input),
+        _ if first.is_ascii() => return None,
+        _ => space1(input),
+    };
+    found.ok().map(|(rest, _)| rest)
+}
+
 /// Matches blanks that don't end the line.
 pub(crate) fn blank1(input: &str) -> Match<'_> {
     take_while1(|c| c != '\n' && is_space(c)).parse(input)
@@ -114,7 +127,11 @@ pub(crate) fn quoted(input: &str) -> Match<'_> {
 
 /// Matches an id before it is cut at `%%`: INITIAL rule 26.
 pub(crate) fn id(input: &str) -> Match<'_> {
-    take_while1(is_id).parse(input)
+    let end = input.find(|c| !is_id(c)).unwrap_or(input.len());
+    match input.split_at_checked(end) {
+        Some((matched, rest)) if end > 0 => Ok((rest, matched)),
+        _ => Err(nom::Err::Error(())),
+    }
 }
 
 /// Matches a label with its colon: INITIAL rule 27.

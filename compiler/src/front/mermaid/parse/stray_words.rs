@@ -38,18 +38,22 @@ impl Parser<'_> {
 
     /// Reports the stray words of the current line.
     pub(super) fn report_strays(&mut self) {
-        let entries = std::mem::take(&mut self.strays.entries);
-        if self.strays.silent == Some(self.strays.line) {
-            return;
+        let mut entries = std::mem::take(&mut self.strays.entries);
+        let is_silent = self.strays.silent == Some(self.strays.line);
+        if !is_silent && !self.report_foreign_arrow(&entries) {
+            self.report_words(&entries);
         }
-        if self.report_foreign_arrow(&entries) {
-            return;
-        }
+        entries.clear();
+        self.strays.entries = entries;
+    }
+
+    /// Reports the words among the statements of a line that were hardly meant as states.
+    fn report_words(&mut self, entries: &[(LineEntry, Range<usize>)]) {
         let alone = entries.len() == 1;
         let mut words: Option<Range<usize>> = None;
         let mut piped = false;
         let mut divided = false;
-        for (what, range) in &entries {
+        for (what, range) in entries {
             match what {
                 LineEntry::Mention => {
                     let start = words.as_ref().map_or(range.start, |words| words.start);
