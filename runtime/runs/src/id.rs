@@ -156,7 +156,7 @@ impl RunId {
         })
     }
 
-    /// Makes a new id that names the workflow, such as `ship-4f1c9a07`.
+    /// Makes a new id for people to type: it names the workflow, such as `ship-4f1c9a07`.
     ///
     /// Collisions are rare, not impossible.
     #[must_use]
@@ -168,6 +168,8 @@ impl RunId {
     }
 
     /// Returns the id for the run of a workflow that a key starts: always the same one.
+    ///
+    /// Where callers could choose the same key, it has to hold what tells them apart, too.
     #[must_use]
     pub fn for_workflow_and_key(workflow: &str, key: &str) -> Self {
         let sum = crate::hash::Hash::digest(format!("{workflow}\n{key}").as_bytes()).to_string();
@@ -175,7 +177,7 @@ impl RunId {
         Self(format!("{}-{end}", stem(workflow)))
     }
 
-    /// Makes a unique id: a UUID of version 7, so that ids sort by their time of creation.
+    /// Makes a unique id for programs: a UUID of version 7, so that ids sort by their time of creation.
     #[must_use]
     pub fn random() -> Self {
         Self(uuid::Uuid::now_v7().to_string())

@@ -1,7 +1,9 @@
-//! Internal events: those that a run raises itself, and that nobody can send.
+//! Internal events of runs: those that a run raises itself, under names that specs use in their transitions.
 //!
-//! Deliberately not here: raising them. An answer raises one in `runs/answer.rs`, a request's end in `runs/timers.rs`, an
-//! unknown name in `runs/send.rs`.
+//! Nobody can send them. Nor can anybody send the machine's own, such as timers: they aren't `EventKind::Named`.
+//!
+//! Deliberately not here: raising them. An answer raises one in `runs/answer.rs`, a request's end in `runs/follow.rs`; an
+//! unknown name becomes one in `legality.rs`.
 
 /// The event that catches names that the machine doesn't have, where a state has `safe_next`.
 pub(crate) const UNKNOWN: &str = "error.unknown_event";
@@ -15,7 +17,7 @@ pub(crate) const SENT_BACK: &str = "changes_requested";
 /// The event that an expired request raises.
 pub(crate) const EXPIRED: &str = "request.expired";
 
-/// Returns when a run raises an internal event; none for an event that can be sent.
+/// Returns when a run raises one of its internal events; none for any other event.
 ///
 /// ```
 /// use statemark_runs::raised_when;

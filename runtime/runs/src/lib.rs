@@ -18,7 +18,7 @@
 //! - A run continues under the table that it started with: the table's bytes are stored by their hash.
 //!
 //! Deliberately not here: compiling (workflows come as tables), carrying out effects (a step names them, with a key that
-//! reveals a repetition), and locks (an order that lost a race is decided again).
+//! reveals a repetition), and locks (an operation that lost a race is decided again).
 
 pub mod body;
 pub mod check;

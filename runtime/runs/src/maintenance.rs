@@ -16,7 +16,7 @@ mod verify;
 
 pub use export::{Exported, FORMAT, export};
 pub use import::{ImportError, Imported, import, import_with};
-pub use migrate::{Moved, migrate};
+pub use migrate::{Copied, migrate};
 pub use prune::{Prune, Pruned, prune};
 pub use verify::{Difference, Verified, verify};
 
@@ -73,11 +73,10 @@ fn all_runs(store: &dyn Store) -> Result<Vec<Head>, StoreError> {
     let mut sorted = Vec::with_capacity(heads.len());
     while let Some((_, head)) = heads.pop_first() {
         let mut lineage = vec![head];
-        // A run's ancestors come before it.
-        while let Some(parent) = lineage.last().and_then(|head| head.forked.as_ref())
-            && let Some(parent) = heads.remove(&parent.0)
+        while let Some((origin, _)) = lineage.last().and_then(|head| head.forked.as_ref())
+            && let Some(origin) = heads.remove(origin)
         {
-            lineage.push(parent);
+            lineage.push(origin);
         }
         sorted.extend(lineage.into_iter().rev());
     }
@@ -87,14 +86,14 @@ fn all_runs(store: &dyn Store) -> Result<Vec<Head>, StoreError> {
 /// Returns a run and the runs that it was forked from, the oldest first.
 fn lineage(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
     let mut lineage = vec![store.head(run)?];
-    while let Some((parent, _)) = lineage.last().and_then(|head| head.forked.clone()) {
-        lineage.push(store.head(&parent)?);
+    while let Some((origin, _)) = lineage.last().and_then(|head| head.forked.clone()) {
+        lineage.push(store.head(&origin)?);
     }
     lineage.reverse();
     Ok(lineage)
 }
 
-/// Returns the lineage of a run and of its descendants, each run after its origin.
+/// Returns the lineage of a run and of its children, theirs too, each run after its origin.
 fn family(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
     let mut family: Vec<Head> = Vec::new();
     let (mut known, mut visited) = (BTreeSet::new(), BTreeSet::new());

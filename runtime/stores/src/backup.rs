@@ -2,7 +2,7 @@
 //!
 //! Two stores must never act on one run, so the copy sleeps: nobody holds a lease in it, tokens of leases that were held
 //! are worthless, its timers are claimed for ever, and nothing is written to its runs. [`SqliteStore::wake`] makes it a
-//! store that acts; or its runs are [moved](statemark_runs::maintenance::migrate()) to another store, where their timers are armed anew.
+//! store that acts; or its runs are [copied](statemark_runs::maintenance::migrate()) to another store, where their timers are armed anew.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

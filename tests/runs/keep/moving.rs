@@ -17,7 +17,7 @@ fn runs_move_from_store_to_store() {
     let store = filled(in_memory());
     let (other, _) = in_a_file();
     let moved = migrate(&*store, &*other, &mut ignore_progress).unwrap();
-    assert_eq!(moved.to_string(), "moved 3 runs, 8 records");
+    assert_eq!(moved.to_string(), "copied 3 runs, 8 records");
     let moved = migrate(&*store, &*other, &mut ignore_progress).unwrap();
     assert_eq!(
         moved.to_string(),

@@ -7,15 +7,17 @@ use crate::actor::Role;
 use crate::hash::Hash;
 
 /// A revision of an artifact.
+///
+/// A later record with the same name and revision takes its place: that is how a stage changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     /// Its name, unique in the run.
     pub name: String,
     /// The number of the revision, from 1.
     pub revision: u64,
-    /// Its present stage.
+    /// Its stage from this record on.
     pub stage: Stage,
-    /// The hash of its content in the store.
+    /// The hash of its content in the store; none for a file that was registered by its path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Hash>,
     /// The size of its content. Unit: bytes.
@@ -33,7 +35,7 @@ pub struct Artifact {
     /// Its kind, in the words of the caller who registered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// True for the diagram of a subflow.
+    /// True for a diagram of a [`Subflow`](super::Subflow), as its reporter says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub subflow: bool,
     /// The feature of a project that it is about.

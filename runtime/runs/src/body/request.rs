@@ -8,7 +8,7 @@ use super::event::Cause;
 use crate::actor::Role;
 use crate::phrase::with_reason;
 
-/// The kind of answer.
+/// The kind of answer that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
@@ -120,7 +120,7 @@ impl Resolution {
 pub struct Resolved {
     /// The request's id.
     pub request: String,
-    /// The way.
+    /// The way in which it ended.
     pub resolution: Resolution,
     /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ pub struct Resolved {
     /// A comment on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// True if somebody passed on a person's answer.
+    /// True if the caller passed on a person's answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub relayed: bool,
     /// True if it came through a channel that the asker's own client controls.

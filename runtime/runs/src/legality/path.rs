@@ -86,6 +86,8 @@ impl Legality<'_> {
     }
 
     /// Returns the name under which an event can bring a field.
+    ///
+    /// `event.x` is a field of its own data; another is one of the context, which its data may be merged into.
     pub(crate) fn sendable(&self, event: &str, field: &str) -> Option<String> {
         if let Some(own) = field.strip_prefix("event.") {
             return Some(own.to_owned());
@@ -115,11 +117,12 @@ pub(crate) fn takers(table: &Table, event: &str) -> Vec<StateId> {
         .transitions()
         .filter(|(transition, _)| table.triggers(*transition).contains(&event));
     let mut takers: Vec<StateId> = triggered.map(|(_, row)| row.source).collect();
+    // Transitions are sorted by source.
     takers.dedup();
     takers
 }
 
-/// Returns how many more transitions it takes, at least, until one of the states is active.
+/// Returns the least number of transitions after this one until one of the states is active.
 ///
 /// Guards aren't asked, and whatever a state may contain counts as entered with it: so this says which event leads nearer,
 /// not that the rest of the path is open.

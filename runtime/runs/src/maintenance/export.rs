@@ -74,7 +74,10 @@ impl fmt::Display for Exported {
     }
 }
 
-/// Writes all runs, or one with its ancestors and descendants. Unit of progress: records.
+/// Writes all runs, or one with its family. Unit of progress: records.
+///
+/// The family is the run and its children, theirs too, and what any of them was forked from: not its parent, and not its
+/// forks.
 ///
 /// # Errors
 ///

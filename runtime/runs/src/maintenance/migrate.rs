@@ -12,9 +12,9 @@ use super::{OnProgress, Progress, counted};
 use crate::id::RunId;
 use crate::store::{Store, StoreError};
 
-/// The report on runs copied to another store. The source store is unchanged.
+/// The report of a migration between stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Moved {
+pub struct Copied {
     /// The runs that are new in the target store, in the order of writing.
     pub new: Vec<RunId>,
     /// The runs that the target store had already.
@@ -23,10 +23,10 @@ pub struct Moved {
     pub records: usize,
 }
 
-impl fmt::Display for Moved {
+impl fmt::Display for Copied {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (new, same) = (counted(self.new.len(), "run"), self.same.len());
-        write!(out, "moved {new}, {}", counted(self.records, "record"))?;
+        write!(out, "copied {new}, {}", counted(self.records, "record"))?;
         match same {
             0 => Ok(()),
             same => write!(out, "; {same} were there already"),
@@ -36,7 +36,8 @@ impl fmt::Display for Moved {
 
 /// Copies all runs of a store into another, each whole or not at all. Unit of progress: records.
 ///
-/// Called again, it copies what is still missing. Leases aren't copied: a run's driver acquires a new one.
+/// The source store is unchanged. Called again, it copies what is still missing. Leases aren't copied: a run's driver
+/// acquires a new one.
 ///
 /// # Errors
 ///
@@ -45,19 +46,19 @@ pub fn migrate(
     from: &dyn Store,
     to: &dyn Store,
     on_progress: OnProgress<'_>,
-) -> Result<Moved, StoreError> {
-    let mut moved = Moved::default();
+) -> Result<Copied, StoreError> {
+    let mut copied = Copied::default();
     let heads = super::all_runs(from)?;
     let mut progress = Progress::new(heads.iter().map(own_records).sum());
     for head in heads {
         let bundle = read_intact(from, head, &mut progress, on_progress)?;
         match bundle.put(to)? {
             Put::New => {
-                moved.records += bundle.records.len();
-                moved.new.push(bundle.head.run);
+                copied.records += bundle.records.len();
+                copied.new.push(bundle.head.run);
             }
-            Put::Same => moved.same.push(bundle.head.run),
+            Put::Same => copied.same.push(bundle.head.run),
         }
     }
-    Ok(moved)
+    Ok(copied)
 }

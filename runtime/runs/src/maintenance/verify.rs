@@ -117,11 +117,10 @@ struct RunVerifier<'a> {
     on_progress: OnProgress<'a>,
 }
 
-/// The state of the verified records, which the fold caches are compared with.
+/// The state of the verified records, and the fold caches that are still to be compared with it.
 struct Replay {
-    /// None after a record that can't be applied.
-    state: Option<RunState>,
-    /// The records that the fold caches go up to, the first at the end.
+    state: RunState,
+    /// The records that the fold caches go up to, the next at the end.
     caches: Vec<u64>,
 }
 
@@ -158,31 +157,32 @@ impl RunVerifier<'_> {
 
     fn verify(&mut self) -> Result<(), StoreError> {
         self.verified.runs += 1;
-        if let Some((parent, at)) = &self.head.forked
-            && let Some(parent) = self.report_damage(None, self.store.head(parent))?
-            && parent.seq < *at
+        if let Some((origin, at)) = &self.head.forked
+            && let Some(origin) = self.report_damage(None, self.store.head(origin))?
+            && origin.seq < *at
         {
             self.report(
                 Some(*at),
-                format!("it is run `{}`'s, which is shorter", parent.run),
+                format!("it is run `{}`'s, which is shorter", origin.run),
             );
         }
         let mut replay = Replay {
-            state: Some(RunState::default()),
+            state: RunState::default(),
             caches: Vec::new(),
         };
-        let mut before = Some(self.head.seq);
-        while let Some(upto) = before {
+        // The store finds the last one up to a record.
+        let mut next = Some(self.head.seq);
+        while let Some(upto) = next {
             let cache = self.store.fold_cache(&self.head.run, upto);
             let seq = self
                 .report_damage(None, cache)?
                 .flatten()
                 .map(|(seq, _)| seq);
             replay.caches.extend(seq);
-            before = seq.and_then(|seq| seq.checked_sub(1));
+            next = seq.and_then(|seq| seq.checked_sub(1));
         }
         if self.verify_chain(&mut replay)? {
-            self.verify_summary(replay)?;
+            self.verify_summary(&replay.state);
         }
         Ok(())
     }
@@ -209,7 +209,8 @@ impl RunVerifier<'_> {
                 }
                 prev = record.hash();
                 updated = record.time;
-                self.verify_caches(replay, record)?;
+                self.apply(record, &mut replay.state)?;
+                self.verify_cache(record, replay)?;
             }
             self.progress.add(page.len() as u64, &mut *self.on_progress);
             if page.is_empty() {
@@ -291,21 +292,25 @@ impl RunVerifier<'_> {
         Ok(())
     }
 
-    /// Applies a record to the state, and compares it with the fold cache after that record.
-    fn verify_caches(&mut self, replay: &mut Replay, record: &Record) -> Result<(), StoreError> {
+    /// Applies a verified record to the state of those before it.
+    fn apply(&self, record: &Record, state: &mut RunState) -> Result<(), StoreError> {
         let run = &self.head.run;
         if LiveRecords::rewind_target(record).is_some() {
-            replay.state = Some(state::replay(self.store, run, Some(record.seq))?);
-        } else if let Some(state) = &mut replay.state
-            && state.apply(record).is_err()
-        {
-            replay.state = None;
+            // Caches aren't read here: they are what is verified.
+            *state = state::replay(self.store, run, Some(record.seq))?;
+            return Ok(());
         }
+        let applied = state.apply(record);
+        applied.map_err(|error| state::unreadable_record(run, record, &error))
+    }
+
+    /// Verifies the fold cache after a record, if there is one.
+    fn verify_cache(&mut self, record: &Record, replay: &mut Replay) -> Result<(), StoreError> {
         if replay.caches.last() != Some(&record.seq) {
             return Ok(());
         }
         replay.caches.pop();
-        let cache = self.store.fold_cache(run, record.seq);
+        let cache = self.store.fold_cache(&self.head.run, record.seq);
         let Some(Some((seq, bytes))) = self.report_damage(None, cache)? else {
             return Ok(());
         };
@@ -316,7 +321,7 @@ impl RunVerifier<'_> {
             state::Cached::OtherVersion => true,
             state::Cached::Damaged => false,
             state::Cached::State(cached, last) => {
-                last == record.hash() && replay.state.as_ref().is_none_or(|state| *state == *cached)
+                last == record.hash() && replay.state == *cached
             }
         };
         if !is_right {
@@ -326,16 +331,9 @@ impl RunVerifier<'_> {
     }
 
     /// Verifies the summary against the records.
-    fn verify_summary(&mut self, replay: Replay) -> Result<(), StoreError> {
-        let state = match replay.state {
-            Some(state) => Ok(state),
-            None => state::replay(self.store, &self.head.run, Some(self.head.seq)),
-        };
-        if let Some(state) = self.report_damage(None, state)?
-            && state.summary() != self.head.summary
-        {
+    fn verify_summary(&mut self, state: &RunState) {
+        if state.summary() != self.head.summary {
             self.report(None, "its summary in lists isn't what its records say");
         }
-        Ok(())
     }
 }

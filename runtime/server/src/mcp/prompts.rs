@@ -1,4 +1,4 @@
-//! `prompts/list` and `prompts/get`.
+//! `prompts/list` and `prompts/get`, for the prompts of `prompt.rs`.
 
 use rmcp::model::{
     CacheScope, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
@@ -11,7 +11,7 @@ use super::Server;
 use super::pages::page;
 use crate::prompt;
 
-/// The lifetime of the list. Unit: milliseconds. Why: specs may change at any time.
+/// The lifetime of the list. Unit: milliseconds. Why: each spec has a prompt, and specs may change at any time.
 const LIFETIME: u64 = 5_000;
 
 /// Lists a page of the prompts.
