@@ -1,6 +1,6 @@
-//! Internal events of runs: those that a run raises itself, under names that specs use in their transitions.
+//! Internal events of runs: those that a run raises itself.
 //!
-//! Nobody can send them. Nor can anybody send the machine's own, such as timers: they aren't `EventKind::Named`.
+//! Specs use their names in transitions. Nobody can send them. Nor can anybody send the machine's own, such as timers: they aren't `EventKind::Named`.
 //!
 //! Deliberately not here: raising them. An answer raises one in `runs/answer.rs`, a request's end in `runs/follow.rs`; an
 //! unknown name becomes one in `legality.rs`.

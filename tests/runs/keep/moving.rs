@@ -21,7 +21,7 @@ fn runs_move_from_store_to_store() {
     let moved = migrate(&*store, &*other, &mut ignore_progress).unwrap();
     assert_eq!(
         moved.to_string(),
-        "moved 0 runs, 0 records; 3 were there already"
+        "copied 0 runs, 0 records; 3 were there already"
     );
     let (back, _) = in_memory();
     migrate(&*other, &*back, &mut ignore_progress).unwrap();

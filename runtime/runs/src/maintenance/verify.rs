@@ -320,9 +320,7 @@ impl RunVerifier<'_> {
             // Nobody reads another version's.
             state::Cached::OtherVersion => true,
             state::Cached::Damaged => false,
-            state::Cached::State(cached, last) => {
-                last == record.hash() && replay.state == *cached
-            }
+            state::Cached::State(cached, last) => last == record.hash() && replay.state == *cached,
         };
         if !is_right {
             self.report(Some(seq), "its fold cache isn't what the records say");

@@ -11,7 +11,9 @@ use super::Server;
 use super::pages::page;
 use crate::prompt;
 
-/// The lifetime of the list. Unit: milliseconds. Why: each spec has a prompt, and specs may change at any time.
+/// The lifetime of the list. Unit: milliseconds.
+///
+/// Why: each spec has a prompt, and specs may change at any time.
 const LIFETIME: u64 = 5_000;
 
 /// Lists a page of the prompts.
