@@ -32,8 +32,12 @@ use serde_json::Value;
 
 use crate::actor::Role;
 
+/// A type that has a row in `for_each_kind`: nothing reads or writes one that has none.
+#[diagnostic::on_unimplemented(message = "`{Self}` has no row in `for_each_kind` of `body.rs`")]
+pub(crate) trait Listed {}
+
 /// The meaning of a kind of record.
-pub(crate) trait Kind {
+pub(crate) trait Kind: Listed {
     /// Names of the fields with hashes of blobs that must exist: one, or a map of them.
     const BLOBS: &[&str];
 
@@ -139,6 +143,8 @@ macro_rules! bodies {
                 body: Value,
             },
         }
+
+        $(impl Listed for $type {})*
 
         impl Body {
             /// All kinds that this version knows.

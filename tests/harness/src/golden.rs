@@ -11,6 +11,13 @@ pub fn root() -> PathBuf {
     root.unwrap_or(own).to_path_buf()
 }
 
+/// Reports whether a text has a name that doesn't begin a longer one.
+pub fn mentions(text: &str, name: &str) -> bool {
+    let continues = |next: char| next.is_alphanumeric() || next == '_' || next == '-';
+    text.match_indices(name)
+        .any(|(at, found)| !text[at + found.len()..].starts_with(continues))
+}
+
 /// Returns every file under a folder, sorted.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = BTreeSet::new();

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Trial};
 
-pub use self::golden::{compare, files, first_difference, is_update, relative, root};
+pub use self::golden::{compare, files, first_difference, is_update, mentions, relative, root};
 
 /// A file that is a test.
 #[derive(Debug, Clone)]
