@@ -14,8 +14,10 @@ pub fn root() -> PathBuf {
 /// Reports whether a text has a name that doesn't begin a longer one.
 pub fn mentions(text: &str, name: &str) -> bool {
     let continues = |next: char| next.is_alphanumeric() || next == '_' || next == '-';
-    text.match_indices(name)
-        .any(|(at, found)| !text[at + found.len()..].starts_with(continues))
+    text.match_indices(name).any(|(at, found)| {
+        let rest = text.get(at + found.len()..);
+        rest.is_some_and(|rest| !rest.starts_with(continues))
+    })
 }
 
 /// Returns every file under a folder, sorted.
