@@ -94,7 +94,7 @@ fn label_guard(
     let mut guards: Vec<Expression> = Vec::with_capacity(labels.len());
     for label in labels {
         let mut resolver = Resolver::new(draft, context);
-        guards.extend(resolver.text(&label.text, || label.written(), asked));
+        guards.extend(resolver.text(&label.text, || label.to_written(), asked));
     }
     if guards.len() == 1 {
         return guards.pop();

@@ -55,7 +55,7 @@ pub struct GuardText {
 impl GuardText {
     /// Returns the text with the way back to the file.
     #[must_use]
-    pub fn written(&self) -> Written {
+    pub fn to_written(&self) -> Written {
         Written::in_label(&self.text, self.is_verbatim)
     }
 }

@@ -228,7 +228,9 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     start..start + kept.trim_end().len()
 }
 
-/// Returns the offset of some bytes in a text. In one as short as a label, no search is faster than comparing.
+/// Returns the offset of some bytes in a text.
+///
+/// In one as short as a label, no search is faster than comparing.
 fn find(text: &str, bytes: &[u8]) -> Option<usize> {
     let mut windows = text.as_bytes().windows(bytes.len());
     windows.position(|window| window == bytes)
