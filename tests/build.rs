@@ -20,7 +20,7 @@ use statemark_compiler::valid;
 use random::Shape;
 
 /// How many machines are written. Unit: machines. Why: together they compile in some ten seconds.
-const MACHINES: usize = 40;
+const MACHINES: usize = 48;
 
 /// Random guards say things twice, and in more words than they need.
 const ALLOWED: &str = "#[allow(unused_parens, reason = \"chance\")]";

@@ -28,6 +28,7 @@ mod facts;
 mod file;
 mod layout;
 mod machine;
+mod places;
 mod step;
 mod tokens;
 mod types;

@@ -56,7 +56,8 @@ pub(crate) trait Chart: Tree {
         true
     }
 
-    /// Visits the histories below the domain, whose descendants end before `end`.
+    /// Visits the histories of states below the domain, whose descendants end before `end`.
+    /// Those of the domain itself aren't among them: it stays active.
     /// `visit` gets each one's parent, the history, and true if it is deep.
     fn histories(
         &self,
@@ -68,6 +69,7 @@ pub(crate) trait Chart: Tree {
             if let Some(node) = self.node(state)
                 && node.kind.is_history()
                 && let Some(parent) = node.parent
+                && parent > domain
             {
                 visit(parent, state, node.kind == StateKind::DeepHistory);
             }

@@ -8,12 +8,14 @@
 //! nowhere are passed over, so that nothing here panics or loops for ever.
 
 mod data;
+mod places;
 mod walk;
 
 pub use self::data::{
     Free, Plain, String, Vec, among, at, datum, fit, holds, is_true, length, load, narrow, object,
     operand, restore, store, within,
 };
+pub use self::places::{PlaceRow, Position};
 pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot, states};
 pub use crate::words::same_words;
 

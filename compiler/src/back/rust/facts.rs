@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Span};
 
 use super::layout::{Data, Payload, is_of_event, is_read};
+use super::places::Places;
 use crate::arena::Handle;
 use crate::ir::{
     Action, ActionKind, Event, Expression, ExpressionKind, Field, Machine, State, StateKind, Timer,
@@ -101,6 +102,8 @@ pub(super) struct Facts<'m> {
     pub(super) assigns: bool,
     /// True if it has parallel states or history, so that it may be in several states at once.
     pub(super) has_regions: bool,
+    /// The places of a machine with regions that is written out by them.
+    pub(super) places: Option<Places>,
     /// For each leaf, in order: each event with a transition that it may take, in the order of selection.
     /// Empty where the machine is walked.
     arms: Vec<Vec<Reaction>>,
@@ -183,11 +186,15 @@ impl<'m> Facts<'m> {
                 .iter()
                 .any(|(_, action)| is_assignment(action)),
             has_regions: has_regions(machine),
+            places: None,
             arms: Vec::new(),
             data,
         };
         facts.starts_at_rest = facts.rests_after_start();
         facts.flatten();
+        if facts.has_regions && !facts.is_large && facts.data.is_none() && !changes_more(machine) {
+            facts.places = Places::find(machine);
+        }
         facts
     }
 
@@ -553,10 +560,15 @@ const fn is_assignment(action: &Action) -> bool {
 }
 
 fn is_plain(machine: &Machine) -> bool {
+    !has_regions(machine) && !changes_more(machine)
+}
+
+/// Returns true if steps may change more than what is active, or act by a condition.
+fn changes_more(machine: &Machine) -> bool {
     let mut actions = machine.actions.iter();
     let conditional = actions
         .any(|(_, action)| is_assignment(action) || matches!(action.kind, ActionKind::If { .. }));
-    !has_regions(machine) && !conditional && machine.timers.is_empty()
+    conditional || !machine.timers.is_empty()
 }
 
 fn supers(machine: &Machine) -> Vec<Handle<State>> {

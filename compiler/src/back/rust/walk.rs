@@ -5,6 +5,7 @@
 //! The algorithm is [`statemark_runtime::generated::Rows`], which is the table engine's, so that both do the same whatever
 //! is active. Here is the struct `Machine` around it.
 
+mod placed;
 mod rows;
 
 use proc_macro2::TokenStream;
@@ -17,6 +18,22 @@ use super::machine::{self, queue_value, restore_docs};
 use super::tokens::doc;
 use super::types::{host, state};
 
+/// Returns where a machine keeps what is active: the field, its type, and its value as a configuration.
+fn held(facts: &Facts<'_>) -> [TokenStream; 3] {
+    if facts.places.is_some() {
+        return [
+            quote!(position),
+            quote!(runtime::generated::Position),
+            quote!(self.position.configuration(&ROWS, PLACES)),
+        ];
+    }
+    [
+        quote!(configuration),
+        quote!(runtime::Configuration),
+        quote!(self.configuration),
+    ]
+}
+
 /// Writes the rows, the callbacks and the machine.
 pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
     let rows = rows::write(facts);
@@ -26,7 +43,8 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
     let machine = write_machine(facts);
     let active = facts.has_regions.then(|| state::write_configuration(facts));
     let undo = actions::undo(facts);
-    quote!(#timers #active #machine #rows #guarding #content #undo)
+    let places = facts.places.as_ref().map(placed::rows);
+    quote!(#timers #active #machine #rows #places #guarding #content #undo)
 }
 
 /// Writes `Machine`.
@@ -51,6 +69,12 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
         .then(|| quote!(queue: runtime::generated::Queue<runtime::EventId>,));
     let accessors = machine::accessors(facts);
     let snapshot = snapshot(facts);
+    let [held, kind, _] = held(facts);
+    let ended = if facts.places.is_some() {
+        quote!(self.position.is_ended(&ROWS, PLACES))
+    } else {
+        quote!(ROWS.is_ended(&self.configuration))
+    };
     let events = if facts.is_plain {
         quote!(self.state().events())
     } else {
@@ -60,7 +84,7 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
         #[doc = #needs]
         #[derive(Clone, Debug)]
         pub struct Machine<H #default> {
-            configuration: runtime::Configuration,
+            #held: #kind,
             #queue
             #fields
             #sent
@@ -83,7 +107,7 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
             /// Returns true if the machine has ended. It then refuses every event.
             #[must_use]
             pub fn is_ended(&self) -> bool {
-                ROWS.is_ended(&self.configuration)
+                #ended
             }
 
             #accessors
@@ -102,8 +126,11 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
         let undo = undo.map(|_| quote!(undo: Vec::new(),));
         quote!(context, #undo #nothing)
     });
+    let [held, _, configuration] = held(facts);
+    let found = found(facts);
     let value = quote! {
-        Ok(Self { configuration, #queue #values host })
+        #found
+        Ok(Self { #held, #queue #values host })
     };
     let kept = restore_docs(facts);
     let errors = quote! {
@@ -134,7 +161,7 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
         /// Returns a snapshot of the machine with what its histories have recorded, to be stored.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
-            Snapshot::new(BEHAVIOR, &self.configuration)
+            Snapshot::new(BEHAVIOR, &#configuration)
         }
 
         #kept
@@ -144,6 +171,13 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
             #value
         }
     }
+}
+
+/// Writes how a configuration becomes what the machine keeps.
+fn found(facts: &Facts<'_>) -> Option<TokenStream> {
+    facts.places.as_ref().map(|_| {
+        quote!(let position = runtime::generated::Position::new(PLACES, configuration);)
+    })
 }
 
 /// Writes `can`.
@@ -156,23 +190,41 @@ fn can(facts: &Facts<'_>) -> TokenStream {
     } else {
         quote!(|_| true)
     };
+    let [_, _, configuration] = held(facts);
+    let walked = quote!(ROWS.can(&#configuration, event.id(), #holds));
+    let places = facts.places.as_ref();
+    let body = places.map(|places| placed::can(facts, places, &walked));
+    let body = body.unwrap_or(walked);
     quote! {
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
-            ROWS.can(&self.configuration, event.id(), #holds)
+            #body
         }
     }
 }
 
 /// Writes `states`, or `state` where one is active at a time, and other questions about what is active.
 fn locations(facts: &Facts<'_>) -> TokenStream {
+    let is_active = |state: &TokenStream| {
+        if facts.places.is_some() {
+            quote!(self.position.is_active(&ROWS, PLACES, #state))
+        } else {
+            quote!(ROWS.is_active(&self.configuration, #state))
+        }
+    };
+    let leaves = if facts.places.is_some() {
+        quote!(self.position.leaves(PLACES))
+    } else {
+        quote!(self.configuration.leaves())
+    };
     let is_in = (!facts.is_flat()).then(|| {
+        let is_active = is_active(&quote!(outer.id()));
         quote! {
             /// Returns true if the machine is in a state inside `outer`.
             #[must_use]
             pub fn is_in(&self, outer: Super) -> bool {
-                ROWS.is_active(&self.configuration, outer.id())
+                #is_active
             }
         }
     });
@@ -180,7 +232,7 @@ fn locations(facts: &Facts<'_>) -> TokenStream {
         quote! {
             /// Returns the active states, one for each region, in the order of the spec.
             pub fn states(&self) -> impl Iterator<Item = State> + '_ {
-                self.configuration.leaves().filter_map(State::from_id)
+                #leaves.filter_map(State::from_id)
             }
         }
     });
@@ -196,22 +248,22 @@ fn locations(facts: &Facts<'_>) -> TokenStream {
         }
     });
     let configuration = facts.has_regions.then(|| {
+        let is_active = is_active(&quote!(runtime::StateId::new(id)));
         quote! {
             /// Returns what is active, with a choice for each region.
             #[must_use]
             pub fn configuration(&self) -> Configuration {
-                Configuration::read(&|id| {
-                    ROWS.is_active(&self.configuration, runtime::StateId::new(id))
-                })
+                Configuration::read(&|id| #is_active)
             }
         }
     });
     let is_at = (!facts.is_plain).then(|| {
+        let is_active = is_active(&quote!(state.id()));
         quote! {
             /// Returns true if that state is active.
             #[must_use]
             pub fn is_at(&self, state: State) -> bool {
-                ROWS.is_active(&self.configuration, state.id())
+                #is_active
             }
         }
     });
@@ -289,6 +341,23 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
     let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
     let start = start(facts, begin.as_ref(), back.as_ref());
     let send_with = machine::send_with(facts);
+    let step = match &facts.places {
+        Some(places) => placed::step(facts, places),
+        None => quote!(self.step(event.id(), observer)),
+    };
+    let inline = facts.places.as_ref().map(|_| quote!(#[inline]));
+    let [held, _, _] = held(facts);
+    let (before, after) = if facts.places.is_some() {
+        (
+            quote! {
+                let mut configuration = position.configuration(&ROWS, PLACES);
+                let configuration = &mut configuration;
+            },
+            quote!(*position = runtime::generated::Position::new(PLACES, configuration.clone());),
+        )
+    } else {
+        Default::default()
+    };
     quote! {
         #start
 
@@ -297,6 +366,7 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
         /// # Errors
         ///
         #failure
+        #inline
         pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, runtime::StepError> {
             self.send_observed(event, &mut ())
         }
@@ -306,12 +376,13 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
         /// # Errors
         ///
         /// See [`Machine::send`].
+        #inline
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
             event: Event,
             observer: &mut O,
         ) -> Result<runtime::Outcome, runtime::StepError> {
-            self.step(event.id(), observer)
+            #step
         }
 
         #send_with
@@ -323,10 +394,12 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
             event: runtime::EventId,
             observer: &mut O,
         ) -> Result<runtime::Outcome, runtime::StepError> {
-            let Self { configuration, #queue #fields host } = self;
+            let Self { #held, #queue #fields host } = self;
+            #before
             #begin
             let mut acts = Acts { host: &mut *host, #passed #queue_passed };
             let outcome = ROWS.send(configuration, event, &mut acts, observer);
+            #after
             #queue_clear
             #rollback
             #clear
@@ -388,7 +461,9 @@ fn start(
         .has_raised
         .then(|| quote!(let mut queue = runtime::generated::Queue::new();));
     let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
-    let machine = quote!(Self { configuration, #queue #kept host });
+    let [held, _, _] = held(facts);
+    let found = found(facts);
+    let machine = quote!(Self { #held, #queue #kept host });
     let (configuration, machine) = if starts.can_fail {
         (quote!(let configuration = outcome?;), quote!(Ok(#machine)))
     } else {
@@ -406,6 +481,7 @@ fn start(
         let outcome = ROWS.start(&mut acts, observer);
         #rollback
         #configuration
+        #found
         #queue_clear
         #clear
         #machine
