@@ -3,8 +3,6 @@
 //! A verified [`Table`](crate::Table) is a chart, and so are the const rows of generated Rust. [`regions`](crate::regions) steps both.
 //! Deliberately not here: what a machine *does*. That is [`Content`](crate::regions::Content).
 
-use alloc::vec::Vec;
-
 use crate::bits;
 use crate::id::{EventId, ROOT, StateId, TransitionId};
 use crate::limits::MAX_DEPTH;
@@ -56,54 +54,77 @@ pub(crate) trait Chart: Tree {
         true
     }
 
-    /// Visits the histories of states below the domain, whose descendants end before `end`.
+    /// Returns what steps of machines with parallel states or history look up.
+    fn index(&self) -> RegionIndex<'_>;
+
+    /// Returns the state's own transitions that the event, or [`EVENTLESS`], triggers, in document order.
+    fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId>;
+}
+
+/// The answers that steps of machines with parallel states or history look up, derived from the rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RegionIndex<'c> {
+    /// One past the last row of each event in `reactions`; eventless transitions come after the last event.
+    pub reaction_ends: &'c [u32],
+    /// The states that have transitions for an event: the index of a word of 64 states, and those states as its bits.
+    pub reactions: &'c [(u16, u64)],
+    /// The histories by their parents: parent, history, and true if it is deep.
+    pub histories: &'c [(u16, u16, bool)],
+    /// The states that act when they are exited, as bits.
+    /// Others are exited many at once, since nobody can see the order.
+    pub exit: &'c [u64],
+    /// The states that act when they are entered, by default or not, or that complete others.
+    pub entry: &'c [u64],
+    /// The states without children.
+    pub leaves: &'c [u64],
+}
+
+impl<'c> RegionIndex<'c> {
+    /// Returns the states that have transitions for the event, or for [`EVENTLESS`], in document order.
+    #[inline]
+    pub(crate) fn reactions(&self, event: EventId) -> &'c [(u16, u64)] {
+        let eventless = self.reaction_ends.len().saturating_sub(1);
+        let at = match event.index() {
+            at if at < eventless => at,
+            _ if event == EVENTLESS => eventless,
+            _ => return &[],
+        };
+        let end_of = |at: usize| self.reaction_ends.get(at).map_or(0, |&end| end as usize);
+        let rows = at.checked_sub(1).map_or(0, end_of)..end_of(at);
+        self.reactions.get(rows).unwrap_or_default()
+    }
+
+    /// Visits the states of a set that have transitions for the event, in document order.
+    #[inline]
+    pub(crate) fn sources(
+        &self,
+        active: &[u64],
+        event: EventId,
+        mut visit: impl FnMut(StateId),
+    ) {
+        for &(word, states) in self.reactions(event) {
+            let word = usize::from(word);
+            let active = active.get(word).copied().unwrap_or_default();
+            bits::states(word, active & states).for_each(&mut visit);
+        }
+    }
+
+    /// Visits the histories whose parents are below a domain, given with one past its last descendant.
     /// Those of the domain itself aren't among them: it stays active.
     /// `visit` gets each one's parent, the history, and true if it is deep.
-    fn histories(
+    #[inline]
+    pub(crate) fn histories(
         &self,
         (domain, end): (StateId, u16),
         mut visit: impl FnMut(StateId, StateId, bool),
     ) {
-        for raw in domain.raw().saturating_add(1)..end {
-            let state = StateId::new(raw);
-            if let Some(node) = self.node(state)
-                && node.kind.is_history()
-                && let Some(parent) = node.parent
-                && parent > domain
-            {
-                visit(parent, state, node.kind == StateKind::DeepHistory);
-            }
+        let all = self.histories;
+        let first = all.partition_point(|&(parent, ..)| parent <= domain.raw());
+        let below = all.iter().skip(first);
+        for &(parent, history, is_deep) in below.take_while(|row| row.0 < end) {
+            visit(StateId::new(parent), StateId::new(history), is_deep);
         }
     }
-
-    /// Returns the sets by which a step enters and exits many states at once, if the chart has them.
-    fn quiet(&self) -> Option<&Quiet> {
-        None
-    }
-
-    /// Returns the state's own transitions that the event, or [`EVENTLESS`], triggers, in document order.
-    fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId>;
-
-    /// Visits the states of a set that have transitions for the event, in document order.
-    /// The machine has parallel states or history.
-    fn sources(&self, active: &[u64], event: EventId, mut visit: impl FnMut(StateId)) {
-        for (word, &active) in active.iter().enumerate() {
-            bits::states(word, active)
-                .filter(|&state| self.triggered(state, event).next().is_some())
-                .for_each(&mut visit);
-        }
-    }
-}
-
-/// Sets of states that let a step enter and exit many at once, where nobody can see the order.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Quiet {
-    /// The states that act when they are exited.
-    pub(crate) exit: Vec<u64>,
-    /// The states that act when they are entered, by default or not, or that complete others.
-    pub(crate) entry: Vec<u64>,
-    /// The states without children.
-    pub(crate) leaves: Vec<u64>,
 }
 
 /// Returns the kind of the state.

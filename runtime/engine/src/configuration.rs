@@ -13,7 +13,7 @@ use core::fmt;
 
 use self::many::Many;
 use crate::bits;
-use crate::chart::{self, Chart, Quiet};
+use crate::chart::{self, Chart, RegionIndex};
 use crate::id::{ROOT, StateId};
 use crate::scratch::{Scratch, Undo};
 use crate::table::Table;
@@ -304,9 +304,13 @@ impl Configuration {
     ///
     /// The set lies in the words from the first number up to but without the last, and below one innermost active state.
     #[inline]
-    pub(crate) fn enter_quietly(&mut self, set: (usize, &[u64], usize), quiet: &Quiet) -> bool {
+    pub(crate) fn enter_quietly(
+        &mut self,
+        set: (usize, &[u64], usize),
+        index: RegionIndex<'_>,
+    ) -> bool {
         let many = self.many.as_mut();
-        many.is_some_and(|many| many.enter_quietly(set, quiet))
+        many.is_some_and(|many| many.enter_quietly(set, index))
     }
 
     /// Makes a state inactive. No descendant of it is active.

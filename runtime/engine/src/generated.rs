@@ -17,18 +17,27 @@ pub use self::data::{
 };
 pub use self::places::{PlaceRow, Position};
 pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot, states};
+pub use crate::chart::RegionIndex;
 pub use crate::words::same_words;
 
 use alloc::collections::VecDeque;
 use core::fmt;
 
+use crate::chart::Chart as _;
 use crate::error::StepError;
 use crate::host::Observer;
 use crate::id::{StateId, TransitionId};
 use crate::limits::{DEFAULT_STEP_LIMIT, MAX_RAISED};
+use crate::table::Table;
 
 /// Stands for *none* in rows: no event, no state.
 pub const NONE: u16 = u16::MAX;
+
+/// Returns what steps of a machine with parallel states or history look up, for its rows.
+#[must_use]
+pub fn index(table: &Table) -> RegionIndex<'_> {
+    table.index()
+}
 
 /// The events that a machine has raised and not yet taken.
 #[derive(Clone, Debug)]

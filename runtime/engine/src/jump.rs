@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use crate::chart::{self, Arrow, Chart, Node, Quiet, Tree};
+use crate::chart::{self, Arrow, Chart, Node, RegionIndex, Tree};
 use crate::configuration::Configuration;
 use crate::id::{EventId, ROOT, StateId, TransitionId};
 use crate::table::Table;
@@ -98,16 +98,8 @@ impl Chart for Jumping<'_> {
         self.table.has_eventless()
     }
 
-    fn histories(&self, below: (StateId, u16), visit: impl FnMut(StateId, StateId, bool)) {
-        self.table.histories(below, visit);
-    }
-
-    fn quiet(&self) -> Option<&Quiet> {
-        self.table.quiet()
-    }
-
-    fn sources(&self, active: &[u64], event: EventId, visit: impl FnMut(StateId)) {
-        self.table.sources(active, event, visit);
+    fn index(&self) -> RegionIndex<'_> {
+        self.table.index()
     }
 
     fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {

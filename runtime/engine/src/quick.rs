@@ -138,9 +138,9 @@ pub(crate) enum Concerned {
 pub(crate) fn concerned(table: &Table, configuration: &Configuration, event: EventId) -> Concerned {
     let active = configuration.active();
     let mut found = None;
-    for reaction in table.index.reactions(event) {
-        let word = usize::from(reaction.word);
-        let states = active.get(word).copied().unwrap_or_default() & reaction.states;
+    for &(word, states) in table.index.of_regions().reactions(event) {
+        let word = usize::from(word);
+        let states = active.get(word).copied().unwrap_or_default() & states;
         if states == 0 {
             continue;
         }

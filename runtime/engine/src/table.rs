@@ -94,8 +94,7 @@ use self::sections::{
     ActionRow, Constant, EventRow, Instruction, MergeKind, MergeRow, Sections, StateKind, StateRow,
     TimerRow, TransitionRow, list,
 };
-use crate::bits;
-use crate::chart::{Arrow, Chart, EVENTLESS, Node, Quiet, Tree};
+use crate::chart::{Arrow, Chart, EVENTLESS, Node, RegionIndex, Tree};
 use crate::id::{
     ActionId, EventId, FieldId, GuardId, ROOT, StateId, TextId, TimerId, TransitionId,
 };
@@ -430,35 +429,12 @@ impl Chart for Table {
 
     #[inline]
     fn has_eventless(&self) -> bool {
-        !self.index.reactions(EVENTLESS).is_empty()
+        !self.index().reactions(EVENTLESS).is_empty()
     }
 
     #[inline]
-    fn histories(
-        &self,
-        (domain, end): (StateId, u16),
-        mut visit: impl FnMut(StateId, StateId, bool),
-    ) {
-        let all = &self.index.histories;
-        let first = all.partition_point(|&(parent, ..)| parent <= domain);
-        let below = all.iter().skip(first);
-        for &(parent, history, is_deep) in below.take_while(|row| row.0.raw() < end) {
-            visit(parent, history, is_deep);
-        }
-    }
-
-    #[inline]
-    fn quiet(&self) -> Option<&Quiet> {
-        Some(&self.index.quiet)
-    }
-
-    #[inline]
-    fn sources(&self, active: &[u64], event: EventId, mut visit: impl FnMut(StateId)) {
-        for reaction in self.index.reactions(event) {
-            let word = usize::from(reaction.word);
-            let active = active.get(word).copied().unwrap_or_default();
-            bits::states(word, active & reaction.states).for_each(&mut visit);
-        }
+    fn index(&self) -> RegionIndex<'_> {
+        self.index.of_regions()
     }
 
     #[inline]

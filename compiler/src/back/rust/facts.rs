@@ -7,10 +7,12 @@
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span};
+use statemark_runtime::Table;
 
 use super::layout::{Data, Payload, is_of_event, is_read};
 use super::places::Places;
 use crate::arena::Handle;
+use crate::back::table;
 use crate::ir::{
     Action, ActionKind, Event, Expression, ExpressionKind, Field, Machine, State, StateKind, Timer,
     Transition,
@@ -102,6 +104,8 @@ pub(super) struct Facts<'m> {
     pub(super) assigns: bool,
     /// True if it has parallel states or history, so that it may be in several states at once.
     pub(super) has_regions: bool,
+    /// The table of a machine with regions, from which its rows take what steps look up.
+    pub(super) table: Option<Table>,
     /// The places of a machine with regions that is written out by them.
     pub(super) places: Option<Places>,
     /// For each leaf, in order: each event with a transition that it may take, in the order of selection.
@@ -186,14 +190,20 @@ impl<'m> Facts<'m> {
                 .iter()
                 .any(|(_, action)| is_assignment(action)),
             has_regions: has_regions(machine),
+            table: None,
             places: None,
             arms: Vec::new(),
             data,
         };
         facts.starts_at_rest = facts.rests_after_start();
         facts.flatten();
-        if facts.has_regions && !facts.is_large && facts.data.is_none() && !changes_more(machine) {
-            facts.places = Places::find(machine);
+        if facts.has_regions {
+            // INVARIANT: a machine that passed the checks has a table that verifies.
+            facts.table = statemark_runtime::verify(table::rows(machine)).ok();
+        }
+        if !facts.is_large && facts.data.is_none() && !changes_more(machine) {
+            let table = facts.table.as_ref();
+            facts.places = table.and_then(|table| Places::find(machine, table));
         }
         facts
     }

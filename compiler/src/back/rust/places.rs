@@ -16,7 +16,6 @@ use statemark_runtime::{
 };
 
 use crate::arena::Handle;
-use crate::back::table;
 use crate::ir::{Event, HostGuard, Machine};
 
 /// Most places of a machine that is written out by them.
@@ -93,15 +92,11 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Finds the places of a machine; none if they are too many, or aren't all that a step changes.
-    pub(super) fn find(machine: &Machine) -> Option<Self> {
-        if !machine.fields.is_empty() || !machine.timers.is_empty() {
-            return None;
-        }
-        let table = runtime::verify(table::rows(machine)).ok()?;
+    /// Finds the places of a machine; none if they are too many.
+    pub(super) fn find(machine: &Machine, table: &Table) -> Option<Self> {
         Explorer {
             machine,
-            table: &table,
+            table,
             numbers: BTreeMap::new(),
             found: Vec::new(),
             deeds: 0,

@@ -191,7 +191,10 @@ fn can(facts: &Facts<'_>) -> TokenStream {
         quote!(|_| true)
     };
     let [_, _, configuration] = held(facts);
-    let walked = quote!(ROWS.can(&#configuration, event.id(), #holds));
+    let walked = quote!({
+        let configuration = &#configuration;
+        ROWS.can(configuration, event.id(), #holds)
+    });
     let places = facts.places.as_ref();
     let body = places.map(|places| placed::can(facts, places, &walked));
     let body = body.unwrap_or(walked);

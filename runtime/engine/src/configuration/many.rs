@@ -7,7 +7,7 @@ use core::hash::{Hash, Hasher};
 
 use super::range;
 use crate::bits;
-use crate::chart::{self, Chart, Quiet};
+use crate::chart::{self, Chart, RegionIndex};
 use crate::id::{ROOT, StateId};
 use crate::scratch::{Scratch, Undo};
 
@@ -167,10 +167,10 @@ impl Many {
     pub(super) fn enter_quietly(
         &mut self,
         (from, set, to): (usize, &[u64], usize),
-        quiet: &Quiet,
+        index: RegionIndex<'_>,
     ) -> bool {
         let word = |set: &[u64], at: usize| set.get(at).copied().unwrap_or_default();
-        if (from..to).any(|at| word(set, at) & word(&quiet.entry, at) != 0) {
+        if (from..to).any(|at| word(set, at) & word(index.entry, at) != 0) {
             return false;
         }
         let mut place = None;
@@ -179,7 +179,7 @@ impl Many {
             if let Some(active) = self.active.get_mut(at) {
                 *active |= states;
             }
-            for leaf in bits::states(at, states & word(&quiet.leaves, at)) {
+            for leaf in bits::states(at, states & word(index.leaves, at)) {
                 // The innermost state around the set is the last leaf before it.
                 let next = place.unwrap_or_else(|| self.leaves.partition_point(|&it| it < leaf));
                 match next.checked_sub(1).and_then(|it| self.leaves.get_mut(it)) {

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use super::RestoreError;
-use crate::chart::{Arrow, Chart, Node, Tree};
+use crate::chart::{Arrow, Chart, Node, RegionIndex, Tree};
 use crate::configuration::Configuration;
 use crate::error::StepError;
 use crate::host::Observer;
@@ -60,6 +60,8 @@ pub struct Rows<const REGIONS: bool> {
     pub targets: &'static [StateId],
     /// True if any of them is eventless.
     pub has_eventless: bool,
+    /// What steps with parallel states or history look up; empty for a machine without.
+    pub index: RegionIndex<'static>,
 }
 
 impl<const REGIONS: bool> Tree for Rows<REGIONS> {
@@ -89,6 +91,11 @@ impl<const REGIONS: bool> Chart for Rows<REGIONS> {
     #[inline]
     fn has_eventless(&self) -> bool {
         self.has_eventless
+    }
+
+    #[inline]
+    fn index(&self) -> RegionIndex<'_> {
+        self.index
     }
 
     #[inline]

@@ -61,8 +61,7 @@ fn enter<C: Chart, K: Content, O: Observer>(
     let (from, to) = set.written;
     if set.transitions == 1
         && !observer.watches()
-        && let Some(quiet) = chart.quiet()
-        && configuration.enter_quietly((from, &set.states, to), quiet)
+        && configuration.enter_quietly((from, &set.states, to), chart.index())
     {
         return Ok(());
     }

@@ -23,15 +23,12 @@ pub(super) fn exit_states<C: Chart, K: Content, O: Observer>(
         Some((domain, chart.node(domain)?.end))
     });
     for below in domains.clone() {
-        chart.histories(below, |parent, history, is_deep| {
+        chart.index().histories(below, |parent, history, is_deep| {
             configuration.remember(chart, (parent, history, is_deep), undo);
         });
     }
     for (domain, end) in domains {
-        if !observer.watches()
-            && let Some(quiet) = chart.quiet()
-            && configuration.leave_quietly((domain, end), &quiet.exit)
-        {
+        if !observer.watches() && configuration.leave_quietly((domain, end), chart.index().exit) {
             continue;
         }
         let mut end = end;

@@ -26,7 +26,7 @@ pub(crate) fn select<C: Chart>(
     let Selection { enabled, sources } = selection;
     enabled.clear();
     sources.clear();
-    chart.sources(configuration.active(), event, |state| {
+    chart.index().sources(configuration.active(), event, |state| {
         sources.push((state, Answer::NotAsked));
     });
     let mut ask = |state| chart.triggered(state, event).find(|&it| holds(it));

@@ -16,7 +16,6 @@
 mod cell;
 mod dense;
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 pub(crate) use self::cell::{Cell, Guarded};
@@ -25,17 +24,8 @@ use super::sections::{ActionKind, EventKind, Sections, StateKind, list};
 use super::tree;
 use crate::bits;
 pub(crate) use crate::chart::EVENTLESS;
-use crate::chart::Quiet;
+use crate::chart::RegionIndex;
 use crate::id::{EventId, StateId, TransitionId};
-
-/// States that have transitions for an event, among 64 neighbors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reaction {
-    /// The index of their word in a bit set of states.
-    pub(crate) word: u16,
-    /// The states, as bits of that word.
-    pub(crate) states: u64,
-}
 
 /// Stands for *no domain*: states are fewer (V01).
 const NO_DOMAIN: u16 = u16::MAX;
@@ -47,9 +37,13 @@ pub(crate) struct Index {
     starts: Vec<u32>,
     /// The triggers of each state's transitions: by event, then in document order; eventless ones last.
     rows: Vec<(EventId, TransitionId)>,
-    /// The first of each event's reactions, and one past its last; those of [`EVENTLESS`] come last.
-    reaction_bounds: Vec<(u32, u32)>,
-    reactions: Vec<Reaction>,
+    // The parts of a `RegionIndex`.
+    reaction_ends: Vec<u32>,
+    reactions: Vec<(u16, u64)>,
+    histories: Vec<(u16, u16, bool)>,
+    exit: Vec<u64>,
+    entry: Vec<u64>,
+    leaves: Vec<u64>,
     /// The domain of each transition, or [`NO_DOMAIN`].
     domains: Vec<u16>,
     /// The dense index.
@@ -57,10 +51,6 @@ pub(crate) struct Index {
     pub(crate) dense: Dense,
     /// True if the machine has parallel states or history.
     pub(crate) has_regions: bool,
-    /// The histories, by their parents: parent, history, and whether it is deep.
-    pub(crate) histories: Vec<(StateId, StateId, bool)>,
-    /// The states that a step may enter and exit all at once.
-    pub(crate) quiet: Quiet,
     /// True if an action may change the host's fields or timers.
     /// The host then learns where a macrostep begins and fails.
     pub(crate) changes_host: bool,
@@ -98,7 +88,7 @@ impl Index {
         });
         index.domains = domains.collect();
         index.histories = histories(sections);
-        index.quiet = quiet(sections);
+        index.index_acts(sections);
         index.has_regions = sections
             .states
             .iter()
@@ -134,28 +124,51 @@ impl Index {
                 let (word, mask) = bits::position(state.index());
                 let word = u16::try_from(word).unwrap_or(u16::MAX);
                 let own = self.reactions.get_mut(start..);
-                match own.and_then(<[Reaction]>::last_mut) {
-                    Some(last) if last.word == word => last.states |= mask,
-                    _ => self.reactions.push(Reaction { word, states: mask }),
+                match own.and_then(<[_]>::last_mut) {
+                    Some((last, states)) if *last == word => *states |= mask,
+                    _ => self.reactions.push((word, mask)),
                 }
             }
-            let start = u32::try_from(start).unwrap_or(u32::MAX);
-            self.reaction_bounds.push((start, length(&self.reactions)));
+            self.reaction_ends.push(length(&self.reactions));
         }
     }
 
-    /// Returns the states that have transitions for the event, or for [`EVENTLESS`].
-    /// They are in document order.
+    /// Collects the states that act when they are exited or entered, and the leaves.
+    /// The actions of a history's default transition count as an entry of its parent.
+    fn index_acts(&mut self, sections: &Sections) {
+        let sets = [&mut self.exit, &mut self.entry, &mut self.leaves];
+        let [exit, entry, leaves] = sets.map(|set| {
+            set.resize(bits::words(sections.states.len()), 0);
+            set
+        });
+        for (index, row) in sections.states.iter().enumerate() {
+            if !row.exit.is_empty() {
+                bits::insert(exit, index);
+            }
+            let begins = !row.initial_calls.is_empty();
+            if !row.entry.is_empty() || begins || row.kind == StateKind::Final {
+                bits::insert(entry, index);
+            }
+            if begins && let Some(parent) = row.parent.filter(|_| row.kind.is_history()) {
+                bits::insert(entry, parent.index());
+            }
+            if row.kind.is_leaf() {
+                bits::insert(leaves, index);
+            }
+        }
+    }
+
+    /// Returns what steps of machines with parallel states or history look up.
     #[inline]
-    pub(crate) fn reactions(&self, event: EventId) -> &[Reaction] {
-        let events = self.reaction_bounds.len().saturating_sub(1);
-        let at = match event.index() {
-            at if at < events => at,
-            _ if event == EVENTLESS => events,
-            _ => return &[],
-        };
-        let (start, end) = self.reaction_bounds.get(at).copied().unwrap_or_default();
-        list(&self.reactions, &(start..end))
+    pub(crate) fn of_regions(&self) -> RegionIndex<'_> {
+        RegionIndex {
+            reaction_ends: &self.reaction_ends,
+            reactions: &self.reactions,
+            histories: &self.histories,
+            exit: &self.exit,
+            entry: &self.entry,
+            leaves: &self.leaves,
+        }
     }
 
     /// Returns the domain of the transition; none for one that exits nothing.
@@ -196,41 +209,14 @@ impl Index {
 }
 
 /// Lists the histories by their parents.
-fn histories(sections: &Sections) -> Vec<(StateId, StateId, bool)> {
-    let states = (0_u16..).map(StateId::new).zip(&sections.states);
-    let histories = states.filter(|(_, row)| row.kind.is_history());
-    let mut histories: Vec<_> = histories
-        .filter_map(|(id, row)| Some((row.parent?, id, row.kind == StateKind::DeepHistory)))
-        .collect();
+fn histories(sections: &Sections) -> Vec<(u16, u16, bool)> {
+    let histories = (0_u16..).zip(&sections.states).filter_map(|(history, row)| {
+        let parent = row.parent.filter(|_| row.kind.is_history())?;
+        Some((parent.raw(), history, row.kind == StateKind::DeepHistory))
+    });
+    let mut histories: Vec<_> = histories.collect();
     histories.sort_unstable();
     histories
-}
-
-/// Collects the states that act when they are exited or entered, and the leaves.
-/// The actions of a history's default transition count as an entry of its parent.
-fn quiet(sections: &Sections) -> Quiet {
-    let empty = || vec![0; bits::words(sections.states.len())];
-    let mut quiet = Quiet {
-        exit: empty(),
-        entry: empty(),
-        leaves: empty(),
-    };
-    for (index, row) in sections.states.iter().enumerate() {
-        if !row.exit.is_empty() {
-            bits::insert(&mut quiet.exit, index);
-        }
-        let begins = !row.initial_calls.is_empty();
-        if !row.entry.is_empty() || begins || row.kind == StateKind::Final {
-            bits::insert(&mut quiet.entry, index);
-        }
-        if begins && let Some(parent) = row.parent.filter(|_| row.kind.is_history()) {
-            bits::insert(&mut quiet.entry, parent.index());
-        }
-        if row.kind.is_leaf() {
-            bits::insert(&mut quiet.leaves, index);
-        }
-    }
-    quiet
 }
 
 /// Returns the number of rows of a list whose ranges are kept as `u32`.

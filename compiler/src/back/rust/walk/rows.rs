@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
+use statemark_runtime as runtime;
+
 use crate::arena::Handle;
 use crate::back::rust::actions;
 use crate::back::rust::expr::{self, Guards, asks_for_states};
@@ -59,6 +61,7 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> TokenStream {
         transitions.push(quote!((#source, #domain, #targets)));
     }
     let (has_regions, has_eventless) = (facts.has_regions, facts.has_eventless);
+    let index = index(facts);
     quote! {
         /// The machine as rows.
         static ROWS: runtime::generated::Rows<#has_regions> = runtime::generated::Rows {
@@ -67,7 +70,38 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> TokenStream {
             transitions: &[#(#transitions),*],
             targets: &runtime::generated::states([#(#targets),*]),
             has_eventless: #has_eventless,
+            index: #index,
         };
+    }
+}
+
+/// Writes what steps with parallel states or history look up, as it is derived from the table.
+fn index(facts: &Facts<'_>) -> TokenStream {
+    let index = facts.table.as_ref().map(runtime::generated::index);
+    let index = index.unwrap_or_default();
+    let ends = index.reaction_ends.iter().copied().map(Literal::u32_unsuffixed);
+    let set = |states: &[u64]| {
+        let words = states.iter().copied().map(Literal::u64_unsuffixed);
+        quote!(&[#(#words),*])
+    };
+    let reactions = index.reactions.iter().map(|&(word, states)| {
+        let (word, states) = (number(word.into()), Literal::u64_unsuffixed(states));
+        quote!((#word, #states))
+    });
+    let histories = index.histories.iter().map(|&(parent, history, is_deep)| {
+        let (parent, history) = (number(parent.into()), number(history.into()));
+        quote!((#parent, #history, #is_deep))
+    });
+    let [exit, entry, leaves] = [index.exit, index.entry, index.leaves].map(set);
+    quote! {
+        runtime::generated::RegionIndex {
+            reaction_ends: &[#(#ends),*],
+            reactions: &[#(#reactions),*],
+            histories: &[#(#histories),*],
+            exit: #exit,
+            entry: #entry,
+            leaves: #leaves,
+        }
     }
 }
 
@@ -221,7 +255,7 @@ pub(in crate::back::rust) fn guarding(facts: &Facts<'_>) -> TokenStream {
 
 /// Writes the value that answers the guards of `self`.
 pub(in crate::back::rust) fn answering(facts: &Facts<'_>) -> TokenStream {
-    let state = asks_for_states(facts.machine).then(|| quote!(configuration: &self.configuration,));
+    let state = asks_for_states(facts.machine).then(|| quote!(configuration,));
     let context = facts
         .data
         .is_some()

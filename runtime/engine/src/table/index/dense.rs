@@ -401,15 +401,15 @@ impl Effect {
     fn is_within_a_region(&self, sections: &Sections, index: &Index) -> bool {
         let kind = |state: &StateId| sections.states.get(state.index()).map(|row| row.kind);
         let has_history = |state: &StateId| {
-            let mut histories = index.histories.iter();
-            histories.any(|(parent, ..)| parent == state)
+            let mut histories = index.of_regions().histories.iter();
+            histories.any(|&(parent, ..)| parent == state.raw())
         };
         let mut exited = self.exited.iter();
         let mut entered = self.entered.iter();
         let exits_one = exited.all(|it| kind(it) != Some(StateKind::Parallel) && !has_history(it));
         let enters_one =
             entered.all(|it| matches!(kind(it), Some(StateKind::Atomic | StateKind::Compound)));
-        exits_one && enters_one && index.reactions(EVENTLESS).is_empty()
+        exits_one && enters_one && index.of_regions().reactions(EVENTLESS).is_empty()
     }
 }
 
