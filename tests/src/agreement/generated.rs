@@ -1,6 +1,9 @@
 //! Generated Rust: the modules that the build script wrote, behind the trait of engines.
+//!
+//! A twin of each machine takes the same steps, and nobody observes it: steps that are looked up are its alone. It must
+//! come to the same outcomes, snapshots and worlds.
 
-use statemark_runtime::{EventId, Outcome, Recorder, StateId, StepError, Value};
+use statemark_runtime::{EventId, Observer, Outcome, Recorder, StateId, StepError, Value};
 
 use super::Case;
 use super::engine::{Engine, Step, Told, failure};
@@ -10,6 +13,7 @@ use crate::naive::Failure;
 /// A generated machine that runs.
 pub(super) struct Generated<M> {
     machine: M,
+    twin: M,
     recorder: Recorder,
     /// The event of each timer.
     timers: Vec<EventId>,
@@ -29,11 +33,13 @@ impl<M: Module> Generated<M> {
             Err(fault) => Err(failure(fault)),
         };
         let record = recorder.finish(None, outcome.unwrap_or(Outcome::Ignored));
+        let twin = M::start(World::new(&case.machine, case.seed), &mut ());
         let engine = started.ok().map(|mut machine| {
             machine.host().settle();
             machine.look();
             Self {
                 machine,
+                twin: twin.expect("a twin starts where its machine does"),
                 recorder,
                 timers: timers.collect(),
             }
@@ -44,24 +50,34 @@ impl<M: Module> Generated<M> {
 
 impl<M: Module> Engine for Generated<M> {
     fn step(&mut self, step: Step) -> Told {
-        let (event, outcome) = match step {
+        *self.twin.host() = self.machine.host().clone();
+        let (event, outcome, unobserved) = match step {
             Step::Send(event) => {
                 let event = EventId::from_index(event).unwrap();
-                (event, self.machine.send(event, &mut self.recorder))
+                let outcome = self.machine.send(event, &mut self.recorder);
+                (event, outcome, self.twin.send(event, &mut ()))
             }
             Step::Elapse(timer) => {
                 let outcome = self.machine.elapse(timer, &mut self.recorder);
-                (self.timers[timer], Some(outcome))
+                let unobserved = self.twin.elapse(timer, &mut ());
+                (self.timers[timer], Some(outcome), Some(unobserved))
             }
         };
+        assert_eq!(unobserved, outcome, "nobody observes {event:?}");
         let outcome = match outcome {
             Some(outcome) => outcome.map_err(|fault| failure(&fault)),
             // Its type has no such event.
             None if self.machine.ended() => Err(Failure::Ended),
             None => Err(Failure::NotAnEvent),
         };
-        self.machine.host().settle();
-        self.machine.look();
+        for machine in [&mut self.machine, &mut self.twin] {
+            machine.host().settle();
+            machine.look();
+        }
+        assert_eq!(self.twin.snapshot_text(), self.machine.snapshot_text());
+        assert_eq!(self.twin.leaves(), self.machine.leaves());
+        assert_eq!(self.twin.ended(), self.machine.ended());
+        assert_eq!(self.twin.host(), self.machine.host());
         let record = self
             .recorder
             .finish(Some(event), outcome.unwrap_or(Outcome::Ignored));
@@ -84,14 +100,17 @@ impl<M: Module> Engine for Generated<M> {
 
 /// What the tests do with a generated machine.
 pub(super) trait Module: Sized {
-    fn start(world: World, recorder: &mut Recorder) -> Result<Self, StepError>;
+    fn start<O: Observer>(world: World, observer: &mut O) -> Result<Self, StepError>;
     /// None if the module has no such event.
-    fn send(
+    fn send<O: Observer>(
         &mut self,
         event: EventId,
-        recorder: &mut Recorder,
+        observer: &mut O,
     ) -> Option<Result<Outcome, StepError>>;
-    fn elapse(&mut self, timer: usize, recorder: &mut Recorder) -> Result<Outcome, StepError>;
+    fn elapse<O: Observer>(&mut self, timer: usize, observer: &mut O)
+    -> Result<Outcome, StepError>;
+    /// The snapshot, with what histories have recorded.
+    fn snapshot_text(&self) -> String;
     fn leaves(&self) -> Vec<StateId>;
     fn ended(&self) -> bool;
     fn host(&mut self) -> &mut World;
@@ -144,12 +163,16 @@ macro_rules! face {
         }
     };
     (timed $name:ident) => {
-        fn elapse(&mut self, timer: usize, recorder: &mut Recorder) -> Result<Outcome, StepError> {
-            self.elapse_observed($name::Timer::ALL[timer], recorder)
+        fn elapse<O: Observer>(
+            &mut self,
+            timer: usize,
+            observer: &mut O,
+        ) -> Result<Outcome, StepError> {
+            self.elapse_observed($name::Timer::ALL[timer], observer)
         }
     };
     (timeless $name:ident) => {
-        fn elapse(&mut self, timer: usize, _: &mut Recorder) -> Result<Outcome, StepError> {
+        fn elapse<O: Observer>(&mut self, timer: usize, _: &mut O) -> Result<Outcome, StepError> {
             panic!("there is no timer {timer}")
         }
     };
@@ -165,20 +188,24 @@ macro_rules! engines {
             }
 
             impl Module for $name::Machine<World> {
-                fn start(world: World, recorder: &mut Recorder) -> Result<Self, StepError> {
-                    Self::new_observed(world, recorder).started()
+                fn start<O: Observer>(world: World, observer: &mut O) -> Result<Self, StepError> {
+                    Self::new_observed(world, observer).started()
                 }
 
-                fn send(
+                fn send<O: Observer>(
                     &mut self,
                     event: EventId,
-                    recorder: &mut Recorder,
+                    observer: &mut O,
                 ) -> Option<Result<Outcome, StepError>> {
                     let event = $name::Event::ALL.iter().find(|other| other.id() == event)?;
-                    Some(self.send_observed(*event, recorder))
+                    Some(self.send_observed(*event, observer))
                 }
 
                 face!($face $name);
+
+                fn snapshot_text(&self) -> String {
+                    format!("{:?}", self.snapshot())
+                }
 
                 fn ended(&self) -> bool {
                     self.is_ended()

@@ -201,7 +201,8 @@ impl<'m> Facts<'m> {
             // INVARIANT: a machine that passed the checks has a table that verifies.
             facts.table = statemark_runtime::verify(table::rows(machine)).ok();
         }
-        if !facts.is_large && facts.data.is_none() && !changes_more(machine) {
+        let reads_more = has_fields || facts.data.is_some();
+        if !facts.is_large && !reads_more && !changes_more(machine) {
             let table = facts.table.as_ref();
             facts.places = table.and_then(|table| Places::find(machine, table));
         }

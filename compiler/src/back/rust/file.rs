@@ -1,6 +1,11 @@
 //! Generated Rust as a formatted file.
+//!
+//! Long lists, which are the rows of large machines, are set aside before the module is parsed and laid out, and written
+//! by [`write_list`]: a parser and a layout of expressions spend most of their time on them, and find nothing.
 
 use std::fmt::Write as _;
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
 use super::{Options, table_hash, write_module};
 use crate::valid::Valid;
@@ -10,12 +15,99 @@ use crate::valid::Valid;
 pub fn write_file(valid: &Valid, options: &Options) -> String {
     let module = write_module(valid, options);
     let mut file = head(valid, options);
+    let mut lists = Vec::new();
+    let short = set_aside(module.clone(), &mut lists);
     // INVARIANT: the tokens are items; were they not, unformatted Rust is still what the compiler can explain.
-    match syn::parse2::<syn::File>(module.clone()) {
-        Ok(parsed) => file.push_str(&space_items(&prettyplease::unparse(&parsed))),
+    match syn::parse2::<syn::File>(short) {
+        Ok(parsed) => file.push_str(&space_items(&prettyplease::unparse(&parsed), &lists)),
         Err(_) => file.push_str(&module.to_string()),
     }
     file
+}
+
+/// Most tokens of a list that is laid out as any expression.
+///
+/// Unit: tokens, commas included. Why: a list of some hundred rows fills pages, in which nobody looks for one.
+const MAX_LAID_OUT: usize = 512;
+
+/// Stands for a list that was set aside; its number follows.
+const ASIDE: &str = "list_set_aside_";
+
+/// Takes long lists out of tokens and leaves a name in the place of each.
+fn set_aside(tokens: TokenStream, lists: &mut Vec<TokenStream>) -> TokenStream {
+    let set_aside = |token| {
+        let TokenTree::Group(group) = token else {
+            return token;
+        };
+        let is_long = group.delimiter() == Delimiter::Bracket
+            && group.stream().into_iter().nth(MAX_LAID_OUT).is_some();
+        let inside = if is_long {
+            let name = format!("{ASIDE}{}", lists.len());
+            lists.push(group.stream());
+            TokenTree::from(Ident::new(&name, Span::call_site())).into()
+        } else {
+            set_aside(group.stream(), lists)
+        };
+        Group::new(group.delimiter(), inside).into()
+    };
+    tokens.into_iter().map(set_aside).collect()
+}
+
+/// Most characters in a line of a list.
+const WIDTH: usize = 100;
+
+/// Writes the items of a list, as many in a line as fit.
+fn write_list(out: &mut String, list: &TokenStream, indent: &str) {
+    let mut items = vec![String::new()];
+    for token in list.clone() {
+        let is_comma = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',');
+        match items.last_mut() {
+            Some(item) if !is_comma => write_token(item, &token),
+            _ => items.push(String::new()),
+        }
+    }
+    let mut width = WIDTH;
+    for item in items.iter().filter(|item| !item.is_empty()) {
+        width += item.len() + ", ".len();
+        if width > WIDTH {
+            let _ = write!(out, "\n{indent}    {item},");
+            width = indent.len() + "    ,".len() + item.len();
+        } else {
+            let _ = write!(out, " {item},");
+        }
+    }
+    let _ = write!(out, "\n{indent}");
+}
+
+/// Writes a token of a list as close to the one before as it can stand.
+fn write_token(out: &mut String, token: &TokenTree) {
+    match token {
+        TokenTree::Group(group) => {
+            let (open, close) = match group.delimiter() {
+                Delimiter::Parenthesis => ("(", ")"),
+                Delimiter::Bracket => ("[", "]"),
+                Delimiter::Brace => ("{", "}"),
+                Delimiter::None => ("", ""),
+            };
+            out.push_str(open);
+            for token in group.stream() {
+                write_token(out, &token);
+            }
+            out.push_str(close);
+        }
+        TokenTree::Punct(punct) => {
+            out.push(punct.as_char());
+            if punct.as_char() == ',' {
+                out.push(' ');
+            }
+        }
+        TokenTree::Ident(_) | TokenTree::Literal(_) => {
+            if out.ends_with(|last: char| last.is_alphanumeric() || last == '_' || last == '"') {
+                out.push(' ');
+            }
+            let _ = write!(out, "{token}");
+        }
+    }
 }
 
 /// Returns the line at the top of the file.
@@ -34,8 +126,8 @@ fn head(valid: &Valid, options: &Options) -> String {
     head
 }
 
-/// Inserts an empty line before each item that follows another.
-fn space_items(code: &str) -> String {
+/// Inserts an empty line before each item that follows another, and the lists that were set aside.
+fn space_items(code: &str, lists: &[TokenStream]) -> String {
     let starts = [
         "///", "#[", "pub ", "impl", "fn ", "const ", "static ", "struct ", "enum ",
     ];
@@ -51,9 +143,29 @@ fn space_items(code: &str) -> String {
         if follows && starts.iter().any(|start| text.starts_with(start)) {
             spaced.push('\n');
         }
-        spaced.push_str(line);
+        match list_in(text, lists) {
+            None => spaced.push_str(line),
+            Some((start, list, rest)) => {
+                spaced.push_str(indent);
+                spaced.push_str(start);
+                write_list(&mut spaced, list, indent);
+                spaced.push_str(rest);
+            }
+        }
         spaced.push('\n');
         before = line;
     }
     spaced
+}
+
+/// Returns the list that a line of code names, with the code before and after its name.
+fn list_in<'a>(
+    text: &'a str,
+    lists: &'a [TokenStream],
+) -> Option<(&'a str, &'a TokenStream, &'a str)> {
+    let (start, rest) = text.split_once(ASIDE)?;
+    let (number, _) = rest.split_once(']')?;
+    let list = lists.get(number.parse::<usize>().ok()?)?;
+    let is_code = start.ends_with('[') && !start.starts_with("//");
+    is_code.then_some((start, list, rest.trim_start_matches(number)))
 }

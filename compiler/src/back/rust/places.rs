@@ -30,8 +30,8 @@ const MAX_ARMS: usize = 2_000;
 
 /// Most things that all arms together do.
 ///
-/// Unit: calls of host and observer. Why: rustc takes a second for some fifty thousand of them.
-const MAX_DEEDS: usize = 16_000;
+/// Unit: calls of host and observer. Why: each is a line of generated code.
+const MAX_DEEDS: usize = 6_000;
 
 /// Most things that are done, and most guards that are asked, in one step that is written out.
 ///
