@@ -96,12 +96,7 @@ impl<'c> RegionIndex<'c> {
 
     /// Visits the states of a set that have transitions for the event, in document order.
     #[inline]
-    pub(crate) fn sources(
-        &self,
-        active: &[u64],
-        event: EventId,
-        mut visit: impl FnMut(StateId),
-    ) {
+    pub(crate) fn sources(&self, active: &[u64], event: EventId, mut visit: impl FnMut(StateId)) {
         for &(word, states) in self.reactions(event) {
             let word = usize::from(word);
             let active = active.get(word).copied().unwrap_or_default();

@@ -1,22 +1,27 @@
 //! Places: the configurations that a machine with regions can come to, if they are few, and what it does in each.
 //!
-//! A place is a configuration together with what histories have recorded. The table engine itself finds them: it takes
-//! each event in each place, once for every way in which guards can answer, and what it does is written down in order.
-//! So what is written out does what the engine does, to the last observation, whole macrosteps included.
+//! The table engine itself finds them: it takes each event in each place, once for every way in which guards can answer,
+//! and what it does is written down in order. So what is written out does what the engine does, to the last observation,
+//! whole macrosteps included.
 //!
-//! Deliberately not here: machines whose steps read or change more than places. Those with timers, fields, or conditional
+//! What histories have recorded isn't part of a place, or places would be multiplied by it. Each history has a value, the
+//! number of a set of states, and a step that may enter by a history is taken once for each value that it can have.
+//!
+//! Deliberately not here: machines whose steps read or change more than that. Those with timers, fields, or conditional
 //! actions are walked.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use statemark_runtime as runtime;
+use statemark_runtime::generated::Told;
 use statemark_runtime::{
-    ActionId, Configuration, EventId, GuardId, Host, Observer, Outcome, StateId, Table, TransitionId,
+    ActionId, Configuration, EventId, GuardId, Host, Observer, Outcome, StateId, Table,
+    TransitionId,
 };
 
 use crate::arena::Handle;
-use crate::ir::{Event, HostGuard, Machine};
+use crate::ir::{Event, HostGuard, Machine, State};
 
 /// Most places of a machine that is written out by them.
 ///
@@ -43,47 +48,54 @@ const MAX_STEP: usize = 200;
 /// Unit: outcomes. Why: guards multiply as regions do.
 const MAX_WAYS: usize = 16;
 
-/// A configuration: its leaves, and what histories have recorded.
-pub(super) type Place = (Vec<StateId>, Vec<(StateId, Vec<StateId>)>);
+/// Most values of the histories by which one step may enter.
+///
+/// Unit: values, of several histories multiplied. Why: a step is written out for each.
+const MAX_RECALLED: usize = 64;
 
-/// Something that a step does, as an observer sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
-    Microstep,
-    Transition(TransitionId),
-    Exited(StateId),
-    Action(ActionId),
-    Entered(StateId),
-    Raised(EventId),
-}
+/// A value of a history: zero where nothing is recorded, else one more than the number of a set of states.
+type Value = u16;
 
 /// A step, or the rest of one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     /// What is done first.
-    pub(super) deeds: Vec<Deed>,
+    pub(super) deeds: Vec<Told>,
     /// What comes then.
     pub(super) then: Then,
 }
 
 /// The continuation of a step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Then {
     /// Depends on a guard of the host's: the steps if it holds, and if it doesn't.
     Ask(Handle<HostGuard>, Box<[Step; 2]>),
+    /// Depends on what the history of that number has recorded: a step for each value.
+    Recall(usize, Vec<Step>),
     /// Nothing was taken.
     Ignored,
-    /// The machine rests in the place of that number.
-    Rests(u16),
-    /// The machine has ended in the place of that number.
-    Ends(u16),
+    /// The machine rests.
+    Rests(Arrival),
+    /// The machine has ended.
+    Ends(Arrival),
+}
+
+/// Where a step leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    /// The number of the place.
+    pub(super) place: u16,
+    /// The histories, by number, that have recorded something since, each with its value.
+    pub(super) recorded: Vec<(usize, Value)>,
 }
 
 /// The places of a machine.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// The places, sorted.
-    pub(super) rows: Vec<Place>,
+    /// The leaves of each place, sorted.
+    pub(super) leaves: Vec<Vec<StateId>>,
+    /// The histories, each with the sets of states that its values stand for, sorted.
+    pub(super) histories: Vec<(StateId, Vec<Vec<StateId>>)>,
     /// True for each place in which the machine has ended.
     pub(super) ended: Vec<bool>,
     /// What the machine does in a place for an event; nothing where there is no step.
@@ -94,14 +106,49 @@ pub(super) struct Places {
 impl Places {
     /// Finds the places of a machine; none if they are too many.
     pub(super) fn find(machine: &Machine, table: &Table) -> Option<Self> {
-        Explorer {
+        let states = machine.states.iter();
+        let histories = states.filter(|(_, state)| state.kind.is_history());
+        let histories = histories.map(|(handle, _)| Some((id(handle)?, Numbers::default())));
+        let explorer = Explorer {
             machine,
             table,
-            numbers: BTreeMap::new(),
-            found: Vec::new(),
+            places: Numbers::default(),
+            histories: histories.collect::<Option<_>>()?,
             deeds: 0,
+        };
+        explorer.explore()
+    }
+}
+
+/// Lists of states, numbered as they are found.
+#[derive(Default)]
+struct Numbers {
+    numbers: BTreeMap<Vec<StateId>, u16>,
+    found: Vec<Vec<StateId>>,
+}
+
+impl Numbers {
+    /// Returns the number of a list; none if it is one too many.
+    fn number(&mut self, states: Vec<StateId>) -> Option<u16> {
+        if let Some(&number) = self.numbers.get(&states) {
+            return Some(number);
         }
-        .explore()
+        let number = self.found.len();
+        let number = u16::try_from(number).ok().filter(|_| number < MAX_PLACES)?;
+        self.numbers.insert(states.clone(), number);
+        self.found.push(states);
+        Some(number)
+    }
+
+    /// Returns the lists in their order, and the place of each in it.
+    fn sorted(self) -> (Vec<Vec<StateId>>, Vec<u16>) {
+        let mut places = vec![0; self.found.len()];
+        for (at, &found) in (0..).zip(self.numbers.values()) {
+            if let Some(place) = places.get_mut(usize::from(found)) {
+                *place = at;
+            }
+        }
+        (self.numbers.into_keys().collect(), places)
     }
 }
 
@@ -110,7 +157,7 @@ impl Places {
 struct Log {
     /// The answers that are given, in order; further ones are true.
     answers: Vec<bool>,
-    deeds: Vec<Deed>,
+    deeds: Vec<Told>,
     /// The guards that were asked, each with the number of deeds before it.
     asked: Vec<(usize, GuardId)>,
 }
@@ -120,7 +167,7 @@ struct Log {
 struct Witness<'l>(&'l RefCell<Log>);
 
 impl Witness<'_> {
-    fn write(&self, deed: Deed) {
+    fn write(&self, deed: Told) {
         self.0.borrow_mut().deeds.push(deed);
     }
 }
@@ -136,65 +183,106 @@ impl Host for Witness<'_> {
 
 impl Observer for Witness<'_> {
     fn microstep(&mut self) {
-        self.write(Deed::Microstep);
+        self.write(Told::Microstep);
     }
 
     fn transition(&mut self, transition: TransitionId) {
-        self.write(Deed::Transition(transition));
+        self.write(Told::Transition(transition.raw()));
     }
 
     fn exited(&mut self, state: StateId) {
-        self.write(Deed::Exited(state));
+        self.write(Told::Exited(state.raw()));
     }
 
     fn action(&mut self, action: ActionId) {
-        self.write(Deed::Action(action));
+        self.write(Told::Action(action.raw()));
     }
 
     fn entered(&mut self, state: StateId) {
-        self.write(Deed::Entered(state));
+        self.write(Told::Entered(state.raw()));
     }
 
     fn raised(&mut self, event: EventId) {
-        self.write(Deed::Raised(event));
+        self.write(Told::Raised(event.raw()));
     }
 }
 
 struct Explorer<'m> {
     machine: &'m Machine,
     table: &'m Table,
-    /// The number of each place, in the order in which they are found.
-    numbers: BTreeMap<Place, u16>,
-    found: Vec<Configuration>,
+    places: Numbers,
+    /// The histories in document order, each with the sets of states that it has recorded.
+    histories: Vec<(StateId, Numbers)>,
     /// The number of deeds in all steps.
     deeds: usize,
+}
+
+/// A step that was found, with the histories by which it may enter, and how many values each of them had then.
+struct Found {
+    step: Option<Step>,
+    recalled: Vec<(usize, usize)>,
+}
+
+/// What a step begins with: an event, the leaves, and the value of each history.
+struct Start {
+    event: Handle<Event>,
+    leaves: Vec<StateId>,
+    values: Vec<Value>,
 }
 
 impl Explorer<'_> {
     fn explore(mut self) -> Option<Places> {
         self.starts(&[], &mut 0)?;
-        let events: Vec<_> = self.machine.events.iter().collect();
-        let events = events.into_iter().filter(|(_, it)| it.kind.is_sendable());
+        let events = self.machine.events.iter();
+        let events = events.filter(|(_, event)| event.kind.is_sendable());
         let events: Vec<Handle<Event>> = events.map(|(handle, _)| handle).collect();
-        let mut steps = BTreeMap::new();
-        let mut next = 0;
-        while let Some(configuration) = self.found.get(next).cloned() {
-            let place = u16::try_from(next).ok()?;
-            next += 1;
-            if configuration.is_ended(self.table) {
-                continue;
+        let mut found: BTreeMap<(u16, Handle<Event>), Found> = BTreeMap::new();
+        let mut ended = Vec::new();
+        // A new value of a history gives steps that enter by it another way.
+        loop {
+            let mut is_new = false;
+            let mut next = 0;
+            while let Some(leaves) = self.places.found.get(next).cloned() {
+                let place = u16::try_from(next).ok()?;
+                if next == ended.len() {
+                    let configuration = Configuration::from_leaves(self.table, &leaves).ok()?;
+                    ended.push(configuration.is_ended(self.table));
+                }
+                let is_ended = *ended.get(next)?;
+                next += 1;
+                if is_ended {
+                    continue;
+                }
+                for &event in &events {
+                    let known = found.get(&(place, event));
+                    if known.is_some_and(|known| self.is_complete(known)) {
+                        continue;
+                    }
+                    is_new = true;
+                    let step = self.found(event, &leaves)?;
+                    found.insert((place, event), step);
+                    if found.len() > MAX_ARMS * 4 || self.deeds > MAX_DEEDS * 4 {
+                        return None;
+                    }
+                }
             }
-            for &event in &events {
-                let step = self.step(&configuration, event, &mut Vec::new(), &mut 0)?;
-                if !matches!(&step, Some(Step { then: Then::Ignored, deeds }) if deeds.is_empty()) {
-                    steps.insert((place, event), step);
-                }
-                if steps.len() > MAX_ARMS || self.deeds > MAX_DEEDS {
-                    return None;
-                }
+            if !is_new {
+                break;
             }
         }
-        Some(self.sorted(steps))
+        self.sorted(found, &ended)
+    }
+
+    /// Reports whether no history by which a step may enter has a value since it was found.
+    fn is_complete(&self, found: &Found) -> bool {
+        let mut recalled = found.recalled.iter();
+        recalled.all(|&(history, values)| self.values(history) == values)
+    }
+
+    /// Returns the number of values that the history of that number is known to have.
+    fn values(&self, history: usize) -> usize {
+        let history = self.histories.get(history);
+        1 + history.map_or(0, |(_, numbers)| numbers.found.len())
     }
 
     /// Finds the places in which the machine can come to rest when it starts, with these answers to the first guards.
@@ -207,7 +295,7 @@ impl Explorer<'_> {
         let machine = runtime::Machine::start_observed(self.table, witness, &mut { witness });
         // One that doesn't come to rest for some answers can for others.
         if let Ok(machine) = machine {
-            self.number(machine.configuration())?;
+            self.arrival(machine.configuration(), &[])?;
         }
         *ways += 1;
         // An eventless loop asks without end.
@@ -224,36 +312,91 @@ impl Explorer<'_> {
         })
     }
 
+    /// Finds the step of an event in the place with those leaves, for each value of the histories by which it may enter.
+    /// `None` is for too many places.
+    fn found(&mut self, event: Handle<Event>, leaves: &[StateId]) -> Option<Found> {
+        let mut histories = BTreeSet::new();
+        loop {
+            let known = histories.clone();
+            let recalled: Vec<_> = known.iter().map(|&it| (it, self.values(it))).collect();
+            let ways: usize = recalled.iter().map(|&(_, values)| values).product();
+            let mut start = Start {
+                event,
+                leaves: leaves.to_vec(),
+                values: vec![0; self.histories.len()],
+            };
+            let step = match ways {
+                0..=MAX_RECALLED => self.recall(&mut start, &recalled, &mut histories)?,
+                _ => None,
+            };
+            if histories == known {
+                return Some(Found { step, recalled });
+            }
+        }
+    }
+
+    /// Takes a step for each value of those histories, and notes those by which it may enter.
+    fn recall(
+        &mut self,
+        start: &mut Start,
+        histories: &[(usize, usize)],
+        entered: &mut BTreeSet<usize>,
+    ) -> Option<Option<Step>> {
+        let Some((&(history, values), rest)) = histories.split_first() else {
+            return self.step(start, &mut Vec::new(), &mut 0, entered);
+        };
+        let mut steps = Vec::new();
+        for value in 0..u16::try_from(values).ok()? {
+            *start.values.get_mut(history)? = value;
+            steps.push(self.recall(start, rest, entered)?);
+        }
+        let Some(steps) = steps.into_iter().collect::<Option<Vec<Step>>>() else {
+            return Some(None);
+        };
+        if let Some((first, others)) = steps.split_first()
+            && others.iter().all(|other| other == first)
+        {
+            return Some(Some(first.clone()));
+        }
+        let (deeds, then) = (Vec::new(), Then::Recall(history, steps));
+        Some(Some(Step { deeds, then }))
+    }
+
     /// Takes an event with these answers to the first guards; the rest of the step after what they have led to.
     /// The outer `None` is for too many places, the inner one for a step that must be walked.
     fn step(
         &mut self,
-        configuration: &Configuration,
-        event: Handle<Event>,
+        start: &Start,
         answers: &mut Vec<bool>,
         ways: &mut usize,
+        entered: &mut BTreeSet<usize>,
     ) -> Option<Option<Step>> {
         let log = RefCell::new(Log {
             answers: answers.clone(),
             ..Log::default()
         });
         let witness = Witness(&log);
-        let machine = runtime::Machine::restore(self.table, witness, configuration.clone());
+        let configuration = self.configuration(start)?;
+        let machine = runtime::Machine::restore(self.table, witness, configuration);
         let mut machine = machine.ok()?;
-        let event_id = EventId::new(u16::try_from(event.index()).ok()?);
-        let outcome = machine.send_observed(event_id, &mut { witness });
+        let event = EventId::new(u16::try_from(start.event.index()).ok()?);
+        let outcome = machine.send_observed(event, &mut { witness });
         let log = log.take();
+        entered.extend(self.entered_by(&log.deeds));
         if log.deeds.len() + log.asked.len() > MAX_STEP {
             return Some(None);
         }
-        let asked_before = answers.len().checked_sub(1).and_then(|at| log.asked.get(at));
+        let asked_before = answers
+            .len()
+            .checked_sub(1)
+            .and_then(|at| log.asked.get(at));
         let from = asked_before.map_or(0, |&(deeds, _)| deeds);
         if let Some(&(to, guard)) = log.asked.get(answers.len()) {
             let deeds = log.deeds.get(from..to).unwrap_or_default().to_vec();
             self.deeds += deeds.len() + 1;
             let mut branch = |explorer: &mut Self, answer| {
                 answers.push(answer);
-                let step = explorer.step(configuration, event, answers, ways);
+                let step = explorer.step(start, answers, ways, entered);
                 answers.pop();
                 step
             };
@@ -271,73 +414,186 @@ impl Explorer<'_> {
         }
         let deeds = log.deeds.get(from..).unwrap_or_default().to_vec();
         self.deeds += deeds.len();
+        let arrival =
+            |explorer: &mut Self| explorer.arrival(machine.configuration(), &start.values);
         let then = match outcome {
             Ok(Outcome::Ignored) => Then::Ignored,
-            Ok(Outcome::Taken) => Then::Rests(self.number(machine.configuration())?),
-            Ok(Outcome::Ended) => Then::Ends(self.number(machine.configuration())?),
+            Ok(Outcome::Taken) => Then::Rests(arrival(self)?),
+            Ok(Outcome::Ended) => Then::Ends(arrival(self)?),
             // It doesn't come to rest.
             Ok(_) | Err(_) => return Some(None),
         };
         Some(Some(Step { deeds, then }))
     }
 
-    /// Returns the number of a place; none if it is one too many.
-    fn number(&mut self, configuration: &Configuration) -> Option<u16> {
-        let place = place(configuration);
-        if let Some(&number) = self.numbers.get(&place) {
-            return Some(number);
-        }
-        if self.found.len() >= MAX_PLACES {
-            return None;
-        }
-        let number = u16::try_from(self.found.len()).ok()?;
-        self.numbers.insert(place, number);
-        self.found.push(configuration.clone());
-        Some(number)
+    /// Returns the configuration that a step begins with.
+    fn configuration(&self, start: &Start) -> Option<Configuration> {
+        let made = Configuration::from_leaves(self.table, &start.leaves).ok()?;
+        let mut recorded = self.histories.iter().zip(&start.values);
+        recorded.try_fold(made, |made, ((history, numbers), &value)| {
+            let Some(at) = usize::from(value).checked_sub(1) else {
+                return Some(made);
+            };
+            let states = numbers.found.get(at)?;
+            made.record(self.table, *history, states).ok()
+        })
     }
 
-    /// Numbers the places in their order.
-    fn sorted(self, steps: BTreeMap<(u16, Handle<Event>), Option<Step>>) -> Places {
-        let mut numbers = vec![0; self.numbers.len()];
-        for (at, &found) in self.numbers.values().enumerate() {
-            if let Some(number) = numbers.get_mut(usize::from(found)) {
-                *number = u16::try_from(at).unwrap_or_default();
+    /// Returns the numbers of the histories by which what was done may have entered states.
+    fn entered_by(&self, deeds: &[Told]) -> Vec<usize> {
+        let machine = self.machine;
+        let taken = deeds.iter().filter_map(|deed| match deed {
+            Told::Transition(id) => Some(machine.transitions.at(Handle::at(usize::from(*id)))),
+            _ => None,
+        });
+        let mut targets: Vec<_> = taken.flat_map(|it| it.targets.iter().copied()).collect();
+        if !targets.is_empty() {
+            let initials = machine
+                .states
+                .iter()
+                .filter_map(|(_, it)| it.initial.as_ref());
+            targets.extend(initials.flat_map(|initial| initial.targets.iter().copied()));
+        }
+        let entered = |&(at, (history, _)): &(usize, &(StateId, Numbers))| {
+            targets
+                .iter()
+                .any(|target| target.index() == history.index())
+                .then_some(at)
+        };
+        self.histories
+            .iter()
+            .enumerate()
+            .filter_map(|it| entered(&it))
+            .collect()
+    }
+
+    /// Numbers a configuration, and what its histories have recorded since they had these values.
+    fn arrival(&mut self, configuration: &Configuration, before: &[Value]) -> Option<Arrival> {
+        let place = self.places.number(configuration.leaves().collect())?;
+        let mut recorded = Vec::new();
+        for (history, states) in configuration.history() {
+            let at = self.histories.iter().position(|(id, _)| *id == history)?;
+            let (_, numbers) = self.histories.get_mut(at)?;
+            let value = numbers.number(states.to_vec())? + 1;
+            if before.get(at) != Some(&value) {
+                recorded.push((at, value));
             }
         }
-        let renumbered = |found: u16| numbers.get(usize::from(found)).copied().unwrap_or_default();
-        let steps = steps.into_iter().map(|((place, event), step)| {
-            let step = step.map(|step| step.renumbered(&renumbered));
-            ((renumbered(place), event), step)
-        });
-        let ended = self.numbers.values().map(|&found| {
-            let found = self.found.get(usize::from(found));
-            found.is_some_and(|configuration| configuration.is_ended(self.table))
-        });
-        Places {
-            ended: ended.collect(),
-            steps: steps.collect(),
-            rows: self.numbers.into_keys().collect(),
+        Some(Arrival { place, recorded })
+    }
+
+    /// Numbers the places and values in their order; none if there is too much to write.
+    fn sorted(
+        self,
+        found: BTreeMap<(u16, Handle<Event>), Found>,
+        ended: &[bool],
+    ) -> Option<Places> {
+        let (leaves, places) = self.places.sorted();
+        let mut histories = Vec::new();
+        let mut values = Vec::new();
+        for (history, numbers) in self.histories {
+            let (sets, numbers) = numbers.sorted();
+            histories.push((history, sets));
+            // Zero stays: nothing is recorded.
+            let numbers = numbers.iter().map(|number| number + 1);
+            values.push([0].into_iter().chain(numbers).collect::<Vec<Value>>());
         }
+        let order = Order { places, values };
+        let mut sorted = vec![false; ended.len()];
+        for (found, is_ended) in (0..).zip(ended) {
+            *sorted.get_mut(usize::from(order.place(found)))? = *is_ended;
+        }
+        let mut steps = BTreeMap::new();
+        let mut deeds = 0;
+        for ((place, event), found) in found {
+            let step = found.step.map(|step| step.renumbered(&order));
+            if step.as_ref().is_some_and(Step::is_nothing) {
+                continue;
+            }
+            deeds += step.as_ref().map_or(1, Step::deeds);
+            steps.insert((order.place(place), event), step);
+        }
+        let is_written = steps.values().any(Option::is_some);
+        (is_written && steps.len() <= MAX_ARMS && deeds <= MAX_DEEDS).then_some(Places {
+            leaves,
+            histories,
+            ended: sorted,
+            steps,
+        })
+    }
+}
+
+/// The numbers of places and of histories' values in their order, by the numbers under which they were found.
+struct Order {
+    places: Vec<u16>,
+    values: Vec<Vec<Value>>,
+}
+
+impl Order {
+    fn place(&self, found: u16) -> u16 {
+        // INVARIANT: each number that was given out is in the list.
+        self.places
+            .get(usize::from(found))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    fn value(&self, history: usize, found: Value) -> Value {
+        let values = self.values.get(history);
+        values
+            .and_then(|values| values.get(usize::from(found)))
+            .copied()
+            .unwrap_or_default()
     }
 }
 
 impl Step {
-    fn renumbered(mut self, number: &impl Fn(u16) -> u16) -> Self {
+    /// Reports whether it does nothing at all.
+    const fn is_nothing(&self) -> bool {
+        self.deeds.is_empty() && matches!(self.then, Then::Ignored)
+    }
+
+    /// Returns the number of deeds and questions in all its branches.
+    fn deeds(&self) -> usize {
+        let then = match &self.then {
+            Then::Ask(_, both) => 1 + both.iter().map(Self::deeds).sum::<usize>(),
+            Then::Recall(_, steps) => steps.iter().map(Self::deeds).sum(),
+            Then::Ignored | Then::Rests(_) | Then::Ends(_) => 1,
+        };
+        self.deeds.len() + then
+    }
+
+    fn renumbered(mut self, order: &Order) -> Self {
+        let arrival = |arrival: Arrival| {
+            let recorded = arrival.recorded.into_iter();
+            let recorded = recorded.map(|(history, value)| (history, order.value(history, value)));
+            Arrival {
+                place: order.place(arrival.place),
+                recorded: recorded.collect(),
+            }
+        };
         self.then = match self.then {
             Then::Ask(guard, both) => {
-                let both = both.map(|step| step.renumbered(number));
+                let both = both.map(|step| step.renumbered(order));
                 Then::Ask(guard, Box::new(both))
             }
+            Then::Recall(history, steps) => {
+                let steps = (0..).zip(steps);
+                let mut steps: Vec<_> = steps
+                    .map(|(value, step)| (order.value(history, value), step.renumbered(order)))
+                    .collect();
+                steps.sort_unstable_by_key(|(value, _)| *value);
+                Then::Recall(history, steps.into_iter().map(|(_, step)| step).collect())
+            }
             Then::Ignored => Then::Ignored,
-            Then::Rests(place) => Then::Rests(number(place)),
-            Then::Ends(place) => Then::Ends(number(place)),
+            Then::Rests(it) => Then::Rests(arrival(it)),
+            Then::Ends(it) => Then::Ends(arrival(it)),
         };
         self
     }
 }
 
-fn place(configuration: &Configuration) -> Place {
-    let history = configuration.history();
-    let history = history.map(|(history, states)| (history, states.to_vec()));
-    (configuration.leaves().collect(), history.collect())
+/// Returns the id of a state, which is its number.
+fn id(state: Handle<State>) -> Option<StateId> {
+    StateId::from_index(state.index())
 }

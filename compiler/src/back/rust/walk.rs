@@ -20,11 +20,12 @@ use super::types::{host, state};
 
 /// Returns where a machine keeps what is active: the field, its type, and its value as a configuration.
 fn held(facts: &Facts<'_>) -> [TokenStream; 3] {
-    if facts.places.is_some() {
+    if let Some(places) = &facts.places {
+        let [kind, _] = placed::types(places);
         return [
             quote!(position),
-            quote!(runtime::generated::Position),
-            quote!(self.position.configuration(&ROWS, PLACES)),
+            kind,
+            quote!(self.position.configuration(&ROWS, &PLACES)),
         ];
     }
     [
@@ -71,7 +72,7 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
     let snapshot = snapshot(facts);
     let [held, kind, _] = held(facts);
     let ended = if facts.places.is_some() {
-        quote!(self.position.is_ended(&ROWS, PLACES))
+        quote!(self.position.is_ended(&ROWS, &PLACES))
     } else {
         quote!(ROWS.is_ended(&self.configuration))
     };
@@ -175,9 +176,10 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
 
 /// Writes how a configuration becomes what the machine keeps.
 fn found(facts: &Facts<'_>) -> Option<TokenStream> {
-    facts.places.as_ref().map(|_| {
-        quote!(let position = runtime::generated::Position::new(PLACES, configuration);)
-    })
+    facts
+        .places
+        .as_ref()
+        .map(|_| quote!(let position = runtime::generated::Position::new(&PLACES, configuration);))
 }
 
 /// Writes `can`.
@@ -211,13 +213,13 @@ fn can(facts: &Facts<'_>) -> TokenStream {
 fn locations(facts: &Facts<'_>) -> TokenStream {
     let is_active = |state: &TokenStream| {
         if facts.places.is_some() {
-            quote!(self.position.is_active(&ROWS, PLACES, #state))
+            quote!(self.position.is_active(&ROWS, &PLACES, #state))
         } else {
             quote!(ROWS.is_active(&self.configuration, #state))
         }
     };
     let leaves = if facts.places.is_some() {
-        quote!(self.position.leaves(PLACES))
+        quote!(self.position.leaves(&PLACES))
     } else {
         quote!(self.configuration.leaves())
     };
@@ -353,10 +355,10 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
     let (before, after) = if facts.places.is_some() {
         (
             quote! {
-                let mut configuration = position.configuration(&ROWS, PLACES);
+                let mut configuration = position.configuration(&ROWS, &PLACES);
                 let configuration = &mut configuration;
             },
-            quote!(*position = runtime::generated::Position::new(PLACES, configuration.clone());),
+            quote!(*position = runtime::generated::Position::new(&PLACES, configuration.clone());),
         )
     } else {
         Default::default()

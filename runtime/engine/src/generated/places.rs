@@ -1,44 +1,100 @@
 //! Places: the configurations of a generated machine with regions that has few of them.
 //!
-//! The compiler writes such a machine out by place: a `match` over place and event. A place is a configuration together
-//! with what histories have recorded. A machine can be elsewhere, where a snapshot of another engine has put it; then the
-//! [`Rows`] step it until it comes to a place.
-
-use alloc::vec::Vec;
-use core::cmp::Ordering;
+//! The compiler writes such a machine out by place: a `match` over place and event. What histories have recorded are
+//! values beside it. A machine can be elsewhere, where a snapshot of another engine has put it; then the [`Rows`] step it
+//! until it comes to a place.
 
 use super::{NONE, Rows};
 use crate::chart::{self, Tree as _};
 use crate::configuration::Configuration;
-use crate::id::StateId;
+use crate::host::Observer;
+use crate::id::{ActionId, EventId, StateId, TransitionId};
 
-/// A place: the active states without active children, and what histories have recorded, both in document order.
-pub type PlaceRow = (&'static [StateId], &'static [(StateId, &'static [StateId])]);
+/// What an observer sees, with the number of the state, transition, event or action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// A microstep begins.
+    Microstep,
+    /// A transition is taken.
+    Transition(u16),
+    /// A state was exited.
+    Exited(u16),
+    /// A state was entered.
+    Entered(u16),
+    /// An action is carried out.
+    Action(u16),
+    /// An event was raised.
+    Raised(u16),
+}
+
+/// Tells an observer what a step does, if it watches.
+#[inline]
+pub fn tell<O: Observer>(observer: &mut O, told: &[Told]) {
+    if !observer.watches() {
+        return;
+    }
+    for told in told {
+        match *told {
+            Told::Microstep => observer.microstep(),
+            Told::Transition(id) => observer.transition(TransitionId::new(id)),
+            Told::Exited(id) => observer.exited(StateId::new(id)),
+            Told::Entered(id) => observer.entered(StateId::new(id)),
+            Told::Action(id) => observer.action(ActionId::new(id)),
+            Told::Raised(id) => observer.raised(EventId::new(id)),
+        }
+    }
+}
+
+/// The places of a machine with `H` histories. Lists of states are in document order, and lists of those sorted.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<const H: usize> {
+    /// The active states without active children in each place.
+    pub leaves: &'static [&'static [StateId]],
+    /// The histories in document order, each with the sets of states that it can record.
+    pub histories: [(StateId, &'static [&'static [StateId]]); H],
+}
 
 /// Where a machine is that is written out by place.
 #[derive(Clone, Debug)]
-pub struct Position {
+pub struct Position<const H: usize> {
     /// The number of the place, or [`NONE`].
     place: u16,
+    /// What each history has recorded: zero for nothing, else one more than the number of the set.
+    pub recorded: [u16; H],
     /// The configuration of a machine that is in no place.
     elsewhere: Option<Configuration>,
 }
 
-impl Position {
-    /// Finds a configuration among the places, which are sorted.
+impl<const H: usize> Position<H> {
+    /// Finds a configuration among the places.
     #[must_use]
-    pub fn new(places: &[PlaceRow], configuration: Configuration) -> Self {
-        let found = places.binary_search_by(|place| compare(place, &configuration));
-        match found.ok().and_then(|at| u16::try_from(at).ok()) {
-            Some(place) => Self {
+    pub fn new(places: &Places<H>, configuration: Configuration) -> Self {
+        match Self::find(places, &configuration) {
+            Some((place, recorded)) => Self {
                 place,
+                recorded,
                 elsewhere: None,
             },
             None => Self {
                 place: NONE,
+                recorded: [0; H],
                 elsewhere: Some(configuration),
             },
         }
+    }
+
+    fn find(places: &Places<H>, configuration: &Configuration) -> Option<(u16, [u16; H])> {
+        let place = places
+            .leaves
+            .binary_search_by(|leaves| leaves.iter().copied().cmp(configuration.leaves()));
+        let mut recorded = [0; H];
+        for (history, states) in configuration.history() {
+            let mut histories = places.histories.iter().zip(&mut recorded);
+            let ((_, sets), value) = histories.find(|((id, _), _)| *id == history)?;
+            let at = sets.binary_search_by(|set| (*set).cmp(states)).ok()?;
+            *value = u16::try_from(at + 1).ok()?;
+        }
+        Some((u16::try_from(place.ok()?).ok()?, recorded))
     }
 
     /// Returns the number of the place, or [`NONE`].
@@ -56,15 +112,19 @@ impl Position {
 
     /// Returns the configuration, with what histories have recorded.
     #[must_use]
-    pub fn configuration(&self, rows: &Rows<true>, places: &[PlaceRow]) -> Configuration {
+    pub fn configuration(&self, rows: &Rows<true>, places: &Places<H>) -> Configuration {
         if let Some(configuration) = &self.elsewhere {
             return configuration.clone();
         }
-        let (leaves, history) = self.row(places);
+        let leaves = self.known_leaves(places);
         let made = Configuration::of_leaves(rows, true, leaves).and_then(|made| {
-            let mut history = history.iter();
-            history.try_fold(made, |made, (history, states)| {
-                made.recording(rows, *history, states)
+            let mut recorded = places.histories.iter().zip(self.recorded);
+            recorded.try_fold(made, |made, ((history, sets), value)| {
+                let at = usize::from(value).checked_sub(1);
+                match at.and_then(|at| sets.get(at)) {
+                    Some(states) => made.recording(rows, *history, states),
+                    None => Ok(made),
+                }
             })
         });
         // INVARIANT: places are configurations that the machine has come to.
@@ -72,15 +132,15 @@ impl Position {
     }
 
     /// Returns the active states without active children, in document order.
-    pub fn leaves(&self, places: &[PlaceRow]) -> impl Iterator<Item = StateId> {
-        let known = self.row(places).0.iter().copied();
+    pub fn leaves(&self, places: &Places<H>) -> impl Iterator<Item = StateId> {
+        let known = self.known_leaves(places).iter().copied();
         let elsewhere = self.elsewhere.iter();
         known.chain(elsewhere.flat_map(Configuration::leaves))
     }
 
     /// Reports whether the state is active.
     #[must_use]
-    pub fn is_active(&self, rows: &Rows<true>, places: &[PlaceRow], state: StateId) -> bool {
+    pub fn is_active(&self, rows: &Rows<true>, places: &Places<H>, state: StateId) -> bool {
         let end = rows.node(state).map_or(0, |node| node.end);
         self.leaves(places)
             .any(|leaf| state <= leaf && leaf.raw() < end)
@@ -88,22 +148,13 @@ impl Position {
 
     /// Reports whether the machine has ended.
     #[must_use]
-    pub fn is_ended(&self, rows: &Rows<true>, places: &[PlaceRow]) -> bool {
+    pub fn is_ended(&self, rows: &Rows<true>, places: &Places<H>) -> bool {
         self.leaves(places).all(|leaf| chart::is_end(rows, leaf))
     }
 
-    /// Returns the row of the place; an empty one elsewhere.
-    fn row(&self, places: &[PlaceRow]) -> PlaceRow {
-        let row = places.get(usize::from(self.place));
-        row.copied().unwrap_or_default()
+    /// Returns the leaves of the place; none elsewhere.
+    fn known_leaves(&self, places: &Places<H>) -> &'static [StateId] {
+        let leaves = places.leaves.get(usize::from(self.place));
+        leaves.copied().unwrap_or_default()
     }
-}
-
-/// Compares a place with a configuration, as places are sorted: by their leaves, then by what is recorded.
-fn compare((leaves, history): &PlaceRow, configuration: &Configuration) -> Ordering {
-    let by_leaves = leaves.iter().copied().cmp(configuration.leaves());
-    by_leaves.then_with(|| {
-        let recorded: Vec<(StateId, &[StateId])> = configuration.history().collect();
-        history.iter().copied().cmp(recorded)
-    })
 }

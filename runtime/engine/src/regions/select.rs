@@ -26,9 +26,11 @@ pub(crate) fn select<C: Chart>(
     let Selection { enabled, sources } = selection;
     enabled.clear();
     sources.clear();
-    chart.index().sources(configuration.active(), event, |state| {
-        sources.push((state, Answer::NotAsked));
-    });
+    chart
+        .index()
+        .sources(configuration.active(), event, |state| {
+            sources.push((state, Answer::NotAsked));
+        });
     let mut ask = |state| chart.triggered(state, event).find(|&it| holds(it));
     if are_apart(chart, sources) {
         // Each is the innermost for the leaves in it, so that the order of leaves is document order.

@@ -210,10 +210,12 @@ impl Index {
 
 /// Lists the histories by their parents.
 fn histories(sections: &Sections) -> Vec<(u16, u16, bool)> {
-    let histories = (0_u16..).zip(&sections.states).filter_map(|(history, row)| {
-        let parent = row.parent.filter(|_| row.kind.is_history())?;
-        Some((parent.raw(), history, row.kind == StateKind::DeepHistory))
-    });
+    let histories = (0_u16..)
+        .zip(&sections.states)
+        .filter_map(|(history, row)| {
+            let parent = row.parent.filter(|_| row.kind.is_history())?;
+            Some((parent.raw(), history, row.kind == StateKind::DeepHistory))
+        });
     let mut histories: Vec<_> = histories.collect();
     histories.sort_unstable();
     histories

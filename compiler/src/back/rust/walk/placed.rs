@@ -1,33 +1,48 @@
 //! Steps that are written out by place: a `match` over where the machine is and what comes.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use statemark_runtime::StateId;
+use statemark_runtime::generated::Told;
 
 use crate::arena::Handle;
 use crate::back::rust::actions;
 use crate::back::rust::expr::read::ask_host;
 use crate::back::rust::facts::Facts;
-use crate::back::rust::places::{Deed, Places, Step, Then};
+use crate::back::rust::places::{Arrival, Places, Step, Then};
 use crate::back::rust::tokens::number;
 use crate::ir::{ActionKind, Event};
 
+/// Writes the type of a machine's position, and of `PLACES`.
+pub(super) fn types(places: &Places) -> [TokenStream; 2] {
+    let histories = number(places.histories.len());
+    [
+        quote!(runtime::generated::Position<#histories>),
+        quote!(runtime::generated::Places<#histories>),
+    ]
+}
+
 /// Writes `PLACES`.
 pub(super) fn rows(places: &Places) -> TokenStream {
-    let ids = |states: &[statemark_runtime::StateId]| {
-        let states = states.iter().map(|state| number(state.index()));
-        quote!(&[#(runtime::StateId::new(#states)),*])
-    };
-    let rows = places.rows.iter().map(|(leaves, history)| {
-        let leaves = ids(leaves);
-        let history = history.iter().map(|(history, states)| {
-            let (history, states) = (number(history.index()), ids(states));
-            quote!((runtime::StateId::new(#history), #states))
+    let sets = |sets: &[Vec<StateId>]| {
+        let sets = sets.iter().map(|states| {
+            let states = states.iter().map(|state| number(state.index()));
+            quote!(&runtime::generated::states([#(#states),*]))
         });
-        quote!((#leaves, &[#(#history),*]))
+        quote!(&[#(#sets),*])
+    };
+    let leaves = sets(&places.leaves);
+    let histories = places.histories.iter().map(|(history, values)| {
+        let (history, values) = (number(history.index()), sets(values));
+        quote!((runtime::StateId::new(#history), #values))
     });
+    let [_, kind] = types(places);
     quote! {
-        /// The configurations that the machine can come to, with what its histories have recorded.
-        static PLACES: &[runtime::generated::PlaceRow] = &[#(#rows),*];
+        /// The configurations that the machine can come to, and what its histories can record.
+        static PLACES: #kind = runtime::generated::Places {
+            leaves: #leaves,
+            histories: [#(#histories),*],
+        };
     }
 }
 
@@ -35,16 +50,21 @@ pub(super) fn rows(places: &Places) -> TokenStream {
 pub(super) fn step(facts: &Facts<'_>, places: &Places) -> TokenStream {
     let arms = arms(facts, places, |step| Some(body(facts, step)));
     let walk = quote!(return self.step(event.id(), observer));
-    let rest = rest(facts, places, &walk, [
-        &quote!(return Err(runtime::StepError::Ended)),
-        &quote!(return Ok(runtime::Outcome::Ignored)),
-    ]);
+    let rest = rest(
+        facts,
+        places,
+        &walk,
+        [
+            &quote!(return Err(runtime::StepError::Ended)),
+            &quote!(return Ok(runtime::Outcome::Ignored)),
+        ],
+    );
     quote! {
-        let place: u16 = match (self.position.place(), event) {
+        use runtime::generated::Told;
+        match (self.position.place(), event) {
             #arms
             #rest
-        };
-        self.position.move_to(place);
+        }
         Ok(runtime::Outcome::Taken)
     }
 }
@@ -58,7 +78,9 @@ pub(super) fn can(facts: &Facts<'_>, places: &Places, walked: &TokenStream) -> T
     let always: Vec<_> = always.collect();
     let always = (!always.is_empty()).then(|| quote!(#(#always)|* => true,));
     let arms = arms(facts, places, |step| {
-        is_taken(step).is_none().then(|| answer(facts, step))
+        is_taken(step)
+            .is_none()
+            .then(|| answer(facts, step, walked))
     });
     let rest = rest(facts, places, walked, [&quote!(false), &quote!(false)]);
     quote! {
@@ -96,8 +118,8 @@ fn rest(
     let over = places.ended.iter().enumerate().filter(|(_, ended)| **ended);
     let over: Vec<_> = over.map(|(place, _)| number(place)).collect();
     let over = (!over.is_empty()).then(|| quote!((#(#over)|*, _) => #ended,));
-    let active = places.rows.len() - places.ended.iter().filter(|ended| **ended).count();
-    let count = number(places.rows.len());
+    let active = places.leaves.len() - places.ended.iter().filter(|ended| **ended).count();
+    let count = number(places.leaves.len());
     let is_all = places.steps.len() == active * facts.events.len();
     let ignored = (!is_all).then(|| quote!((0..#count, _) => #ignored,));
     quote! {
@@ -113,60 +135,102 @@ fn pattern(facts: &Facts<'_>, (place, event): (u16, Handle<Event>)) -> TokenStre
     quote!((#place, Event::#event))
 }
 
-/// Writes a step as an expression of the place that it leads to, unless it returns.
+/// Writes a step, which returns unless the machine rests after it.
 fn body(facts: &Facts<'_>, step: &Step) -> TokenStream {
-    let deeds = step.deeds.iter().map(|&it| deed(facts, it));
+    let deeds = deeds(facts, &step.deeds);
     let then = match &step.then {
         Then::Ask(asked, both) => {
             let guard = ask_host(facts, *asked);
             let [holds, fails] = both.as_ref().each_ref().map(|step| body(facts, step));
             quote!(if #guard { #holds } else { #fails })
         }
+        Then::Recall(history, steps) => recall(
+            *history,
+            steps,
+            |step| body(facts, step),
+            &quote!(return self.step(event.id(), observer)),
+        ),
         Then::Ignored => quote!(return Ok(runtime::Outcome::Ignored)),
-        Then::Rests(place) => {
-            let place = number((*place).into());
-            quote!(#place)
-        }
-        Then::Ends(place) => {
-            let place = number((*place).into());
-            quote! {
-                self.position.move_to(#place);
-                return Ok(runtime::Outcome::Ended)
-            }
+        Then::Rests(arrival) => moved(arrival),
+        Then::Ends(arrival) => {
+            let moved = moved(arrival);
+            quote!(#moved return Ok(runtime::Outcome::Ended))
         }
     };
-    quote!(#(#deeds)* #then)
+    quote!(#deeds #then)
 }
 
-fn deed(facts: &Facts<'_>, deed: Deed) -> TokenStream {
-    match deed {
-        Deed::Microstep => quote!(observer.microstep();),
-        Deed::Transition(id) => {
-            let id = number(id.index());
-            quote!(observer.transition(runtime::TransitionId::new(#id));)
-        }
-        Deed::Exited(id) => {
-            let id = number(id.index());
-            quote!(observer.exited(runtime::StateId::new(#id));)
-        }
-        Deed::Entered(id) => {
-            let id = number(id.index());
-            quote!(observer.entered(runtime::StateId::new(#id));)
-        }
-        Deed::Raised(id) => {
-            let id = number(id.index());
-            quote!(observer.raised(runtime::EventId::new(#id));)
-        }
-        Deed::Action(id) => {
-            let action = Handle::at(id.index());
-            // What is raised is taken in the same step, which is written out; nothing waits in a queue.
-            if let ActionKind::Raise(_) = facts.machine.actions.at(action).kind {
-                let id = number(id.index());
-                return quote!(observer.action(runtime::ActionId::new(#id)););
-            }
-            actions::calls(facts, &[action])
+/// Writes the choice among steps by what a history has recorded; equal ones share an arm.
+fn recall(
+    history: usize,
+    steps: &[Step],
+    body: impl Fn(&Step) -> TokenStream,
+    walk: &TokenStream,
+) -> TokenStream {
+    let mut arms: Vec<(&Step, Vec<TokenStream>)> = Vec::new();
+    for (value, step) in steps.iter().enumerate() {
+        let value = number(value);
+        match arms.iter_mut().find(|(other, _)| *other == step) {
+            Some((_, values)) => values.push(quote!(#value)),
+            None => arms.push((step, vec![quote!(#value)])),
         }
     }
+    let arms = arms.iter().map(|(step, values)| {
+        let body = body(step);
+        quote!(#(#values)|* => { #body })
+    });
+    let history = number(history);
+    quote! {
+        match self.position.recorded[#history] {
+            #(#arms)*
+            _ => #walk,
+        }
+    }
+}
+
+/// Writes the move to where a step leads.
+fn moved(arrival: &Arrival) -> TokenStream {
+    let place = number(arrival.place.into());
+    let recorded = arrival.recorded.iter().map(|&(history, value)| {
+        let (history, value) = (number(history), number(value.into()));
+        quote!(self.position.recorded[#history] = #value;)
+    });
+    quote!(#(#recorded)* self.position.move_to(#place);)
+}
+
+/// Writes what a step does: calls of the host, and between them what an observer is told.
+fn deeds(facts: &Facts<'_>, deeds: &[Told]) -> TokenStream {
+    let action = |told: &Told| match told {
+        Told::Action(id) => Some(Handle::at(usize::from(*id))),
+        _ => None,
+    };
+    // What is raised is taken in the same step, which is written out; nothing waits in a queue.
+    let called = |told: &Told| {
+        let action = action(told)?;
+        let is_raised = matches!(facts.machine.actions.at(action).kind, ActionKind::Raise(_));
+        (!is_raised).then_some(action)
+    };
+    let parts = deeds.chunk_by(|one, next| called(one).is_none() && called(next).is_none());
+    let parts = parts.map(|part| match part.first().and_then(called) {
+        Some(action) => actions::calls(facts, &[action]),
+        None => {
+            let told = part.iter().map(|told| match *told {
+                Told::Microstep => quote!(Told::Microstep),
+                Told::Transition(id) => numbered(&format_ident!("Transition"), id),
+                Told::Exited(id) => numbered(&format_ident!("Exited"), id),
+                Told::Entered(id) => numbered(&format_ident!("Entered"), id),
+                Told::Action(id) => numbered(&format_ident!("Action"), id),
+                Told::Raised(id) => numbered(&format_ident!("Raised"), id),
+            });
+            quote!(runtime::generated::tell(observer, &[#(#told),*]);)
+        }
+    });
+    parts.collect()
+}
+
+fn numbered(told: &Ident, id: u16) -> TokenStream {
+    let id = number(id.into());
+    quote!(Told::#told(#id))
 }
 
 /// Returns whether a step takes the event, if that is known without asking.
@@ -177,18 +241,34 @@ fn is_taken(step: &Step) -> Option<bool> {
         // Its transitions do nothing; those of a microstep are deeds.
         (None, Then::Rests(_) | Then::Ends(_)) => Some(true),
         (None, Then::Ask(..)) => None,
+        (None, Then::Recall(_, steps)) => {
+            let (first, others) = steps.split_first()?;
+            let first = is_taken(first)?;
+            others
+                .iter()
+                .all(|step| is_taken(step) == Some(first))
+                .then_some(first)
+        }
     }
 }
 
 /// Writes whether a step takes the event, as an expression that asks guards.
-fn answer(facts: &Facts<'_>, step: &Step) -> TokenStream {
+fn answer(facts: &Facts<'_>, step: &Step, walked: &TokenStream) -> TokenStream {
     if let Some(is_taken) = is_taken(step) {
         return quote!(#is_taken);
     }
-    let Then::Ask(asked, both) = &step.then else {
-        return quote!(false);
-    };
-    let guard = ask_host(facts, *asked);
-    let [holds, fails] = both.as_ref().each_ref().map(|step| answer(facts, step));
-    quote!(if #guard { #holds } else { #fails })
+    match &step.then {
+        Then::Ask(asked, both) => {
+            let guard = ask_host(facts, *asked);
+            let [holds, fails] = both
+                .as_ref()
+                .each_ref()
+                .map(|step| answer(facts, step, walked));
+            quote!(if #guard { #holds } else { #fails })
+        }
+        Then::Recall(history, steps) => {
+            recall(*history, steps, |step| answer(facts, step, walked), walked)
+        }
+        Then::Ignored | Then::Rests(_) | Then::Ends(_) => quote!(false),
+    }
 }

@@ -79,7 +79,11 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> TokenStream {
 fn index(facts: &Facts<'_>) -> TokenStream {
     let index = facts.table.as_ref().map(runtime::generated::index);
     let index = index.unwrap_or_default();
-    let ends = index.reaction_ends.iter().copied().map(Literal::u32_unsuffixed);
+    let ends = index
+        .reaction_ends
+        .iter()
+        .copied()
+        .map(Literal::u32_unsuffixed);
     let set = |states: &[u64]| {
         let words = states.iter().copied().map(Literal::u64_unsuffixed);
         quote!(&[#(#words),*])
