@@ -285,7 +285,7 @@ impl Explorer<'_> {
         1 + history.map_or(0, |(_, numbers)| numbers.found.len())
     }
 
-    /// Finds the places in which the machine can come to rest when it starts, with these answers to the first guards.
+    /// Finds places in which the machine can come to rest when it starts, with these answers to the first guards.
     fn starts(&mut self, answers: &[bool], ways: &mut usize) -> Option<()> {
         let log = RefCell::new(Log {
             answers: answers.to_vec(),
@@ -298,10 +298,10 @@ impl Explorer<'_> {
             self.arrival(machine.configuration(), &[])?;
         }
         *ways += 1;
-        // An eventless loop asks without end.
+        // Where it comes to in further ways it finds out by itself, when it is walked there.
         let asked = log.take().asked.len().min(MAX_WAYS);
-        if *ways > MAX_WAYS {
-            return None;
+        if *ways >= MAX_WAYS {
+            return Some(());
         }
         // Each guard after those has answered with true; the others follow from the first that doesn't.
         (answers.len()..asked).try_for_each(|trues| {
