@@ -675,7 +675,8 @@ pub mod kitchen {
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
-            ROWS.can(&self.configuration, event.id(), |_| true)
+            let configuration = &self.configuration;
+            ROWS.can(configuration, event.id(), |_| true)
         }
 
         /// Returns the events that the machine would take now, in the order of the spec.
@@ -694,7 +695,7 @@ pub mod kitchen {
         #[must_use]
         pub fn configuration(&self) -> Configuration {
             Configuration::read(
-                &|id| { ROWS.is_active(&self.configuration, runtime::StateId::new(id)) },
+                &|id| ROWS.is_active(&self.configuration, runtime::StateId::new(id)),
             )
         }
 
@@ -786,6 +787,14 @@ pub mod kitchen {
         ],
         targets: &runtime::generated::states([1, 4, 4, 9, 2, 7, 1, 11, 5, 4, 6, 10]),
         has_eventless: false,
+        index: runtime::generated::RegionIndex {
+            reaction_ends: &[1, 2, 3, 4, 5, 6, 7, 7],
+            reactions: &[(0, 2), (0, 2), (0, 4), (0, 528), (0, 32), (0, 32), (0, 4)],
+            histories: &[(3, 7, false)],
+            exit: &[32],
+            entry: &[3168],
+            leaves: &[3698],
+        },
     };
 
     /// Answers guards and carries out actions.

@@ -907,8 +907,9 @@ pub mod pictures {
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
+            let configuration = &self.configuration;
             ROWS.can(
-                &self.configuration,
+                configuration,
                 event.id(),
                 |transition| {
                     Guarding {
@@ -1036,6 +1037,14 @@ pub mod pictures {
         ],
         targets: &runtime::generated::states([1, 2, 1, 3, 3, 3, 4]),
         has_eventless: false,
+        index: runtime::generated::RegionIndex {
+            reaction_ends: &[],
+            reactions: &[],
+            histories: &[],
+            exit: &[],
+            entry: &[],
+            leaves: &[],
+        },
     };
 
     /// Answers guards.

@@ -590,8 +590,9 @@ pub mod order {
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
+            let configuration = &self.configuration;
             ROWS.can(
-                &self.configuration,
+                configuration,
                 event.id(),
                 |transition| {
                     Guarding {
@@ -734,6 +735,14 @@ pub mod order {
         ],
         targets: &runtime::generated::states([1, 1, 2, 1, 3, 4, 6, 5, 5, 7]),
         has_eventless: false,
+        index: runtime::generated::RegionIndex {
+            reaction_ends: &[],
+            reactions: &[],
+            histories: &[],
+            exit: &[],
+            entry: &[],
+            leaves: &[],
+        },
     };
 
     /// Answers guards.

@@ -66,7 +66,8 @@ pub(crate) trait Chart: Tree {
 pub struct RegionIndex<'c> {
     /// One past the last row of each event in `reactions`; eventless transitions come after the last event.
     pub reaction_ends: &'c [u32],
-    /// The states that have transitions for an event: the index of a word of 64 states, and those states as its bits.
+    /// The states that have transitions for an event.
+    /// A row is the index of a word of 64 states, and those states as its bits.
     pub reactions: &'c [(u16, u64)],
     /// The histories by their parents: parent, history, and true if it is deep.
     pub histories: &'c [(u16, u16, bool)],

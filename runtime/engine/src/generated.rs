@@ -15,7 +15,7 @@ pub use self::data::{
     Free, Plain, String, Vec, among, at, datum, fit, holds, is_true, length, load, narrow, object,
     operand, restore, store, within,
 };
-pub use self::places::{Places, Position, Told, tell};
+pub use self::places::{Notice, Places, Position, notify};
 pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot, states};
 pub use crate::chart::RegionIndex;
 pub use crate::words::same_words;

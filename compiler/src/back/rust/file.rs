@@ -166,6 +166,7 @@ fn list_in<'a>(
     let (start, rest) = text.split_once(ASIDE)?;
     let (number, _) = rest.split_once(']')?;
     let list = lists.get(number.parse::<usize>().ok()?)?;
-    let is_code = start.ends_with('[') && !start.starts_with("//");
+    // Strings can say anything.
+    let is_code = start.ends_with('[') && !start.starts_with("//") && !start.contains('"');
     is_code.then_some((start, list, rest.trim_start_matches(number)))
 }

@@ -1,4 +1,4 @@
-//! Places: the configurations that a machine with regions can come to, if they are few, and what it does in each.
+//! Places: the configurations of a machine with regions, if they are few, and its steps in each.
 //!
 //! The table engine itself finds them: it takes each event in each place, once for every way in which guards can answer,
 //! and what it does is written down in order. So what is written out does what the engine does, to the last observation,
@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use statemark_runtime as runtime;
-use statemark_runtime::generated::Told;
+use statemark_runtime::generated::Notice;
 use statemark_runtime::{
     ActionId, Configuration, EventId, GuardId, Host, Observer, Outcome, StateId, Table,
     TransitionId,
@@ -43,25 +43,26 @@ const MAX_DEEDS: usize = 6_000;
 /// Unit: calls of host and observer. Why: a step that runs on for longer costs more than walking it does.
 const MAX_STEP: usize = 200;
 
-/// Most ways in which the guards of one step can answer.
+/// Most paths of one step, by what its guards answer.
 ///
 /// Unit: outcomes. Why: guards multiply as regions do.
-const MAX_WAYS: usize = 16;
+const MAX_PATHS: usize = 16;
 
 /// Most values of the histories by which one step may enter.
 ///
 /// Unit: values, of several histories multiplied. Why: a step is written out for each.
 const MAX_RECALLED: usize = 64;
 
-/// A value of a history: zero where nothing is recorded, else one more than the number of a set of states.
+/// A value of a history.
+/// It is zero where nothing is recorded, else one more than the number of a set of states.
 type Value = u16;
 
 /// A step, or the rest of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// What is done first.
-    pub(super) deeds: Vec<Told>,
-    /// What comes then.
+    /// The things that are done first.
+    pub(super) deeds: Vec<Notice>,
+    /// The rest, which may depend on something.
     pub(super) then: Then,
 }
 
@@ -80,7 +81,7 @@ pub(super) enum Then {
     Ends(Arrival),
 }
 
-/// Where a step leads to.
+/// The end of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
     /// The number of the place.
@@ -98,7 +99,7 @@ pub(super) struct Places {
     pub(super) histories: Vec<(StateId, Vec<Vec<StateId>>)>,
     /// True for each place in which the machine has ended.
     pub(super) ended: Vec<bool>,
-    /// What the machine does in a place for an event; nothing where there is no step.
+    /// The step of an event in a place; none where nothing is done.
     /// A step that isn't there is walked: it doesn't come to rest, or does too much.
     pub(super) steps: BTreeMap<(u16, Handle<Event>), Option<Step>>,
 }
@@ -152,12 +153,12 @@ impl Numbers {
     }
 }
 
-/// What a step did, in order, with the guards that it asked.
+/// A log of what a step did, in order, with the guards that it asked.
 #[derive(Default)]
 struct Log {
     /// The answers that are given, in order; further ones are true.
     answers: Vec<bool>,
-    deeds: Vec<Told>,
+    deeds: Vec<Notice>,
     /// The guards that were asked, each with the number of deeds before it.
     asked: Vec<(usize, GuardId)>,
 }
@@ -167,7 +168,7 @@ struct Log {
 struct Witness<'l>(&'l RefCell<Log>);
 
 impl Witness<'_> {
-    fn write(&self, deed: Told) {
+    fn write(&self, deed: Notice) {
         self.0.borrow_mut().deeds.push(deed);
     }
 }
@@ -183,27 +184,27 @@ impl Host for Witness<'_> {
 
 impl Observer for Witness<'_> {
     fn microstep(&mut self) {
-        self.write(Told::Microstep);
+        self.write(Notice::Microstep);
     }
 
     fn transition(&mut self, transition: TransitionId) {
-        self.write(Told::Transition(transition.raw()));
+        self.write(Notice::Transition(transition.raw()));
     }
 
     fn exited(&mut self, state: StateId) {
-        self.write(Told::Exited(state.raw()));
+        self.write(Notice::Exited(state.raw()));
     }
 
     fn action(&mut self, action: ActionId) {
-        self.write(Told::Action(action.raw()));
+        self.write(Notice::Action(action.raw()));
     }
 
     fn entered(&mut self, state: StateId) {
-        self.write(Told::Entered(state.raw()));
+        self.write(Notice::Entered(state.raw()));
     }
 
     fn raised(&mut self, event: EventId) {
-        self.write(Told::Raised(event.raw()));
+        self.write(Notice::Raised(event.raw()));
     }
 }
 
@@ -217,13 +218,14 @@ struct Explorer<'m> {
     deeds: usize,
 }
 
-/// A step that was found, with the histories by which it may enter, and how many values each of them had then.
+/// A step that was found, with the histories by which it may enter.
+/// Each has the number of its values then.
 struct Found {
     step: Option<Step>,
     recalled: Vec<(usize, usize)>,
 }
 
-/// What a step begins with: an event, the leaves, and the value of each history.
+/// The begin of a step: an event, the leaves, and the value of each history.
 struct Start {
     event: Handle<Event>,
     leaves: Vec<StateId>,
@@ -259,7 +261,7 @@ impl Explorer<'_> {
                         continue;
                     }
                     is_new = true;
-                    let step = self.found(event, &leaves)?;
+                    let step = self.find_step(event, &leaves)?;
                     found.insert((place, event), step);
                     if found.len() > MAX_ARMS * 4 || self.deeds > MAX_DEEDS * 4 {
                         return None;
@@ -285,8 +287,9 @@ impl Explorer<'_> {
         1 + history.map_or(0, |(_, numbers)| numbers.found.len())
     }
 
-    /// Finds places in which the machine can come to rest when it starts, with these answers to the first guards.
-    fn starts(&mut self, answers: &[bool], ways: &mut usize) -> Option<()> {
+    /// Finds places in which the machine can come to rest when it starts.
+    /// The first guards answer as given.
+    fn starts(&mut self, answers: &[bool], paths: &mut usize) -> Option<()> {
         let log = RefCell::new(Log {
             answers: answers.to_vec(),
             ..Log::default()
@@ -297,10 +300,10 @@ impl Explorer<'_> {
         if let Ok(machine) = machine {
             self.arrival(machine.configuration(), &[])?;
         }
-        *ways += 1;
-        // Where it comes to in further ways it finds out by itself, when it is walked there.
-        let asked = log.take().asked.len().min(MAX_WAYS);
-        if *ways >= MAX_WAYS {
+        *paths += 1;
+        // Where further paths lead to, the machine finds out when it is walked there.
+        let asked = log.take().asked.len().min(MAX_PATHS);
+        if *paths >= MAX_PATHS {
             return Some(());
         }
         // Each guard after those has answered with true; the others follow from the first that doesn't.
@@ -308,24 +311,25 @@ impl Explorer<'_> {
             let mut other = answers.to_vec();
             other.resize(trues, true);
             other.push(false);
-            self.starts(&other, ways)
+            self.starts(&other, paths)
         })
     }
 
-    /// Finds the step of an event in the place with those leaves, for each value of the histories by which it may enter.
+    /// Finds the step of an event in the place with those leaves.
+    /// It is taken for each value of the histories by which it may enter.
     /// `None` is for too many places.
-    fn found(&mut self, event: Handle<Event>, leaves: &[StateId]) -> Option<Found> {
+    fn find_step(&mut self, event: Handle<Event>, leaves: &[StateId]) -> Option<Found> {
         let mut histories = BTreeSet::new();
         loop {
             let known = histories.clone();
             let recalled: Vec<_> = known.iter().map(|&it| (it, self.values(it))).collect();
-            let ways: usize = recalled.iter().map(|&(_, values)| values).product();
+            let values: usize = recalled.iter().map(|&(_, values)| values).product();
             let mut start = Start {
                 event,
                 leaves: leaves.to_vec(),
                 values: vec![0; self.histories.len()],
             };
-            let step = match ways {
+            let step = match values {
                 0..=MAX_RECALLED => self.recall(&mut start, &recalled, &mut histories)?,
                 _ => None,
             };
@@ -362,13 +366,14 @@ impl Explorer<'_> {
         Some(Some(Step { deeds, then }))
     }
 
-    /// Takes an event with these answers to the first guards; the rest of the step after what they have led to.
+    /// Takes an event with these answers to the first guards.
+    /// Returns the rest of the step after what they have led to.
     /// The outer `None` is for too many places, the inner one for a step that must be walked.
     fn step(
         &mut self,
         start: &Start,
         answers: &mut Vec<bool>,
-        ways: &mut usize,
+        paths: &mut usize,
         entered: &mut BTreeSet<usize>,
     ) -> Option<Option<Step>> {
         let log = RefCell::new(Log {
@@ -396,7 +401,7 @@ impl Explorer<'_> {
             self.deeds += deeds.len() + 1;
             let mut branch = |explorer: &mut Self, answer| {
                 answers.push(answer);
-                let step = explorer.step(start, answers, ways, entered);
+                let step = explorer.step(start, answers, paths, entered);
                 answers.pop();
                 step
             };
@@ -408,8 +413,8 @@ impl Explorer<'_> {
                 then: Then::Ask(Handle::at(guard.index()), Box::new([holds, fails])),
             }));
         }
-        *ways += 1;
-        if *ways > MAX_WAYS {
+        *paths += 1;
+        if *paths > MAX_PATHS {
             return Some(None);
         }
         let deeds = log.deeds.get(from..).unwrap_or_default().to_vec();
@@ -440,10 +445,10 @@ impl Explorer<'_> {
     }
 
     /// Returns the numbers of the histories by which what was done may have entered states.
-    fn entered_by(&self, deeds: &[Told]) -> Vec<usize> {
+    fn entered_by(&self, deeds: &[Notice]) -> Vec<usize> {
         let machine = self.machine;
         let taken = deeds.iter().filter_map(|deed| match deed {
-            Told::Transition(id) => Some(machine.transitions.at(Handle::at(usize::from(*id)))),
+            Notice::Transition(id) => Some(machine.transitions.at(Handle::at(usize::from(*id)))),
             _ => None,
         });
         let mut targets: Vec<_> = taken.flat_map(|it| it.targets.iter().copied()).collect();
@@ -501,7 +506,7 @@ impl Explorer<'_> {
         let order = Order { places, values };
         let mut sorted = vec![false; ended.len()];
         for (found, is_ended) in (0..).zip(ended) {
-            *sorted.get_mut(usize::from(order.place(found)))? = *is_ended;
+            *sorted.get_mut(usize::from(order.place_number(found)))? = *is_ended;
         }
         let mut steps = BTreeMap::new();
         let mut deeds = 0;
@@ -511,7 +516,7 @@ impl Explorer<'_> {
                 continue;
             }
             deeds += step.as_ref().map_or(1, Step::deeds);
-            steps.insert((order.place(place), event), step);
+            steps.insert((order.place_number(place), event), step);
         }
         let is_written = steps.values().any(Option::is_some);
         (is_written && steps.len() <= MAX_ARMS && deeds <= MAX_DEEDS).then_some(Places {
@@ -523,14 +528,14 @@ impl Explorer<'_> {
     }
 }
 
-/// The numbers of places and of histories' values in their order, by the numbers under which they were found.
+/// The numbers of places and of values in their order, by those under which they were found.
 struct Order {
     places: Vec<u16>,
     values: Vec<Vec<Value>>,
 }
 
 impl Order {
-    fn place(&self, found: u16) -> u16 {
+    fn place_number(&self, found: u16) -> u16 {
         // INVARIANT: each number that was given out is in the list.
         self.places
             .get(usize::from(found))
@@ -568,7 +573,7 @@ impl Step {
             let recorded = arrival.recorded.into_iter();
             let recorded = recorded.map(|(history, value)| (history, order.value(history, value)));
             Arrival {
-                place: order.place(arrival.place),
+                place: order.place_number(arrival.place),
                 recorded: recorded.collect(),
             }
         };

@@ -19,7 +19,7 @@ use super::tokens::doc;
 use super::types::{host, state};
 
 /// Returns where a machine keeps what is active: the field, its type, and its value as a configuration.
-fn held(facts: &Facts<'_>) -> [TokenStream; 3] {
+fn state_field(facts: &Facts<'_>) -> [TokenStream; 3] {
     if let Some(places) = &facts.places {
         let [kind, _] = placed::types(places);
         return [
@@ -70,7 +70,7 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
         .then(|| quote!(queue: runtime::generated::Queue<runtime::EventId>,));
     let accessors = machine::accessors(facts);
     let snapshot = snapshot(facts);
-    let [held, kind, _] = held(facts);
+    let [field, kind, _] = state_field(facts);
     let ended = if facts.places.is_some() {
         quote!(self.position.is_ended(&ROWS, &PLACES))
     } else {
@@ -85,7 +85,7 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
         #[doc = #needs]
         #[derive(Clone, Debug)]
         pub struct Machine<H #default> {
-            #held: #kind,
+            #field: #kind,
             #queue
             #fields
             #sent
@@ -127,11 +127,11 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
         let undo = undo.map(|_| quote!(undo: Vec::new(),));
         quote!(context, #undo #nothing)
     });
-    let [held, _, configuration] = held(facts);
-    let found = found(facts);
+    let [field, _, configuration] = state_field(facts);
+    let position = find_position(facts);
     let value = quote! {
-        #found
-        Ok(Self { #held, #queue #values host })
+        #position
+        Ok(Self { #field, #queue #values host })
     };
     let kept = restore_docs(facts);
     let errors = quote! {
@@ -175,7 +175,7 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
 }
 
 /// Writes how a configuration becomes what the machine keeps.
-fn found(facts: &Facts<'_>) -> Option<TokenStream> {
+fn find_position(facts: &Facts<'_>) -> Option<TokenStream> {
     facts
         .places
         .as_ref()
@@ -192,13 +192,13 @@ fn can(facts: &Facts<'_>) -> TokenStream {
     } else {
         quote!(|_| true)
     };
-    let [_, _, configuration] = held(facts);
-    let walked = quote!({
+    let [_, _, configuration] = state_field(facts);
+    let walked = quote! {
         let configuration = &#configuration;
         ROWS.can(configuration, event.id(), #holds)
-    });
+    };
     let places = facts.places.as_ref();
-    let body = places.map(|places| placed::can(facts, places, &walked));
+    let body = places.map(|places| placed::can(facts, places, &quote!({ #walked })));
     let body = body.unwrap_or(walked);
     quote! {
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.
@@ -351,7 +351,7 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
         None => quote!(self.step(event.id(), observer)),
     };
     let inline = facts.places.as_ref().map(|_| quote!(#[inline]));
-    let [held, _, _] = held(facts);
+    let [field, _, _] = state_field(facts);
     let (before, after) = if facts.places.is_some() {
         (
             quote! {
@@ -399,7 +399,7 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
             event: runtime::EventId,
             observer: &mut O,
         ) -> Result<runtime::Outcome, runtime::StepError> {
-            let Self { #held, #queue #fields host } = self;
+            let Self { #field, #queue #fields host } = self;
             #before
             #begin
             let mut acts = Acts { host: &mut *host, #passed #queue_passed };
@@ -466,9 +466,9 @@ fn start(
         .has_raised
         .then(|| quote!(let mut queue = runtime::generated::Queue::new();));
     let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
-    let [held, _, _] = held(facts);
-    let found = found(facts);
-    let machine = quote!(Self { #held, #queue #kept host });
+    let [field, _, _] = state_field(facts);
+    let position = find_position(facts);
+    let machine = quote!(Self { #field, #queue #kept host });
     let (configuration, machine) = if starts.can_fail {
         (quote!(let configuration = outcome?;), quote!(Ok(#machine)))
     } else {
@@ -486,7 +486,7 @@ fn start(
         let outcome = ROWS.start(&mut acts, observer);
         #rollback
         #configuration
-        #found
+        #position
         #queue_clear
         #clear
         #machine

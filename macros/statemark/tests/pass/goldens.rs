@@ -5,6 +5,7 @@
 /// Beside each other, as in a crate.
 pub mod goldens {
     include!("../../../../tests/rust/crossing.rs");
+    include!("../../../../tests/rust/deck.rs");
     include!("../../../../tests/rust/errand.rs");
     include!("../../../../tests/rust/keywords.rs");
     include!("../../../../tests/rust/kitchen.rs");

@@ -10,9 +10,9 @@ use crate::configuration::Configuration;
 use crate::host::Observer;
 use crate::id::{ActionId, EventId, StateId, TransitionId};
 
-/// What an observer sees, with the number of the state, transition, event or action.
+/// Something that an observer sees, with the number of the state, transition, event or action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum Notice {
     /// A microstep begins.
     Microstep,
     /// A transition is taken.
@@ -27,25 +27,26 @@ pub enum Told {
     Raised(u16),
 }
 
-/// Tells an observer what a step does, if it watches.
+/// Notifies an observer of what a step does, if it watches.
 #[inline]
-pub fn tell<O: Observer>(observer: &mut O, told: &[Told]) {
+pub fn notify<O: Observer>(observer: &mut O, notices: &[Notice]) {
     if !observer.watches() {
         return;
     }
-    for told in told {
-        match *told {
-            Told::Microstep => observer.microstep(),
-            Told::Transition(id) => observer.transition(TransitionId::new(id)),
-            Told::Exited(id) => observer.exited(StateId::new(id)),
-            Told::Entered(id) => observer.entered(StateId::new(id)),
-            Told::Action(id) => observer.action(ActionId::new(id)),
-            Told::Raised(id) => observer.raised(EventId::new(id)),
+    for notice in notices {
+        match *notice {
+            Notice::Microstep => observer.microstep(),
+            Notice::Transition(id) => observer.transition(TransitionId::new(id)),
+            Notice::Exited(id) => observer.exited(StateId::new(id)),
+            Notice::Entered(id) => observer.entered(StateId::new(id)),
+            Notice::Action(id) => observer.action(ActionId::new(id)),
+            Notice::Raised(id) => observer.raised(EventId::new(id)),
         }
     }
 }
 
-/// The places of a machine with `H` histories. Lists of states are in document order, and lists of those sorted.
+/// The places of a machine with `H` histories.
+/// Lists of states are in document order, and lists of those are sorted.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<const H: usize> {
     /// The active states without active children in each place.
@@ -54,12 +55,12 @@ pub struct Places<const H: usize> {
     pub histories: [(StateId, &'static [&'static [StateId]]); H],
 }
 
-/// Where a machine is that is written out by place.
+/// The position of a machine that is written out by place.
 #[derive(Clone, Debug)]
 pub struct Position<const H: usize> {
     /// The number of the place, or [`NONE`].
     place: u16,
-    /// What each history has recorded: zero for nothing, else one more than the number of the set.
+    /// The record of each history: zero for nothing, else one more than the number of the set.
     pub recorded: [u16; H],
     /// The configuration of a machine that is in no place.
     elsewhere: Option<Configuration>,
@@ -100,7 +101,7 @@ impl<const H: usize> Position<H> {
     /// Returns the number of the place, or [`NONE`].
     #[must_use]
     #[inline]
-    pub const fn place(&self) -> u16 {
+    pub const fn place_number(&self) -> u16 {
         self.place
     }
 

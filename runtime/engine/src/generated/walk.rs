@@ -60,7 +60,7 @@ pub struct Rows<const REGIONS: bool> {
     pub targets: &'static [StateId],
     /// True if any of them is eventless.
     pub has_eventless: bool,
-    /// What steps with parallel states or history look up; empty for a machine without.
+    /// The index of a machine with parallel states or history; of another it is empty.
     pub index: RegionIndex<'static>,
 }
 

@@ -1,9 +1,11 @@
 //! Steps that are written out by place: a `match` over where the machine is and what comes.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use statemark_runtime::StateId;
-use statemark_runtime::generated::Told;
+use statemark_runtime::generated::Notice;
 
 use crate::arena::Handle;
 use crate::back::rust::actions;
@@ -11,7 +13,7 @@ use crate::back::rust::expr::read::ask_host;
 use crate::back::rust::facts::Facts;
 use crate::back::rust::places::{Arrival, Places, Step, Then};
 use crate::back::rust::tokens::number;
-use crate::ir::{ActionKind, Event};
+use crate::ir::{Action, ActionKind, Event};
 
 /// Writes the type of a machine's position, and of `PLACES`.
 pub(super) fn types(places: &Places) -> [TokenStream; 2] {
@@ -59,9 +61,17 @@ pub(super) fn step(facts: &Facts<'_>, places: &Places) -> TokenStream {
             &quote!(return Ok(runtime::Outcome::Ignored)),
         ],
     );
+    // Short names, so that most notices of a step fit into a line.
+    let mut kinds = BTreeSet::new();
+    let steps = places.steps.values().flatten();
+    steps.for_each(|step| collect_kinds(facts, step, &mut kinds));
+    let used = quote! {
+        use runtime::generated::Notice::{#(#kinds),*};
+        use runtime::generated::notify;
+    };
     quote! {
-        use runtime::generated::Told;
-        match (self.position.place(), event) {
+        #used
+        match (self.position.place_number(), event) {
             #arms
             #rest
         }
@@ -84,7 +94,7 @@ pub(super) fn can(facts: &Facts<'_>, places: &Places, walked: &TokenStream) -> T
     });
     let rest = rest(facts, places, walked, [&quote!(false), &quote!(false)]);
     quote! {
-        match (self.position.place(), event) {
+        match (self.position.place_number(), event) {
             #always
             #arms
             #rest
@@ -105,7 +115,8 @@ fn arms(
     arms.collect()
 }
 
-/// Writes the arms after those: steps that are walked, ended places, places where nothing is done, and elsewhere.
+/// Writes the arms after those.
+/// They are for steps that are walked, ended places, places where nothing is done, and elsewhere.
 fn rest(
     facts: &Facts<'_>,
     places: &Places,
@@ -198,39 +209,65 @@ fn moved(arrival: &Arrival) -> TokenStream {
     quote!(#(#recorded)* self.position.move_to(#place);)
 }
 
-/// Writes what a step does: calls of the host, and between them what an observer is told.
-fn deeds(facts: &Facts<'_>, deeds: &[Told]) -> TokenStream {
-    let action = |told: &Told| match told {
-        Told::Action(id) => Some(Handle::at(usize::from(*id))),
-        _ => None,
-    };
-    // What is raised is taken in the same step, which is written out; nothing waits in a queue.
-    let called = |told: &Told| {
-        let action = action(told)?;
-        let is_raised = matches!(facts.machine.actions.at(action).kind, ActionKind::Raise(_));
-        (!is_raised).then_some(action)
-    };
-    let parts = deeds.chunk_by(|one, next| called(one).is_none() && called(next).is_none());
-    let parts = parts.map(|part| match part.first().and_then(called) {
-        Some(action) => actions::calls(facts, &[action]),
-        None => {
-            let told = part.iter().map(|told| match *told {
-                Told::Microstep => quote!(Told::Microstep),
-                Told::Transition(id) => numbered(&format_ident!("Transition"), id),
-                Told::Exited(id) => numbered(&format_ident!("Exited"), id),
-                Told::Entered(id) => numbered(&format_ident!("Entered"), id),
-                Told::Action(id) => numbered(&format_ident!("Action"), id),
-                Told::Raised(id) => numbered(&format_ident!("Raised"), id),
-            });
-            quote!(runtime::generated::tell(observer, &[#(#told),*]);)
-        }
-    });
+/// Writes what a step does: calls of the host, and between them notices for the observer.
+fn deeds(facts: &Facts<'_>, deeds: &[Notice]) -> TokenStream {
+    let is_notice = |deed: &Notice| called(facts, deed).is_none();
+    let parts = deeds.chunk_by(|one, next| is_notice(one) && is_notice(next));
+    let parts = parts.map(
+        |part| match part.first().and_then(|deed| called(facts, deed)) {
+            Some(action) => actions::calls(facts, &[action]),
+            None => {
+                let notices = part.iter().map(|notice| {
+                    let (kind, id) = parts_of(*notice);
+                    let id = id.map(|id| number(id.into()));
+                    let id = id.map(|id| quote!((#id)));
+                    quote!(#kind #id)
+                });
+                quote!(notify(observer, &[#(#notices),*]);)
+            }
+        },
+    );
     parts.collect()
 }
 
-fn numbered(told: &Ident, id: u16) -> TokenStream {
-    let id = number(id.into());
-    quote!(Told::#told(#id))
+/// Returns the action of a deed that calls the host.
+///
+/// What is raised is taken in the same step, which is written out; nothing waits in a queue.
+fn called(facts: &Facts<'_>, deed: &Notice) -> Option<Handle<Action>> {
+    let Notice::Action(id) = deed else {
+        return None;
+    };
+    let action = Handle::at(usize::from(*id));
+    let is_raised = matches!(facts.machine.actions.at(action).kind, ActionKind::Raise(_));
+    (!is_raised).then_some(action)
+}
+
+/// Returns the name of a notice, and its number.
+fn parts_of(notice: Notice) -> (Ident, Option<u16>) {
+    let (kind, id) = match notice {
+        Notice::Microstep => ("Microstep", None),
+        Notice::Transition(id) => ("Transition", Some(id)),
+        Notice::Exited(id) => ("Exited", Some(id)),
+        Notice::Entered(id) => ("Entered", Some(id)),
+        Notice::Action(id) => ("Action", Some(id)),
+        Notice::Raised(id) => ("Raised", Some(id)),
+    };
+    (format_ident!("{kind}"), id)
+}
+
+/// Collects the names of all notices of a step.
+fn collect_kinds(facts: &Facts<'_>, step: &Step, kinds: &mut BTreeSet<Ident>) {
+    let notices = step.deeds.iter();
+    let notices = notices.filter(|deed| called(facts, deed).is_none());
+    kinds.extend(notices.map(|notice| parts_of(*notice).0));
+    let further: &[Step] = match &step.then {
+        Then::Ask(_, both) => both.as_slice(),
+        Then::Recall(_, steps) => steps,
+        Then::Ignored | Then::Rests(_) | Then::Ends(_) => &[],
+    };
+    for step in further {
+        collect_kinds(facts, step, kinds);
+    }
 }
 
 /// Returns whether a step takes the event, if that is known without asking.
@@ -260,10 +297,11 @@ fn answer(facts: &Facts<'_>, step: &Step, walked: &TokenStream) -> TokenStream {
     match &step.then {
         Then::Ask(asked, both) => {
             let guard = ask_host(facts, *asked);
-            let [holds, fails] = both
-                .as_ref()
-                .each_ref()
-                .map(|step| answer(facts, step, walked));
+            let both = both.as_ref().each_ref();
+            if let [Some(true), Some(false)] = both.map(is_taken) {
+                return guard;
+            }
+            let [holds, fails] = both.map(|step| answer(facts, step, walked));
             quote!(if #guard { #holds } else { #fails })
         }
         Then::Recall(history, steps) => {
