@@ -211,10 +211,10 @@ fn moved(arrival: &Arrival) -> TokenStream {
 
 /// Writes what a step does: calls of the host, and between them notices for the observer.
 fn deeds(facts: &Facts<'_>, deeds: &[Notice]) -> TokenStream {
-    let is_notice = |deed: &Notice| called(facts, deed).is_none();
+    let is_notice = |deed: &Notice| host_action(facts, deed).is_none();
     let parts = deeds.chunk_by(|one, next| is_notice(one) && is_notice(next));
     let parts = parts.map(
-        |part| match part.first().and_then(|deed| called(facts, deed)) {
+        |part| match part.first().and_then(|deed| host_action(facts, deed)) {
             Some(action) => actions::calls(facts, &[action]),
             None => {
                 let notices = part.iter().map(|notice| {
@@ -233,7 +233,7 @@ fn deeds(facts: &Facts<'_>, deeds: &[Notice]) -> TokenStream {
 /// Returns the action of a deed that calls the host.
 ///
 /// What is raised is taken in the same step, which is written out; nothing waits in a queue.
-fn called(facts: &Facts<'_>, deed: &Notice) -> Option<Handle<Action>> {
+fn host_action(facts: &Facts<'_>, deed: &Notice) -> Option<Handle<Action>> {
     let Notice::Action(id) = deed else {
         return None;
     };
@@ -258,7 +258,7 @@ fn parts_of(notice: Notice) -> (Ident, Option<u16>) {
 /// Collects the names of all notices of a step.
 fn collect_kinds(facts: &Facts<'_>, step: &Step, kinds: &mut BTreeSet<Ident>) {
     let notices = step.deeds.iter();
-    let notices = notices.filter(|deed| called(facts, deed).is_none());
+    let notices = notices.filter(|deed| host_action(facts, deed).is_none());
     kinds.extend(notices.map(|notice| parts_of(*notice).0));
     let further: &[Step] = match &step.then {
         Then::Ask(_, both) => both.as_slice(),
