@@ -277,16 +277,19 @@ fn is_taken(step: &Step) -> Option<bool> {
         (None, Then::Ignored) => Some(false),
         // Its transitions do nothing; those of a microstep are deeds.
         (None, Then::Rests(_) | Then::Ends(_)) => Some(true),
-        (None, Then::Ask(..)) => None,
-        (None, Then::Recall(_, steps)) => {
-            let (first, others) = steps.split_first()?;
-            let first = is_taken(first)?;
-            others
-                .iter()
-                .all(|step| is_taken(step) == Some(first))
-                .then_some(first)
-        }
+        (None, Then::Ask(_, both)) => agree(both.as_slice()),
+        (None, Then::Recall(_, steps)) => agree(steps),
     }
+}
+
+/// Returns whether steps take the event, if all of them do or none does.
+fn agree(steps: &[Step]) -> Option<bool> {
+    let (first, others) = steps.split_first()?;
+    let first = is_taken(first)?;
+    let mut others = others.iter();
+    others
+        .all(|step| is_taken(step) == Some(first))
+        .then_some(first)
 }
 
 /// Writes whether a step takes the event, as an expression that asks guards.
@@ -298,8 +301,10 @@ fn answer(facts: &Facts<'_>, step: &Step, walked: &TokenStream) -> TokenStream {
         Then::Ask(asked, both) => {
             let guard = ask_host(facts, *asked);
             let both = both.as_ref().each_ref();
-            if let [Some(true), Some(false)] = both.map(is_taken) {
-                return guard;
+            match both.map(is_taken) {
+                [Some(true), Some(false)] => return guard,
+                [Some(false), Some(true)] => return quote!(!#guard),
+                _ => {}
             }
             let [holds, fails] = both.map(|step| answer(facts, step, walked));
             quote!(if #guard { #holds } else { #fails })
