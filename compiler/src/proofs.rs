@@ -9,6 +9,7 @@
 //! fails is a fact: a controller that never ends is none the worse for it.
 
 mod ambiguity;
+mod apart;
 mod claims;
 mod concrete;
 mod evidence;
@@ -85,20 +86,25 @@ pub struct Witness {
 /// ```
 #[must_use]
 pub fn prove(valid: &Valid) -> Vec<Proof> {
-    let evidence = Evidence {
+    let is_sure = |space: &_, node, region| claims::is_sure(valid, space, node, region);
+    decide(&Evidence {
         machine: valid,
         reach: Reachability::new(valid),
-        space: explore(valid),
-    };
+        space: explore(valid, is_sure),
+    })
+}
+
+/// Decides the claims by the evidence.
+fn decide(evidence: &Evidence<'_>) -> Vec<Proof> {
     [
-        claims::states_reachable(&evidence),
-        claims::transitions_taken(&evidence),
-        claims::can_end(&evidence),
-        claims::can_always_end(&evidence),
-        claims::never_stuck(&evidence),
-        claims::comes_to_rest(&evidence),
-        ambiguity::unambiguous(&evidence),
-        claims::regions_complete(&evidence),
+        claims::states_reachable(evidence),
+        claims::transitions_taken(evidence),
+        claims::can_end(evidence),
+        claims::can_always_end(evidence),
+        claims::never_stuck(evidence),
+        claims::comes_to_rest(evidence),
+        ambiguity::unambiguous(evidence),
+        claims::regions_complete(evidence),
     ]
     .into_iter()
     .flatten()

@@ -191,7 +191,9 @@ impl<'d> Walk<'_, '_, 'd> {
         span: Span,
     ) -> StateHandle {
         let state = self.draft.intern_state(id, id_span, scope);
-        if let Some(&pseudo) = self.pseudo.get(to_nfc(id).as_ref()) {
+        if !self.pseudo.is_empty()
+            && let Some(&pseudo) = self.pseudo.get(to_nfc(id).as_ref())
+        {
             self.draft.get_mut(state).pseudo = Some(pseudo);
         }
         self.claims.add(

@@ -41,6 +41,9 @@ pub(super) fn resolve_label_guards(draft: &mut Draft, context: &mut Context<'_>)
         let Some(transition) = draft.transitions.get_mut(index) else {
             continue;
         };
+        if transition.label_guards.is_empty() {
+            continue;
+        }
         let labels: Vec<&GuardText> = std::mem::take(&mut transition.label_guards)
             .into_iter()
             .map(|text| texts.at(text))
@@ -77,7 +80,7 @@ fn note_asked_names(draft: &Draft, texts: &Arena<GuardText>, context: &mut Conte
     for &text in used.flat_map(|transition| &transition.label_guards) {
         let text = &texts.at(text).text.value;
         let name = negated_name(text).unwrap_or(text);
-        if is_identifier(name) {
+        if is_identifier(name) && !context.asked.contains(name) {
             context.asked.insert(name.to_owned());
         }
     }
@@ -91,14 +94,14 @@ fn label_guard(
 ) -> Option<Expression> {
     let strict = context.declared_guards().next().is_some();
     let asked = Asked { strict, name: None };
-    let mut guards: Vec<Expression> = Vec::with_capacity(labels.len());
-    for label in labels {
+    let mut resolve = |label: &GuardText| {
         let mut resolver = Resolver::new(draft, context);
-        guards.extend(resolver.text(&label.text, || label.to_written(), asked));
+        resolver.text(&label.text, || label.to_written(), asked)
+    };
+    if let [label] = labels {
+        return resolve(label);
     }
-    if guards.len() == 1 {
-        return guards.pop();
-    }
+    let guards: Vec<Expression> = labels.iter().filter_map(|label| resolve(label)).collect();
     let span = guards.first()?.span;
     Some(Expression::all(guards, span))
 }

@@ -6,6 +6,7 @@
 //!
 //! Deliberately not here: tokens. A name is text that `proc_macro2::Ident::new` takes, whatever the spec holds.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::arena::Handle;
@@ -239,7 +240,17 @@ impl<'m> Namespace<'m> {
 /// Converts an id to a type or a variant, and reports whether more than its case has changed.
 #[must_use]
 pub fn upper_camel(id: &str) -> (String, bool) {
-    let (words, mut renamed) = words(id);
+    // Most ids are their own words.
+    let is_plain = id
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let (words, mut renamed) = match is_plain {
+        true => (Cow::Borrowed(id), false),
+        false => {
+            let (words, dropped) = words(id);
+            (Cow::Owned(words), dropped)
+        }
+    };
     let mut name = String::with_capacity(id.len());
     for word in words.split('_') {
         let starts_with_digit = word.starts_with(|c: char| c.is_numeric());

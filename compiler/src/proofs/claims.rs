@@ -4,7 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::concrete::stimuli;
+use super::apart::{self, Region};
+use super::concrete::{StateSpace, Stimulus, stimuli};
 use super::evidence::{Evidence, Finding, join, state_name};
 use super::guards::{MOST_COMPARED, covers};
 use super::{Proof, Witness};
@@ -88,7 +89,7 @@ pub(super) fn transitions_taken(evidence: &Evidence<'_>) -> Option<Proof> {
 fn undecided(evidence: &Evidence<'_>, list: &str) -> Finding {
     if evidence.is_exhaustive() {
         Finding::unknown(format!("only in steps that never come to rest: {list}"))
-    } else if evidence.space.is_complete {
+    } else if evidence.space.has_met_everything() {
         Finding::unknown(format!(
             "only after interrupts, which aren't explored: {list}"
         ))
@@ -168,8 +169,10 @@ pub(super) fn can_always_end(evidence: &Evidence<'_>) -> Option<Proof> {
             Finding::fails(format!("no end can be reached from {from}"))
                 .with_witness(evidence.witness(node))
         }
-        None if evidence.is_exhaustive() && !space.nodes.is_empty() => Finding::holds(),
-        None => evidence.not_exhaustive(),
+        None if evidence.has_interrupts() => evidence.not_exhaustive(),
+        None if space.is_complete && !space.nodes.is_empty() => Finding::holds(),
+        None if apart::can_always_end(evidence.machine, space) => Finding::holds(),
+        None => evidence.too_large(),
     };
     Some(finding.into_proof(
         "can-always-end",
@@ -213,12 +216,22 @@ pub(super) fn never_stuck(evidence: &Evidence<'_>) -> Option<Proof> {
     let dead = nodes.position(|node| !node.has_ended && !node.can_move);
     let nodes = space.nodes.iter().enumerate();
     let guarded: Vec<usize> = nodes
-        .filter(|(_, node)| !node.has_ended && node.can_move && !node.always_moves)
+        .filter(|(_, node)| !node.has_ended && node.can_move && !node.always_moves())
         .map(|(index, _)| index)
-        .filter(|&index| !is_covered(evidence, index))
+        .filter(|&index| !is_covered(evidence.machine, space, index, |_| true))
         .collect();
-    // A node that wasn't explored yet doesn't move yet.
+    let sure = |node, region| is_sure(evidence.machine, space, node, region);
+    // A node that wasn't explored yet doesn't move yet, and one of regions explored apart moves by the others, too.
     let finding = match (dead.filter(|_| space.is_complete), guarded.first()) {
+        _ if space.apart.is_some() => {
+            if evidence.has_interrupts() {
+                evidence.not_exhaustive()
+            } else if apart::always_moves(evidence.machine, space, sure) {
+                Finding::holds()
+            } else {
+                evidence.too_large()
+            }
+        }
         (Some(node), _) => {
             let place = evidence.describe_node(node);
             if evidence.has_interrupts() {
@@ -258,14 +271,39 @@ fn describe_guarded(evidence: &Evidence<'_>, nodes: &[usize]) -> String {
     format!("every transition has a guard in {states}")
 }
 
+/// Reports whether some event of no region, or of the given one, is taken in a node whatever the guards say.
+pub(super) fn is_sure(
+    machine: &Machine,
+    space: &StateSpace,
+    node: usize,
+    region: Option<Region>,
+) -> bool {
+    let found = space.nodes.get(node);
+    let concerned = |stimulus| match (&space.apart, found) {
+        (Some(regions), Some(node)) => {
+            let parallel = regions.active(machine, &node.configuration);
+            let concerned = parallel.and_then(|it| regions.concerned(it, stimulus));
+            concerned.is_none() || concerned == region
+        }
+        _ => true,
+    };
+    found.is_some_and(|node| node.always_moves_by(region))
+        || is_covered(machine, space, node, concerned)
+}
+
 /// Reports whether two guards on one event cover each other, so that one of them always holds.
-fn is_covered(evidence: &Evidence<'_>, node: usize) -> bool {
-    let machine = evidence.machine;
-    let leaves = evidence.space.leaves(node);
-    let Some(node) = evidence.space.nodes.get(node) else {
+fn is_covered(
+    machine: &Machine,
+    space: &StateSpace,
+    node: usize,
+    concerned: impl Fn(Stimulus) -> bool,
+) -> bool {
+    let leaves = space.leaves(node);
+    let Some(node) = space.nodes.get(node) else {
         return false;
     };
     let stimuli = stimuli(machine, node).0.into_iter();
+    let stimuli = stimuli.filter(|&stimulus| concerned(stimulus));
     let events: BTreeSet<Handle<Event>> = stimuli.map(|stimulus| stimulus.event(machine)).collect();
     let active: BTreeSet<Handle<State>> = leaves
         .into_iter()

@@ -8,7 +8,8 @@
 //!
 //! The work is bounded ([`MOST_WORK`]). A machine with one active leaf, without history and without timers that outlive
 //! their state, takes time linear in its size; one with many regions may have too many configurations, and
-//! [`StateSpace::is_complete`] says whether all of them were found.
+//! [`StateSpace::is_complete`] says whether all of them were found. Regions that have nothing to do with each other are
+//! explored one at a time then (`apart`).
 //!
 //! Deliberately not here: interrupts, which lead to states without an event. A claim that they could change asks for them
 //! (`Evidence::has_interrupts`).
@@ -20,6 +21,7 @@ use statemark_runtime::{
     Configuration, EventId, Machine as Engine, Outcome, StateId, StepError, Table, TimerId,
 };
 
+use super::apart::{Focus, Region, Regions, always_moves, can_always_end};
 use super::play::{Armed, Play, PlayHost, PlayObserver, free_table};
 use crate::arena::Handle;
 use crate::ir::{Event, Machine, State, Transition};
@@ -28,7 +30,12 @@ use crate::ir::{Event, Machine, State, Transition};
 ///
 /// Unit: steps, microsteps, states entered, transitions examined and taken, events raised, actions executed, questions
 /// asked and ids stored, added up. Why: some tens of megabytes and less than a second.
-const MOST_WORK: usize = 400_000;
+pub(super) const MOST_WORK: usize = 400_000;
+
+/// Most work before regions are explored apart.
+///
+/// Unit: as above. Why: what is explored whole is described more exactly.
+const MOST_WORK_WHOLE: usize = MOST_WORK / 8;
 
 /// A stimulus from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,8 +57,10 @@ impl Stimulus {
 /// A configuration in which the machine rests or has ended.
 #[derive(Debug)]
 pub(super) struct Node {
-    configuration: Configuration,
+    pub(super) configuration: Configuration,
     armed: Armed,
+    /// What has moved, in a search region by region.
+    pub(super) focus: Focus,
     /// The node and stimulus by which it was first reached; `None` at the start.
     from: Option<(usize, Stimulus)>,
     pub(super) has_ended: bool,
@@ -59,9 +68,23 @@ pub(super) struct Node {
     pub(super) after_unhandled_timer: bool,
     /// True if some transition can be taken.
     pub(super) can_move: bool,
-    /// True if some transition is taken even if every guard is false.
-    pub(super) always_moves: bool,
-    next: BTreeSet<usize>,
+    /// Whose stimuli some transition takes even if every guard is false; `None` for those that concern no region.
+    sure: BTreeSet<Option<Region>>,
+    pub(super) next: BTreeSet<usize>,
+    /// Whose stimuli lead to where nothing has moved yet; `None` as above.
+    pub(super) begins_by: BTreeSet<Option<Region>>,
+}
+
+impl Node {
+    /// Reports whether some transition is taken even if every guard is false.
+    pub(super) fn always_moves(&self) -> bool {
+        !self.sure.is_empty()
+    }
+
+    /// Reports whether that is so of what concerns no region, or this one.
+    pub(super) fn always_moves_by(&self, region: Option<Region>) -> bool {
+        self.sure.contains(&None) || self.sure.contains(&region)
+    }
 }
 
 /// A step that never comes to rest.
@@ -88,11 +111,29 @@ pub(super) struct StateSpace {
     taken_in_endless_step: Vec<bool>,
     /// The first step found that never comes to rest; forced ones come before others.
     pub(super) endless_step: Option<EndlessStep>,
-    /// True if the search left nothing out.
+    /// True if the search left nothing out: every configuration is a node.
     pub(super) is_complete: bool,
+    /// The regions that were explored apart, if the search left out nothing but what they do at the same time.
+    pub(super) apart: Option<Regions>,
 }
 
 impl StateSpace {
+    fn new(machine: &Machine) -> Self {
+        Self {
+            entered: vec![false; machine.states.len()],
+            taken: vec![false; machine.transitions.len()],
+            raised: vec![false; machine.events.len()],
+            entered_in_endless_step: vec![false; machine.states.len()],
+            taken_in_endless_step: vec![false; machine.transitions.len()],
+            ..Self::default()
+        }
+    }
+
+    /// Reports whether everything was met that can ever be entered, taken and raised.
+    pub(super) fn has_met_everything(&self) -> bool {
+        self.is_complete || self.apart.is_some()
+    }
+
     pub(super) fn is_entered(&self, state: Handle<State>) -> bool {
         self.entered.get(state.index()).copied().unwrap_or(false)
     }
@@ -169,42 +210,75 @@ impl StateSpace {
 }
 
 /// Steps the machine through everything that it can do, within [`MOST_WORK`].
-pub(super) fn explore(machine: &Machine) -> StateSpace {
-    let space = StateSpace {
-        entered: vec![false; machine.states.len()],
-        taken: vec![false; machine.transitions.len()],
-        raised: vec![false; machine.events.len()],
-        entered_in_endless_step: vec![false; machine.states.len()],
-        taken_in_endless_step: vec![false; machine.transitions.len()],
-        ..StateSpace::default()
-    };
+///
+/// `is_sure` reports of a node whether some event of a region, or of none, is taken whatever the guards say.
+pub(super) fn explore(
+    machine: &Machine,
+    is_sure: impl Fn(&StateSpace, usize, Option<Region>) -> bool,
+) -> StateSpace {
     let Some(table) = free_table(machine) else {
-        return space;
+        return StateSpace::new(machine);
     };
+    let Some(regions) = Regions::find(machine) else {
+        return search(machine, &table, MOST_WORK, None);
+    };
+    let whole = search(machine, &table, MOST_WORK_WHOLE, None);
+    if whole.is_complete {
+        return whole;
+    }
+    let apart = search(machine, &table, MOST_WORK, Some(regions));
+    if apart.apart.is_some()
+        && always_moves(machine, &apart, |node, region| {
+            is_sure(&apart, node, region)
+        })
+        && can_always_end(machine, &apart)
+    {
+        return apart;
+    }
+    // What isn't so of all configurations is shown by one of them.
+    let whole = search(machine, &table, MOST_WORK, None);
+    match apart.apart {
+        Some(_) if !whole.is_complete => apart,
+        _ => whole,
+    }
+}
+
+/// Explores a machine whole, or its regions apart.
+pub(super) fn search(
+    machine: &Machine,
+    table: &Table,
+    most_work: usize,
+    regions: Option<Regions>,
+) -> StateSpace {
     let has_history = machine
         .states
         .iter()
         .any(|(_, state)| state.kind.is_history());
     let mut search = Search {
         machine,
-        table: &table,
+        table,
         has_history,
+        most_work,
+        regions,
+        joined: BTreeSet::new(),
         known: BTreeMap::new(),
         open: VecDeque::new(),
         work: 0,
         is_cut: false,
-        space,
+        space: StateSpace::new(machine),
     };
-    search.step(None, None);
+    search.step(None, None, Move::default());
     while let Some(node) = search.open.pop_front() {
         search.expand(node);
-        if search.work >= MOST_WORK {
+        if search.work >= most_work {
             search.is_cut = true;
             break;
         }
     }
-    search.space.is_complete = !search.is_cut;
-    search.space
+    let mut space = search.space;
+    space.is_complete = !search.is_cut && search.regions.is_none();
+    space.apart = search.regions.filter(|_| !search.is_cut);
+    space
 }
 
 /// Returns the stimuli that a node waits for, and how many transitions were examined to find them.
@@ -236,12 +310,35 @@ pub(super) fn stimuli(machine: &Machine, node: &Node) -> (BTreeSet<Stimulus>, us
     (stimuli, examined)
 }
 
+/// Whom a step concerns.
+#[derive(Clone, Copy)]
+struct Move {
+    /// The region whose stimulus it is, in a search region by region.
+    region: Option<Region>,
+    /// What has moved after it, unless it enters something else.
+    focus: Focus,
+}
+
+impl Default for Move {
+    fn default() -> Self {
+        Self {
+            region: None,
+            focus: Focus::Base,
+        }
+    }
+}
+
 struct Search<'m> {
     machine: &'m Machine,
     table: &'m Table,
     has_history: bool,
+    most_work: usize,
+    /// The regions that are explored apart.
+    regions: Option<Regions>,
+    /// The regions with which others were joined, with the leaves of those that hadn't moved.
+    joined: BTreeSet<(Region, Vec<Handle<State>>)>,
     /// The nodes by the keys of their configurations.
-    known: BTreeMap<Vec<u16>, usize>,
+    known: BTreeMap<(Focus, Vec<u16>), usize>,
     /// The nodes that weren't expanded yet.
     open: VecDeque<usize>,
     work: usize,
@@ -259,18 +356,39 @@ impl Search<'_> {
             return;
         };
         let (stimuli, examined) = stimuli(machine, resting);
+        let focus = resting.focus;
+        let mut regions = None;
+        if let Some(apart) = &self.regions
+            && let Some(parallel) = apart.active(machine, &resting.configuration)
+        {
+            let next = apart.next_joining(machine, parallel, resting);
+            let next = next.filter(|next| self.joined.insert(next.clone()));
+            let stimuli = stimuli.iter();
+            let concerned = stimuli
+                .map(|&it| apart.concerned(parallel, it))
+                .collect::<Vec<_>>();
+            regions = Some((concerned, next.map(|(region, _)| region)));
+        }
         self.work = self.work.saturating_add(examined);
-        for stimulus in stimuli {
-            if self.work >= MOST_WORK {
+        for (index, stimulus) in stimuli.into_iter().enumerate() {
+            if self.work >= self.most_work {
                 self.is_cut = true;
                 return;
             }
-            self.step(Some(node), Some(stimulus));
+            let turn = match &regions {
+                None => Some(Move::default()),
+                Some((concerned, next)) => {
+                    turn(focus, concerned.get(index).copied().flatten(), *next)
+                }
+            };
+            if let Some(turn) = turn {
+                self.step(Some(node), Some(stimulus), turn);
+            }
         }
     }
 
     /// Takes one step, the start or a stimulus in a node, once for every combination of answers.
-    fn step(&mut self, index: Option<usize>, stimulus: Option<Stimulus>) {
+    fn step(&mut self, index: Option<usize>, stimulus: Option<Stimulus>, turn: Move) {
         let node = index.and_then(|index| self.space.nodes.get(index));
         let configuration = node.map(|node| node.configuration.clone());
         let mut armed = node.map(|node| node.armed.clone()).unwrap_or_default();
@@ -295,9 +413,10 @@ impl Search<'_> {
             match outcome {
                 Some(Ok((configuration, outcome))) if outcome != Outcome::Ignored => {
                     self.note_step(&played);
-                    let next = self.arrive(from, configuration, &played.armed, false);
-                    self.note_move(index, is_first);
-                    self.connect(index, next);
+                    let focus = self.focus_after(turn, &played);
+                    let next = self.arrive(from, configuration, &played.armed, (focus, false));
+                    self.note_move(index, is_first.then_some(turn.region));
+                    self.connect(index, next, turn.region);
                 }
                 Some(Err(StepError::StepLimit { .. } | StepError::RaiseLimit)) => {
                     self.note_endless_play(&played);
@@ -306,8 +425,9 @@ impl Search<'_> {
                 Some(Ok((configuration, _))) => {
                     // An ignored event changes nothing; a timer is spent in any case.
                     if let Some(Stimulus::Elapse(_)) = stimulus {
-                        let next = self.arrive(from, configuration, &played.armed, true);
-                        self.connect(index, next);
+                        let focus = turn.focus;
+                        let next = self.arrive(from, configuration, &played.armed, (focus, true));
+                        self.connect(index, next, turn.region);
                     }
                 }
                 // No other error can occur here.
@@ -318,10 +438,24 @@ impl Search<'_> {
             if !play.borrow_mut().next_script() {
                 return;
             }
-            if self.work >= MOST_WORK {
+            if self.work >= self.most_work {
                 self.is_cut = true;
                 return;
             }
+        }
+    }
+
+    /// Returns what has moved after a step: nothing, if it has entered anything but states of its region.
+    fn focus_after(&self, turn: Move, played: &Play) -> Focus {
+        let mut entered = played.entered.iter();
+        let is_inside = |state: &StateId| {
+            let state = Handle::at(state.index());
+            turn.region
+                .is_some_and(|region| state != region && self.machine.is_within(state, region))
+        };
+        match entered.all(is_inside) {
+            true => turn.focus,
+            false => Focus::Base,
         }
     }
 
@@ -376,39 +510,44 @@ impl Search<'_> {
         from: Option<(usize, Stimulus)>,
         configuration: Configuration,
         armed: &Armed,
-        after_unhandled_timer: bool,
+        (focus, after_unhandled_timer): (Focus, bool),
     ) -> usize {
         let key = key(&configuration, armed);
         self.work = self.work.saturating_add(key.len());
         let count = self.space.nodes.len();
-        let node = *self.known.entry(key).or_insert(count);
+        let node = *self.known.entry((focus, key)).or_insert(count);
         if node == count {
             self.space.nodes.push(Node {
                 has_ended: configuration.is_ended(self.table),
                 configuration,
                 armed: armed.clone(),
+                focus,
                 from,
                 after_unhandled_timer,
                 can_move: false,
-                always_moves: false,
+                sure: BTreeSet::new(),
                 next: BTreeSet::new(),
+                begins_by: BTreeSet::new(),
             });
             self.open.push_back(node);
         }
         node
     }
 
-    /// Notes that a stimulus is taken in a node, and whether it is even if every guard is false.
-    fn note_move(&mut self, node: Option<usize>, always: bool) {
+    /// Notes that a stimulus is taken in a node, and whose it is if it is taken even if every guard is false.
+    fn note_move(&mut self, node: Option<usize>, sure: Option<Option<Region>>) {
         if let Some(node) = node.and_then(|node| self.space.nodes.get_mut(node)) {
             node.can_move = true;
-            node.always_moves |= always;
+            node.sure.extend(sure);
         }
     }
 
-    fn connect(&mut self, from: Option<usize>, to: usize) {
+    fn connect(&mut self, from: Option<usize>, to: usize, region: Option<Region>) {
+        let target = self.space.nodes.get(to);
+        let begins = target.is_some_and(|node| node.focus == Focus::Base);
         if let Some(node) = from.and_then(|from| self.space.nodes.get_mut(from)) {
             node.next.insert(to);
+            node.begins_by.extend(begins.then_some(region));
         }
     }
 
@@ -418,6 +557,20 @@ impl Search<'_> {
             self.space.endless_step = Some(EndlessStep { from, is_forced });
         }
     }
+}
+
+/// Returns whom a stimulus concerns, by the region that takes it; `None` if it is left to another node.
+///
+/// `next` is the region that goes on once those before it are done.
+fn turn(focus: Focus, region: Option<Region>, next: Option<Region>) -> Option<Move> {
+    let focus = match (focus, region) {
+        (_, None) => focus,
+        (Focus::Base, Some(region)) => Focus::Apart(region),
+        (Focus::Apart(moved) | Focus::Joining(moved), Some(region)) if moved == region => focus,
+        (_, Some(region)) if next == Some(region) => Focus::Joining(region),
+        _ => return None,
+    };
+    Some(Move { region, focus })
 }
 
 fn set(flags: &mut [bool], at: usize) {
@@ -468,7 +621,11 @@ mod tests {
             let compiled = compile(&sources, &Options::default());
             let machine = compiled.machines.first();
             let machine = machine.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
-            assert_eq!(explore(machine).is_complete, is_complete, "{raises}");
+            assert_eq!(
+                explore(machine, |_, _, _| false).is_complete,
+                is_complete,
+                "{raises}"
+            );
         }
     }
 }

@@ -117,7 +117,7 @@ impl Evidence<'_> {
 
     /// Reports whether everything that the machine can do was explored.
     pub(super) fn is_exhaustive(&self) -> bool {
-        self.space.is_complete && !self.has_interrupts()
+        self.space.has_met_everything() && !self.has_interrupts()
     }
 
     /// Reports whether file edits can lead to states without a transition.
@@ -135,7 +135,7 @@ impl Evidence<'_> {
 
     /// Returns the finding for a search that stopped at its limit, or that left interrupts out.
     pub(super) fn not_exhaustive(&self) -> Finding {
-        if self.space.is_complete {
+        if self.space.has_met_everything() {
             Finding::unknown("interrupts aren't explored, and may lead elsewhere")
         } else {
             self.too_large()

@@ -26,11 +26,15 @@ pub(super) const CHECKS: &[Check] = &[
 fn conflicting_transitions(subject: &Subject<'_>, diags: &mut Diags) {
     let machine = subject.machine;
     for state in machine.states.handles() {
+        let unguarded = || {
+            let transitions = machine.transitions_of(state).map(|(_, it)| it);
+            transitions.filter(|transition| transition.guard.is_none())
+        };
+        if unguarded().nth(1).is_none() {
+            continue;
+        }
         let mut first: BTreeMap<Handle<Event>, &Transition> = BTreeMap::new();
-        for (_, transition) in machine.transitions_of(state) {
-            if transition.guard.is_some() || !is_drawn(machine, transition) {
-                continue;
-            }
+        for transition in unguarded().filter(|it| is_drawn(machine, it)) {
             for &event in &transition.triggers {
                 let earlier = *first.entry(event).or_insert(transition);
                 if differ(earlier, transition) {
@@ -92,15 +96,9 @@ fn describe_target(machine: &Machine, transition: &Transition) -> String {
 /// thousands of them.
 fn shadowed_transitions(subject: &Subject<'_>, diags: &mut Diags) {
     let machine = subject.machine;
+    let mut waiting = Vec::new();
     for state in machine.states.handles() {
-        if machine.states.at(state).transitions.len() < 2 {
-            continue;
-        }
-        let transitions: Vec<&Transition> = machine
-            .transitions_of(state)
-            .map(|(_, transition)| transition)
-            .collect();
-        for (later, earlier) in hidden(machine, &transitions) {
+        for (later, earlier) in hidden(machine, state, &mut waiting) {
             if let Some(event) = shared_event(earlier, later) {
                 diags.push(shadowed_transition(machine, event, earlier, later));
             }
@@ -109,54 +107,51 @@ fn shadowed_transitions(subject: &Subject<'_>, diags: &mut Diags) {
 }
 
 /// Returns the hidden ones of a state's transitions, each with the first that hides it.
+///
+/// `waiting` is memory for the transitions by what they wait for, `None` for eventless ones.
 fn hidden<'m>(
-    machine: &Machine,
-    transitions: &[&'m Transition],
+    machine: &'m Machine,
+    state: Handle<State>,
+    waiting: &mut Vec<(Option<Handle<Event>>, Handle<Transition>)>,
 ) -> Vec<(&'m Transition, &'m Transition)> {
-    let mut waiting: Vec<(Option<Handle<Event>>, usize)> = Vec::with_capacity(transitions.len());
-    for (index, transition) in transitions.iter().enumerate() {
-        waiting.extend(
-            transition
-                .triggers
-                .iter()
-                .map(|&event| (Some(event), index)),
-        );
+    waiting.clear();
+    for (handle, transition) in machine.transitions_of(state) {
+        let triggers = transition.triggers.iter();
+        waiting.extend(triggers.map(|&event| (Some(event), handle)));
         if transition.triggers.is_empty() {
-            waiting.push((None, index));
+            waiting.push((None, handle));
         }
     }
     waiting.sort_unstable();
-    let mut hidden: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut hidden: BTreeMap<Handle<Transition>, Handle<Transition>> = BTreeMap::new();
     for competing in waiting.chunk_by(|one, other| one.0 == other.0) {
         if competing.len() == 1 {
             continue;
         }
         // Those without a guard are under `None`.
-        let mut known: BTreeMap<Option<u64>, Vec<(usize, &Transition)>> = BTreeMap::new();
-        let competing = competing.iter().map(|&(_, index)| index);
-        for (index, later) in competing.filter_map(|index| Some((index, *transitions.get(index)?)))
-        {
+        let mut known: BTreeMap<Option<u64>, Vec<Handle<Transition>>> = BTreeMap::new();
+        for &(_, handle) in competing {
+            let later = machine.transitions.at(handle);
             let guard = later.guard.as_ref().map(|guard| hash(&guard.value));
             let hider = |guard: Option<u64>| {
-                let earlier = known.get(&guard).into_iter().flatten();
-                let mut earlier = earlier.filter(|(_, earlier)| {
+                let mut earlier = known.get(&guard).into_iter().flatten().copied();
+                earlier.find(|&earlier| {
+                    let earlier = machine.transitions.at(earlier);
                     hides(earlier, later) && !conflicts(machine, earlier, later)
-                });
-                earlier.next().map(|(index, _)| *index)
+                })
             };
-            let first = hider(None)
-                .into_iter()
-                .chain(guard.and_then(|it| hider(Some(it))));
-            if let Some(first) = first.min() {
-                let hider = hidden.entry(index).or_insert(first);
+            let same = guard.and_then(|guard| hider(Some(guard)));
+            if let Some(first) = hider(None).into_iter().chain(same).min() {
+                let hider = hidden.entry(handle).or_insert(first);
                 *hider = first.min(*hider);
             }
-            known.entry(guard).or_default().push((index, later));
+            known.entry(guard).or_default().push(handle);
         }
     }
     let hidden = hidden.into_iter();
+    let transition = |handle| machine.transitions.at(handle);
     hidden
-        .filter_map(|(later, earlier)| Some((*transitions.get(later)?, *transitions.get(earlier)?)))
+        .map(|(later, earlier)| (transition(later), transition(earlier)))
         .collect()
 }
 
@@ -485,7 +480,7 @@ mod tests {
                 expected.extend(hider.map(|earlier| (*later, *earlier)));
             }
             found += expected.len();
-            assert_eq!(hidden(&machine, &transitions), expected, "{seed}");
+            assert_eq!(hidden(&machine, state, &mut Vec::new()), expected, "{seed}");
         }
         assert!(found > 50, "{found}");
     }

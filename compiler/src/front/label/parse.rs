@@ -177,7 +177,7 @@ impl Parser<'_> {
                 },
             }
         };
-        split(text, range, &[',']).into_iter().map(action).collect()
+        split(text, range, &[',']).map(action).collect()
     }
 
     fn trigger(&self, range: Range<usize>) -> Option<Trigger> {
@@ -186,10 +186,11 @@ impl Parser<'_> {
         if inner.is_empty() {
             return None;
         }
-        let parts = split(text, range.clone(), &[',', '|']);
-        let is_event = |part: &Range<usize>| is_identifier(slice(text, part.clone()));
-        if parts.iter().all(is_event) {
-            let events = parts.into_iter().map(|part| self.part(part));
+        let mut parts = split(text, range.clone(), &[',', '|']);
+        let is_event = |part: Range<usize>| is_identifier(slice(text, part));
+        let events = parts.clone();
+        if parts.all(is_event) {
+            let events = events.map(|part| self.part(part));
             return Some(Trigger::Events(events.collect()));
         }
         if let Some(duration) = inner.strip_prefix("after ")
@@ -275,7 +276,7 @@ fn slash_outside_brackets(text: &str) -> Option<usize> {
 /// Returns the brackets after what look like actions, unless a guard is before the slash.
 fn late_guard(text: &str, before: Range<usize>, after: Range<usize>) -> Option<Range<usize>> {
     let (list, guard) = split_guard(text, after)?;
-    let looks_like_actions = split(text, list, &[',']).into_iter().all(|item| {
+    let looks_like_actions = split(text, list, &[',']).all(|item| {
         let word = slice(text, item);
         is_identifier(word.strip_suffix("()").unwrap_or(word))
     });
@@ -284,17 +285,20 @@ fn late_guard(text: &str, before: Range<usize>, after: Range<usize>) -> Option<R
 }
 
 /// Splits a range at separators and trims the parts; an empty range has one empty part.
-fn split(text: &str, range: Range<usize>, separators: &[char]) -> Vec<Range<usize>> {
-    let mut parts = Vec::new();
+///
+/// Separators are one byte long.
+fn split<'t>(
+    text: &'t str,
+    range: Range<usize>,
+    separators: &'static [char],
+) -> impl Iterator<Item = Range<usize>> + Clone + 't {
     let mut start = range.start;
-    for (at, c) in slice(text, range.clone()).char_indices() {
-        if separators.contains(&c) {
-            parts.push(trim(text, start..range.start + at));
-            start = range.start + at + c.len_utf8();
-        }
-    }
-    parts.push(trim(text, start..range.end));
-    parts
+    slice(text, range).split(separators).map(move |part| {
+        let end = start + part.len();
+        let part = trim(text, start..end);
+        start = end + 1;
+        part
+    })
 }
 
 /// Splits a text that ends with a guard: the text before it, and the guard with its brackets.

@@ -195,7 +195,10 @@ impl Reader<'_> {
 
     /// Looks for a line that begins with `##` and continues as a section's heading without a blank.
     fn paragraph_text(&mut self, piece: &str, at: usize) {
-        if !piece.starts_with(&format!("##{TITLE}")) {
+        if !piece
+            .strip_prefix("##")
+            .is_some_and(|rest| rest.starts_with(TITLE))
+        {
             return;
         }
         let before = self.text.get(line_start(self.text, at)..at);

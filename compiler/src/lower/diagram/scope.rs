@@ -117,11 +117,19 @@ fn resolve_owner(
     claims: &[Claim],
     diags: &mut Diags,
 ) -> (StateHandle, bool) {
-    let claims = strongest_by_scope(claims);
-    if matches!(
+    let is_bar = matches!(
         draft.get(state).pseudo,
         Some(Stereotype::Fork | Stereotype::Join)
-    ) {
+    );
+    if let [first, others @ ..] = claims
+        && !is_bar
+        && others.iter().all(|claim| claim.scope == first.scope)
+    {
+        // One body mentions it, as nearly always.
+        return (first.scope, false);
+    }
+    let claims = strongest_by_scope(claims);
+    if is_bar {
         return (common_scope(draft, &claims), true);
     }
     let innermost: Vec<&Claim> = claims

@@ -32,6 +32,8 @@ pub(super) struct Line {
     end: usize,
     /// For each direction, the start of its last `direction` and the end of its letters.
     directions: [Option<(usize, usize)>; 4],
+    /// True if one of them is there.
+    is_directed: bool,
     /// For each mark, the start of its last occurrence.
     stereotypes: [Option<usize>; 6],
     /// The offset of the last `{`.
@@ -79,6 +81,9 @@ impl Line {
 
     /// Returns the direction that swallows the line from an offset on, with its start and its end.
     pub(super) fn direction(&self, at: usize) -> Option<(Direction, usize, usize)> {
+        if !self.is_directed {
+            return None;
+        }
         let found = self.directions.iter().zip(DIRECTIONS);
         found
             .filter_map(|(place, (_, direction))| place.map(|(start, end)| (direction, start, end)))
@@ -108,6 +113,7 @@ impl Line {
         for (place, (letters, _)) in self.directions.iter_mut().zip(DIRECTIONS) {
             if rule::literal(letters)(after).is_ok() {
                 *place = Some((at, text.len() - after.len() + letters.len()));
+                self.is_directed = true;
             }
         }
     }

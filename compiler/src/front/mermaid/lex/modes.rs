@@ -18,6 +18,12 @@ impl Lexer<'_> {
         if let Some(token) = self.before_direction(input, first) {
             return Some(token);
         }
+        // Rule 9. A line end is on no line, so rules 5 to 8 don't match it.
+        if first == b'\n'
+            && let Ok((rest, _)) = rule::newlines(input)
+        {
+            return self.take(Kind::NewLine, rest);
+        }
         // Rules 5 to 8: a line that holds a direction is one as a whole, with its comments.
         if let Some((direction, _, end)) = {
             let at = self.at;
@@ -27,12 +33,7 @@ impl Lexer<'_> {
             let (rest, _) = rule::line_rest(after).unwrap_or(("", after));
             return self.take(Kind::Direction(direction), rest);
         }
-        // Rules 9 to 12. A run of blanks that begins with another one swallows line ends.
-        if first == b'\n'
-            && let Ok((rest, _)) = rule::newlines(input)
-        {
-            return self.take(Kind::NewLine, rest);
-        }
+        // Rules 10 to 12. A run of blanks that begins with another one swallows line ends.
         if let Some(rest) = rule::unread(input, first) {
             return self.skip(rest);
         }
