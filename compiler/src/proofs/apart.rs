@@ -89,7 +89,7 @@ impl Regions {
         let mut around: BTreeSet<Handle<Event>> = BTreeSet::new();
         for (_, transition) in machine.transitions.iter() {
             if let Some(region) = region_of(transition.source) {
-                if !stays_inside(machine, transition, region) {
+                if !is_own(machine, transition, region) {
                     return None;
                 }
                 for &event in &transition.triggers {
@@ -187,21 +187,17 @@ impl Regions {
     }
 }
 
-/// Reports whether a transition from inside a region leaves everything outside of it alone, and waits for nothing there.
-fn stays_inside(machine: &Machine, transition: &Transition, region: Region) -> bool {
+/// Reports whether nothing but its region tells when a transition is taken.
+fn is_own(machine: &Machine, transition: &Transition, region: Region) -> bool {
     let is_inside = |state: Handle<State>| state != region && machine.is_within(state, region);
     // A guard without an event is asked again whenever anything moves.
     let waits = !transition.triggers.is_empty() || transition.guard.is_none();
-    let mut targets = transition.targets.iter();
     let mut triggers = transition.triggers.iter();
     let completes = |event: &Handle<Event>| match machine.events.at(*event).kind {
         EventKind::Completion(state) => is_inside(state),
         _ => true,
     };
-    is_inside(transition.source)
-        && waits
-        && targets.all(|&target| is_inside(target))
-        && triggers.all(completes)
+    is_inside(transition.source) && waits && triggers.all(completes)
 }
 
 fn leaves(node: &Node) -> impl Iterator<Item = Handle<State>> {

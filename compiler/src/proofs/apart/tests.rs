@@ -40,54 +40,21 @@ impl Chance {
     }
 }
 
-/// A diagram with two or three regions, which mostly have nothing to do with each other.
+/// A diagram with two or three regions, which half of the time have nothing to do with each other.
 fn diagram(seed: u64) -> String {
     let chance = &mut Chance(seed);
-    let mut text = "stateDiagram-v2\n[*] --> before\nbefore --> all : begin\n".to_owned();
+    let mut text = "stateDiagram-v2\n[*] --> before\n".to_owned();
+    text += chance.pick(&[
+        "before --> all : begin\n",
+        "before --> all : begin [maybe]\n",
+        "before --> all : [else]\n",
+    ]);
     let regions = 2 + chance.below(2);
-    // Ways from inside to outside and events of two regions tie everything together, so they are rare.
-    let ties = chance.percent(15);
-    let ends = chance.percent(60);
-    let mut inside = Vec::new();
-    for region in 0..regions {
-        let states = 2 + chance.below(3);
-        let name = |state: u64| format!("r{region}s{state}");
-        let mut lines = format!("[*] --> {}\n", name(0));
-        for state in 0..states {
-            for way in 0..1 + chance.below(2) {
-                let target = chance.below(states);
-                let event = match chance.below(12) {
-                    0 => "after 5s".to_owned(),
-                    1 if ties => "both".to_owned(),
-                    2 => "end".to_owned(),
-                    _ => format!("go{region}{}", chance.below(2)),
-                };
-                let event = if event == "end" && !ties {
-                    format!("go{region}{way}")
-                } else {
-                    event
-                };
-                let guard = chance.pick(&["", "", " [maybe]", " [ready]"]);
-                lines += &format!("{} --> {} : {event}{guard}\n", name(state), name(target));
-            }
-            if ties && chance.percent(20) {
-                lines += &format!("{} --> after : out\n", name(state));
-            }
-        }
-        if ends {
-            let last = chance.below(states);
-            let guard = chance.pick(&["", " [maybe]"]);
-            lines += &format!("{} --> [*] : stop{region}{guard}\n", name(last));
-        }
-        if chance.percent(15) {
-            let state = chance.below(states);
-            lines += &format!(
-                "state {} {{\n[*] --> i{region}\ni{region} --> j{region} : in{region}\nj{region} --> [*] : out{region}\n}}\n",
-                name(state)
-            );
-        }
-        inside.push(lines);
-    }
+    let are_tied = chance.percent(50);
+    let have_ends = chance.percent(60);
+    let inside: Vec<String> = (0..regions)
+        .map(|region| inside(chance, region, are_tied, have_ends))
+        .collect();
     text += &format!("state all {{\n{}}}\n", inside.join("--\n"));
     let mut is_left = false;
     for (percent, line) in [
@@ -96,21 +63,21 @@ fn diagram(seed: u64) -> String {
         (20, "all --> all : again\n"),
         (15, "all --> r0s1 : jump\n"),
         (15, "all --> after : after 9s\n"),
+        (5, "all --> after : [maybe]\n"),
     ] {
         if chance.percent(percent) {
             text += line;
             is_left = true;
         }
     }
-    if ends && (chance.percent(70) || !is_left) {
-        text += chance.pick(&["all --> after\n", "all --> after : [else]\n"]);
-        is_left = true;
-    }
-    if !is_left {
+    if have_ends && (chance.percent(70) || !is_left) {
+        text += "all --> after\n";
+    } else if !is_left {
         text += "all --> after : end\n";
     }
     text += chance.pick(&[
         "after --> [*] : done\n",
+        "after --> [*] : done [maybe]\n",
         "after --> before : back\n",
         "after --> after : stay\n",
         "after --> r1s1 : back\nafter --> [*] : done\n",
@@ -118,11 +85,48 @@ fn diagram(seed: u64) -> String {
     text
 }
 
+/// A region. What ties it to the others: events that they take as well, guards without an event.
+fn inside(chance: &mut Chance, region: u64, is_tied: bool, has_end: bool) -> String {
+    let states = 2 + chance.below(3);
+    let name = |state: u64| format!("r{region}s{state}");
+    let mut lines = format!("[*] --> {}\n", name(0));
+    for state in 0..states {
+        for _ in 0..1 + chance.below(2) {
+            let target = chance.below(states);
+            let own = format!("go{region}{}", chance.below(2));
+            let tie = is_tied && chance.percent(30);
+            let event = match tie {
+                true => chance.pick(&["both", "both", "end", "again", "jump", ""]),
+                false => chance.pick(&[&own, &own, &own, &own, &own, "after 5s"]),
+            };
+            let guard = chance.pick(&["", "", "[maybe]", "[ready]"]);
+            let guard = if event.is_empty() { "[maybe]" } else { guard };
+            lines += &format!("{} --> {} : {event} {guard}\n", name(state), name(target));
+        }
+        if chance.percent(7) {
+            lines += &format!("{} --> after : out{region}\n", name(state));
+        }
+    }
+    if has_end {
+        let last = chance.below(states);
+        let guard = chance.pick(&["", " [maybe]"]);
+        lines += &format!("{} --> [*] : stop{region}{guard}\n", name(last));
+    }
+    if chance.percent(15) {
+        let state = chance.below(states);
+        lines += &format!(
+            "state {} {{\n[*] --> i{region}\ni{region} --> j{region} : in{region}\nj{region} --> [*] : ended{region}\n}}\n",
+            name(state)
+        );
+    }
+    lines
+}
+
 #[test]
 fn what_is_decided_apart_is_so_of_all_configurations() {
     let mut separate = 0;
     let mut tally: BTreeMap<(&str, String, String), u32> = BTreeMap::new();
-    for seed in 0..1_500 {
+    for seed in 0..3_000 {
         let text = diagram(seed);
         // Two ways on one event are an error.
         let Some(machine) = compiled(&text) else {
