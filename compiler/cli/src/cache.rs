@@ -1,8 +1,8 @@
 //! The cache of `lint`: the specs in which it found nothing.
 //!
 //! A file with findings is always compiled again, so the cache needn't keep any; an author works on few of them at once.
-//! An entry's key is a hash of everything that the result depends on: this very program, the file's name and its content.
-//! Another version and a changed file thus have other keys, and nothing is ever out of date.
+//! An entry's key is a hash of everything that the result depends on: the version and the sources of this program, the
+//! file's name and its content. Another program and a changed file thus have other keys, and nothing is ever out of date.
 //!
 //! Each folder in which `lint` is called has a file of its own below the user's folder for caches. It is written whole
 //! under another name and then renamed. Of two processes that write at once the later one counts, which only costs time.
@@ -39,6 +39,9 @@ const KEY: usize = 32;
 /// Length of an entry: a key, a number of machines, and the number's complement. Unit: bytes.
 const ENTRY: usize = KEY + 4 + 4;
 
+/// What tells this program from others: its version, and its sources as `build.rs` found them.
+const PROGRAM: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("STATEMARK_SOURCES"));
+
 /// The key of an entry.
 pub(crate) type Key = Hash;
 
@@ -46,7 +49,7 @@ pub(crate) type Key = Hash;
 #[derive(Debug)]
 pub(crate) struct Cache {
     path: PathBuf,
-    /// A hash of this program.
+    /// A hash of [`PROGRAM`].
     program: Hash,
     /// Entries in the order of their keys.
     entries: Vec<u8>,
@@ -64,7 +67,7 @@ impl Cache {
         let entries = files::read(&path, MAX_ENTRIES * ENTRY).ok();
         Some(Self {
             path,
-            program: identify_program()?,
+            program: Hash::digest(PROGRAM.as_bytes()),
             entries: entries.and_then(Result::ok).unwrap_or_default(),
             used: Mutex::default(),
         })
@@ -118,19 +121,6 @@ impl Cache {
         };
         write(&self.path, entries);
     }
-}
-
-/// Returns a hash of what tells this program from every other build of it.
-fn identify_program() -> Option<Hash> {
-    let path = std::env::current_exe().ok()?;
-    let facts = fs::metadata(&path).ok()?;
-    let version = env!("CARGO_PKG_VERSION");
-    let identity = format!(
-        "{version} {} {:?} {path:?}",
-        facts.len(),
-        facts.modified().ok()?
-    );
-    Some(Hash::digest(identity.as_bytes()))
 }
 
 /// Returns the bytes of an entry.

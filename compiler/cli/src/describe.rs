@@ -245,8 +245,11 @@ pub(crate) fn event_name(table: &Table, event: EventId) -> String {
 
 /// Returns `after 30s` for the event of a timer that `after` implies.
 fn delay_name(table: &Table, event: EventId) -> Option<String> {
-    let timer = timer_of(table, event)?;
-    let delay = delay(table, timer).filter(|_| table.timer_name(timer).starts_with("after."))?;
+    // Its event has the timer's name; no other event needs a look at all timers.
+    if !table.event_name(event).starts_with("after.") {
+        return None;
+    }
+    let delay = delay(table, timer_of(table, event)?)?;
     Some(format!("after {}", format_duration(delay)))
 }
 
