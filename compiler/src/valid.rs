@@ -49,7 +49,7 @@ struct Subject<'m> {
     /// The findings of earlier stages, so that a consequence of one isn't reported again.
     reported: &'m Diags,
     reach: OnceCell<Reachability>,
-    names: OnceCell<Names>,
+    names: OnceCell<Option<Names>>,
 }
 
 impl Subject<'_> {
@@ -58,9 +58,13 @@ impl Subject<'_> {
         self.reach.get_or_init(|| Reachability::new(self.machine))
     }
 
-    /// Returns the names in Rust, which are computed once.
-    fn names(&self) -> &Names {
-        self.names.get_or_init(|| pass::names::names(self.machine))
+    /// Returns the names in Rust, which are computed once; `None` if there is nothing to say of them.
+    fn names(&self) -> Option<&Names> {
+        let names = || {
+            let is_plain = pass::names::is_plain(self.machine);
+            (!is_plain).then(|| pass::names::names(self.machine))
+        };
+        self.names.get_or_init(names).as_ref()
     }
 }
 

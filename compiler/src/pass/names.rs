@@ -7,7 +7,7 @@
 //! Deliberately not here: tokens. A name is text that `proc_macro2::Ident::new` takes, whatever the spec holds.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::arena::Handle;
 use crate::ir::{Action, ActionKind, Event, EventKind, HostGuard, Machine, State};
@@ -83,6 +83,45 @@ impl Names {
         self.actions.get(action.index()).map_or("", String::as_str)
     }
 }
+
+/// Reports whether every id of a machine becomes a Rust name by its case alone, and no two become one.
+///
+/// It is true of lowercase words alone, as most machines have, and spares the checks the names themselves; if it is false,
+/// [`names`] says what is so.
+pub(crate) fn is_plain(machine: &Machine) -> bool {
+    let states = machine.named_states().filter(|(_, it)| !it.implied);
+    let events = machine.events.iter();
+    let events = events.filter(|(_, it)| it.kind == EventKind::Named);
+    let guards = || machine.guards.iter().map(|(_, it)| it.name.as_str());
+    let actions = || {
+        let hosts = machine.actions.iter();
+        let hosts = hosts.filter(|(_, it)| it.kind == ActionKind::Host);
+        hosts.map(|(_, it)| it.name.as_str())
+    };
+    let is_method = |name: &str| !KEYWORDS.contains(&name) && !METHODS.contains(&name);
+    let types = states.map(|(_, it)| it.id.as_str());
+    let mut types = types.chain(events.map(|(_, it)| it.id.as_str()));
+    types.all(|id| is_words(id) && id != "self")
+        && guards()
+            .chain(actions())
+            .all(|name| is_words(name) && is_method(name))
+        && (guards().next().is_none() || {
+            // Guards and actions are methods of one trait.
+            let guards: BTreeSet<&str> = guards().collect();
+            actions().all(|name| !guards.contains(name))
+        })
+}
+
+/// Reports whether a name is lowercase letters with one `_` between words.
+///
+/// No two of these become one type, because a capital begins each word, and a digit never does.
+fn is_words(name: &str) -> bool {
+    let mut words = name.as_bytes().split(|&byte| byte == b'_');
+    words.all(|word| !word.is_empty() && word.iter().all(u8::is_ascii_lowercase))
+}
+
+/// The methods that a host may have besides its guards and actions.
+const METHODS: [&str; 6] = ["field", "schedule", "cancel", "assign", "begin", "rollback"];
 
 /// Names everything in a machine.
 #[must_use]
@@ -161,12 +200,12 @@ fn keep(names: &mut [Option<String>], index: usize, name: String) {
 /// Names guards and actions, which are methods of one trait.
 fn name_methods(machine: &Machine, names: &mut Names) {
     let mut space = Namespace::default();
+    let [field, own @ ..] = METHODS;
     if !machine.fields.is_empty() {
-        space.reserved.push("field");
+        space.reserved.push(field);
     }
     let assigns = |(_, action): (_, &Action)| matches!(action.kind, ActionKind::Assign(_));
     if !machine.timers.is_empty() || machine.actions.iter().any(assigns) {
-        let own = ["schedule", "cancel", "assign", "begin", "rollback"];
         space.reserved.extend(own);
     }
     for (_, guard) in machine.guards.iter() {
@@ -381,6 +420,8 @@ pub const KEYWORDS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Sources;
+    use crate::{Options, compile};
 
     #[test]
     fn ids_become_variants() {
@@ -407,6 +448,32 @@ mod tests {
         ] {
             assert_eq!(upper_camel(id), (name.to_owned(), renamed), "{id}");
         }
+    }
+
+    #[test]
+    fn plain_machines_need_no_other_names() {
+        let words = [
+            "ready", "self", "type", "field", "is_ready", "isReady", "ready_", "a_1", "a1", "stock",
+        ];
+        let mut plain = 0;
+        for state in words {
+            for event in words {
+                for (guard, action) in words.into_iter().zip(words.iter().rev().skip(1)) {
+                    let text = format!(
+                        "[*] --> {state}\n{state} --> last : {event} [{guard}] / {action}()\nlast --> [*] : [stock > 3]"
+                    );
+                    let mut sources = Sources::new();
+                    sources.add("spec.mmd", format!("stateDiagram-v2\n{text}"));
+                    for machine in compile(&sources, &Options::default()).machines {
+                        let names = names(&machine);
+                        let is_same = names.renamed.is_empty() && names.collisions.is_empty();
+                        plain += u32::from(is_plain(&machine));
+                        assert!(is_same || !is_plain(&machine), "{text}");
+                    }
+                }
+            }
+        }
+        assert!(plain > 20, "{plain}");
     }
 
     #[test]

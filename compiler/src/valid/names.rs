@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[Check] = &[
 ///
 /// None where an earlier finding says that it is hardly meant as a name.
 fn renamed_identifiers(subject: &Subject<'_>, diags: &mut Diags) {
-    for renamed in &subject.names().renamed {
+    for renamed in subject.names().iter().flat_map(|names| &names.renamed) {
         // An empty id is an error of its own.
         if !renamed.id.is_empty() && !subject.reported.covers(renamed.span) {
             diags.push(renamed_identifier(renamed));
@@ -40,7 +40,7 @@ fn renamed_identifier(renamed: &Renamed) -> Diagnostic {
 
 /// Reports SM209: ids that become a Rust name which an earlier id already has.
 fn identifier_collisions(subject: &Subject<'_>, diags: &mut Diags) {
-    for collision in &subject.names().collisions {
+    for collision in subject.names().iter().flat_map(|names| &names.collisions) {
         diags.push(identifier_collision(collision));
     }
 }

@@ -6,10 +6,10 @@
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_till, take_while, take_while1};
-use nom::character::complete::{char, none_of};
+use nom::character::complete::char;
 use nom::combinator::{not, recognize};
-use nom::multi::{many0_count, many1_count};
-use nom::sequence::{delimited, pair, preceded, terminated};
+use nom::multi::many0_count;
+use nom::sequence::{delimited, pair, terminated};
 use nom::{IResult, Parser};
 
 /// The result of a pattern: the rest and the match.
@@ -138,9 +138,16 @@ pub(crate) fn id(input: &str) -> Match<'_> {
 ///
 /// A further colon belongs to it unless `:`, `;` or a line end follows.
 pub(crate) fn description(input: &str) -> Match<'_> {
-    let plain = take_while1(|c| !matches!(c, ':' | '\n' | ';'));
-    let colon = recognize(preceded(char(':'), none_of(":\n;")));
-    recognize(pair(char(':'), many1_count(alt((plain, colon))))).parse(input)
+    let ends = |byte: Option<u8>| matches!(byte, None | Some(b':' | b'\n' | b';'));
+    let at = |offset: usize| input.as_bytes().get(offset).copied();
+    let mut end = 1;
+    while !ends(at(end)) || (at(end) == Some(b':') && !ends(at(end + 1))) {
+        end += 1;
+    }
+    match input.split_at_checked(end) {
+        Some((matched, rest)) if end > 1 && matched.starts_with(':') => Ok((rest, matched)),
+        _ => Err(nom::Err::Error(())),
+    }
 }
 
 /// Matches a word after `state`: `[^\n\s\{]+`.
