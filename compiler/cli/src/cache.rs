@@ -39,7 +39,7 @@ const KEY: usize = 32;
 /// Length of an entry: a key, a number of machines, and the number's complement. Unit: bytes.
 const ENTRY: usize = KEY + 4 + 4;
 
-/// What tells this program from others: its version, and its sources as `build.rs` found them.
+/// The identity of this program: its version, and its sources as `build.rs` found them.
 const PROGRAM: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("STATEMARK_SOURCES"));
 
 /// The key of an entry.

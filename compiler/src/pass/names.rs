@@ -246,11 +246,14 @@ impl<'m> Namespace<'m> {
             renamed = true;
         }
         if let Some(&(first, first_id, first_span)) = self.taken.get(&name) {
-            names.collisions.push(Collision {
-                name: name.clone(),
-                first: (first, first_id.to_owned(), first_span),
-                second: (what, id.to_owned(), span),
-            });
+            // Two of one id are reported as that.
+            if (first, first_id) != (what, id) {
+                names.collisions.push(Collision {
+                    name: name.clone(),
+                    first: (first, first_id.to_owned(), first_span),
+                    second: (what, id.to_owned(), span),
+                });
+            }
             return name;
         }
         if renamed {
@@ -456,24 +459,24 @@ mod tests {
             "ready", "self", "type", "field", "is_ready", "isReady", "ready_", "a_1", "a1", "stock",
         ];
         let mut plain = 0;
-        for state in words {
-            for event in words {
-                for (guard, action) in words.into_iter().zip(words.iter().rev().skip(1)) {
-                    let text = format!(
-                        "[*] --> {state}\n{state} --> last : {event} [{guard}] / {action}()\nlast --> [*] : [stock > 3]"
-                    );
+        for (state, event) in words.into_iter().zip(words.into_iter().cycle().skip(4)) {
+            for guard in words {
+                for action in words {
+                    let way = format!("{state} --> last : {event} [{guard}] / {action}()");
                     let mut sources = Sources::new();
-                    sources.add("spec.mmd", format!("stateDiagram-v2\n{text}"));
+                    let text =
+                        format!("stateDiagram-v2\n[*] --> {state}\n{way}\nlast --> [*] : end");
+                    sources.add("spec.mmd", text);
                     for machine in compile(&sources, &Options::default()).machines {
                         let names = names(&machine);
                         let is_same = names.renamed.is_empty() && names.collisions.is_empty();
                         plain += u32::from(is_plain(&machine));
-                        assert!(is_same || !is_plain(&machine), "{text}");
+                        assert!(is_same || !is_plain(&machine), "{way}");
                     }
                 }
             }
         }
-        assert!(plain > 20, "{plain}");
+        assert!(plain > 10, "{plain}");
     }
 
     #[test]

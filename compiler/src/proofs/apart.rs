@@ -21,7 +21,7 @@ use crate::ir::{Event, EventKind, Machine, State, StateKind, Timer, Transition};
 /// A region of a separate parallel state, by its outermost state.
 pub(super) type Region = Handle<State>;
 
-/// What has moved since a parallel state was entered.
+/// The part that has moved since a parallel state was entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Focus {
     /// Nothing, or no separate parallel state is active.
@@ -62,9 +62,9 @@ impl Regions {
         }
         let mut found = Self::default();
         for (handle, state) in machine.states.iter() {
-            let mut around = machine.ancestry(handle).skip(1);
+            let mut ancestry = machine.ancestry(handle).skip(1);
             let is_outermost = state.kind == StateKind::Parallel
-                && !around.any(|outer| machine.states.at(outer).kind == StateKind::Parallel);
+                && !ancestry.any(|outer| machine.states.at(outer).kind == StateKind::Parallel);
             if is_outermost {
                 found.add(machine, handle);
             }
@@ -86,7 +86,7 @@ impl Regions {
                 .find(|&it| machine.is_within(state, it))
         };
         let mut by_event: BTreeMap<Handle<Event>, Region> = BTreeMap::new();
-        let mut around: BTreeSet<Handle<Event>> = BTreeSet::new();
+        let mut outer_events: BTreeSet<Handle<Event>> = BTreeSet::new();
         for (_, transition) in machine.transitions.iter() {
             if let Some(region) = region_of(transition.source) {
                 if !is_own(machine, transition, region) {
@@ -99,11 +99,11 @@ impl Regions {
                 }
             } else if machine.is_within(parallel, transition.source) {
                 // With a target inside, it might leave some of the regions alone.
-                let goes_inside = transition.internal && !transition.targets.is_empty();
-                if transition.triggers.is_empty() || goes_inside {
+                let has_inner_target = transition.internal && !transition.targets.is_empty();
+                if transition.triggers.is_empty() || has_inner_target {
                     return None;
                 }
-                around.extend(&transition.triggers);
+                outer_events.extend(&transition.triggers);
             }
             let completes = |event: &Handle<Event>| match machine.events.at(*event).kind {
                 EventKind::Completion(state) => region_of(state),
@@ -122,11 +122,11 @@ impl Regions {
                 return None;
             }
             by_timer.extend(region.map(|region| (handle, region)));
-            if region.is_some() && around.contains(&timer.event) {
+            if region.is_some() && outer_events.contains(&timer.event) {
                 return None;
             }
         }
-        if by_event.keys().any(|event| around.contains(event)) {
+        if by_event.keys().any(|event| outer_events.contains(event)) {
             return None;
         }
         let by_event = by_event.into_iter();
@@ -147,8 +147,8 @@ impl Regions {
     ) -> Option<Handle<State>> {
         // They are outermost, so no two are active at once, and every leaf is in it.
         let leaf = Handle::at(configuration.leaves().next()?.index());
-        let mut around = machine.ancestry(leaf);
-        around.find(|state| self.by_parallel.contains_key(state))
+        let mut ancestry = machine.ancestry(leaf);
+        ancestry.find(|state| self.by_parallel.contains_key(state))
     }
 
     /// Returns the region that a stimulus concerns while a parallel state is active.
@@ -165,8 +165,9 @@ impl Regions {
         }
     }
 
-    /// Returns the region that moves next on the way through a parallel state whose completion is awaited, and the leaves
-    /// of the regions that haven't moved.
+    /// Returns the region that goes on once those before it are done, and the leaves that haven't moved.
+    ///
+    /// `None` unless something awaits the completion of the parallel state.
     pub(super) fn next_joining(
         &self,
         machine: &Machine,
@@ -252,7 +253,7 @@ impl<'s> Explored<'s> {
         self.space.nodes.get(index)
     }
 
-    /// Reports whether the machine never rests in a parallel state with all regions done, though something awaits that.
+    /// Reports whether a completion is awaited, and the machine never rests with all regions done.
     fn leaves_when_done(&self, parallel: Handle<State>, regions: &[Region]) -> bool {
         let mut nodes = self.space.nodes.iter().zip(&self.active);
         self.machine.states.at(parallel).done.is_some()

@@ -271,7 +271,9 @@ fn describe_guarded(evidence: &Evidence<'_>, nodes: &[usize]) -> String {
     format!("every transition has a guard in {states}")
 }
 
-/// Reports whether some event of no region, or of the given one, is taken in a node whatever the guards say.
+/// Reports whether some event is taken in a node whatever the guards say.
+///
+/// Events of other regions than the given one don't count.
 pub(super) fn is_sure(
     machine: &Machine,
     space: &StateSpace,

@@ -59,7 +59,7 @@ impl Stimulus {
 pub(super) struct Node {
     pub(super) configuration: Configuration,
     armed: Armed,
-    /// What has moved, in a search region by region.
+    /// The part that has moved, in a search region by region.
     pub(super) focus: Focus,
     /// The node and stimulus by which it was first reached; `None` at the start.
     from: Option<(usize, Stimulus)>,
@@ -68,10 +68,10 @@ pub(super) struct Node {
     pub(super) after_unhandled_timer: bool,
     /// True if some transition can be taken.
     pub(super) can_move: bool,
-    /// Whose stimuli some transition takes even if every guard is false; `None` for those that concern no region.
+    /// The regions with a stimulus that is taken even if every guard is false; `None` for no region.
     sure: BTreeSet<Option<Region>>,
     pub(super) next: BTreeSet<usize>,
-    /// Whose stimuli lead to where nothing has moved yet; `None` as above.
+    /// The regions with a stimulus that leads to where nothing has moved yet; `None` as above.
     pub(super) begins_by: BTreeSet<Option<Region>>,
 }
 
@@ -113,7 +113,7 @@ pub(super) struct StateSpace {
     pub(super) endless_step: Option<EndlessStep>,
     /// True if the search left nothing out: every configuration is a node.
     pub(super) is_complete: bool,
-    /// The regions that were explored apart, if the search left out nothing but what they do at the same time.
+    /// The regions that were explored apart, if the search left out nothing but their combinations.
     pub(super) apart: Option<Regions>,
 }
 
@@ -315,7 +315,7 @@ pub(super) fn stimuli(machine: &Machine, node: &Node) -> (BTreeSet<Stimulus>, us
 struct Move {
     /// The region whose stimulus it is, in a search region by region.
     region: Option<Region>,
-    /// What has moved after it, unless it enters something else.
+    /// The part that has moved after it, unless it enters something else.
     focus: Focus,
 }
 
@@ -534,7 +534,9 @@ impl Search<'_> {
         node
     }
 
-    /// Notes that a stimulus is taken in a node, and whose it is if it is taken even if every guard is false.
+    /// Notes that a stimulus is taken in a node.
+    ///
+    /// `sure` is its region if it is taken even if every guard is false.
     fn note_move(&mut self, node: Option<usize>, sure: Option<Option<Region>>) {
         if let Some(node) = node.and_then(|node| self.space.nodes.get_mut(node)) {
             node.can_move = true;
