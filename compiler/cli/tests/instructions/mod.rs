@@ -10,7 +10,7 @@ use std::{fs, path::PathBuf};
 
 use serde_json::json;
 use statemark_harness::instructions::{Cost, can_count, counted};
-use statemark_harness::{is_update, root};
+use statemark_harness::root;
 
 use crate::served::client::{Client, serve};
 use crate::shell::{Scratch, statemark};
@@ -39,33 +39,12 @@ stateDiagram-v2
 ```
 "#;
 
-/// Compares a cost with its record, or records it.
+/// Compares a cost with its record.
 fn hold(name: &str, cost: &Cost) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/instructions");
-    let path = folder.join(format!("{name}.txt"));
-    let compiler = compiler();
-    let recorded = fs::read_to_string(&path).unwrap_or_default();
-    let (recorded_by, record) = recorded.split_once('\n').unwrap_or_default();
-    if is_update() && (recorded_by != compiler || cost.compare(record).is_err()) {
-        fs::write(&path, format!("{compiler}\n{}", cost.to_record())).unwrap();
-    } else if recorded_by == compiler
-        && let Err(difference) = cost.compare(record)
-    {
-        panic!("{name}: {difference}UPDATE=1 records it");
+    if let Err(difference) = cost.hold(&folder.join(format!("{name}.txt"))) {
+        panic!("{difference}");
     }
-}
-
-/// Returns the version of the compiler that builds the tests, and what it builds for.
-fn compiler() -> String {
-    let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let told = Command::new(program).arg("-vV").output().unwrap().stdout;
-    let told = String::from_utf8(told).unwrap();
-    let word = |key: &str| {
-        told.lines()
-            .find_map(|line| line.strip_prefix(key))
-            .unwrap()
-    };
-    format!("{} {}", word("release: "), word("host: "))
 }
 
 fn profile(scratch: &Scratch, name: &str) -> PathBuf {
