@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::{fs, path::PathBuf};
 
 use serde_json::json;
