@@ -13,14 +13,9 @@ mod rstn;
 mod smithers;
 mod statewright;
 
-use std::time::{Duration, Instant};
-
 use serde_json::Value;
 use statemark_runs::{Operation, Record, RunId, StoreError, Written};
 use statemark_tools::{Ctx, Outcome, Problem, Set, Tool};
-
-/// The interval at which a waiting tool checks whether its caller has given up.
-const CANCEL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The sets of tools, one for each system.
 pub const SETS: [Set; 4] = [statewright::SET, smithers::SET, ralph::SET, rstn::SET];
@@ -64,16 +59,4 @@ fn read_record(ctx: &Ctx<'_>, run: &RunId, seq: u64) -> Result<Option<Record>, S
     let store = ctx.runs().store();
     let records = store.records(run, seq.saturating_sub(1), 1)?;
     Ok(records.into_iter().next())
-}
-
-/// Sleeps for a while, at most until a deadline. Returns whether the caller still waits.
-fn sleep(ctx: &Ctx<'_>, duration: Duration, deadline: Instant) -> bool {
-    let end = deadline.min(Instant::now() + duration);
-    while Instant::now() < end {
-        if ctx.is_cancelled() {
-            return false;
-        }
-        std::thread::sleep(CANCEL_INTERVAL);
-    }
-    true
 }

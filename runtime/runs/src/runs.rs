@@ -11,6 +11,7 @@ mod ask;
 mod change;
 mod check;
 mod checkpoint;
+mod commits;
 mod control;
 mod create;
 mod draft;
@@ -37,6 +38,7 @@ mod tool;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 pub use advance::{Advance, Advanced, Registered, Report};
 pub use answer::{AnswerRequest, Reply, run_of_request};
@@ -48,6 +50,7 @@ pub use ask::{OpenRequest, WithdrawRequest};
 pub use change::cache_state;
 pub use check::{Checked, RecordCheck, RunCheck, RunCheckIn};
 pub use checkpoint::TakeCheckpoint;
+use commits::Commits;
 pub use control::{CancelRun, ContinueRun, ForceState, PauseRun, latest_paused};
 pub use create::StartRun;
 pub use effect::{OpenEffect, ReportEffect};
@@ -91,6 +94,8 @@ pub struct Runs {
     redactor: Redactor,
     /// Is told of the points at which a crash could tear something.
     failpoint: Option<Failpoint>,
+    /// Wakes those who wait for a change of any run.
+    commits: Commits,
 }
 
 /// Is told the name of a point that was reached.
@@ -114,7 +119,16 @@ impl Runs {
             remembered: Remembered::default(),
             redactor: Redactor::from_environment(&[]),
             failpoint: None,
+            commits: Commits::default(),
         }
+    }
+
+    /// Waits for a commit of this process after the one that was `seen`, at most so long. Returns the latest.
+    ///
+    /// The commits of other processes are found by [`Store::changes`] alone.
+    #[must_use]
+    pub fn wait_for_commit(&self, seen: u64, longest: Duration) -> u64 {
+        self.commits.wait(seen, longest)
     }
 
     /// Sets a function that is called at each point at which a crash could tear something.

@@ -241,6 +241,11 @@ pub struct DueTimer {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Watermark(pub u64);
 
+impl Watermark {
+    /// A mark after all changes that will ever be: a store answers it by its latest.
+    pub const END: Self = Self(u64::MAX >> 1);
+}
+
 /// A notice that a run has changed. Watchers read it again from the record that they know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {

@@ -1,9 +1,8 @@
 //! The hub of a server: its dispatcher, and what its connections share besides.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use statemark_tools::{Dispatcher, Reply};
+use statemark_tools::Dispatcher;
 
 use crate::metrics::Metrics;
 use crate::notifications::Publisher;
@@ -22,18 +21,5 @@ impl Hub {
             dispatcher,
             metrics: Arc::default(),
         })
-    }
-
-    /// Makes a call of a tool, and counts it if there is such a tool.
-    pub(crate) fn count(
-        &self,
-        tool: &str,
-        call: impl FnOnce(&Dispatcher) -> Option<Reply>,
-    ) -> Option<Reply> {
-        let began = Instant::now();
-        let reply = call(&self.dispatcher)?;
-        self.metrics
-            .count_call(tool, reply.code.as_deref(), began.elapsed());
-        Some(reply)
     }
 }

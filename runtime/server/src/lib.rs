@@ -13,6 +13,7 @@
 //! Deliberately not here: tools and policy. The program that starts a server hands it a
 //! [`Dispatcher`](statemark_tools::Dispatcher).
 
+mod call;
 mod complete;
 mod http;
 mod hub;

@@ -1,20 +1,26 @@
 //! Notifications of changes: of runs, and of the workflows.
 //!
-//! One thread polls the store while there are subscribers, so that fifty clients cost as much as one. A notification is a
-//! hint: the subscriber looks at the run, and may find that nothing has changed for it.
+//! One thread polls the store while there are subscribers, so that fifty clients cost as much as one; a commit of this
+//! process makes it poll at once. A notification is a hint: the subscriber looks at the run, and may find that nothing has
+//! changed for it.
 //!
 //! What to rely on: after the watermark of its subscription a subscriber misses no notification; once it has received all
 //! of them up to one, it has seen all changes up to that one's watermark. Watermarks are the store's, and are valid in
 //! another process.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use statemark_runs::{Hash, RunId, Watermark};
 use statemark_tools::Dispatcher;
 use tokio::sync::broadcast::{self, Receiver, Sender};
+use tokio::sync::watch;
 
-/// Time between two polls of the store. Why: nobody notices it, and it doesn't load a store.
+/// Shortest time between two polls of the store. Why: a busy store commits a thousand times a second.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Longest time between two polls of the store. Why: nobody notices it, and it doesn't load a store.
 const STORE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time between two looks at the workflows. Why: each look lists the spec files.
@@ -51,6 +57,8 @@ struct State {
     is_polling: bool,
     /// All changes up to here have been published.
     published: Watermark,
+    /// The runs whose next change somebody waits for.
+    watched: BTreeMap<RunId, watch::Sender<()>>,
 }
 
 impl Publisher {
@@ -64,9 +72,23 @@ impl Publisher {
 
     /// Subscribes to the changes from now on. Returns the watermark after which they begin as well.
     pub(crate) fn subscribe(&self) -> (Receiver<Notification>, Watermark) {
+        let mut state = self.0.state();
+        let receiver = self.0.sender.subscribe();
+        self.start(&mut state);
+        (receiver, state.published.clone())
+    }
+
+    /// Watches a run from now on.
+    pub(crate) fn watch(&self, run: &RunId) -> watch::Receiver<()> {
+        let mut state = self.0.state();
+        self.start(&mut state);
+        let sender = state.watched.entry(run.clone());
+        sender.or_insert_with(|| watch::channel(()).0).subscribe()
+    }
+
+    /// Starts the polling thread unless it runs.
+    fn start(&self, state: &mut State) {
         let inner = &self.0;
-        let mut state = inner.state();
-        let receiver = inner.sender.subscribe();
         if !state.is_polling {
             state.published = inner.latest_watermark();
             let workflows = inner.workflows();
@@ -76,7 +98,6 @@ impl Publisher {
                 .spawn(move || poll(&weak, workflows));
             state.is_polling = started.is_ok();
         }
-        (receiver, state.published.clone())
     }
 }
 
@@ -87,15 +108,8 @@ impl Inner {
 
     /// Returns the watermark after all changes so far.
     fn latest_watermark(&self) -> Watermark {
-        let mut latest = Watermark::default();
-        // A store may return its changes in parts.
-        while let Ok((next, hints)) = self.dispatcher.runs().store().changes(&latest) {
-            if hints.is_empty() || next == latest {
-                return next;
-            }
-            latest = next;
-        }
-        latest
+        let latest = self.dispatcher.runs().store().changes(&Watermark::END);
+        latest.map(|(latest, _)| latest).unwrap_or_default()
     }
 
     /// Lists the workflows with the hashes of their tables.
@@ -117,6 +131,9 @@ impl Inner {
             left = left.saturating_sub(1);
             let mark = if left == 0 { &next } else { published };
             let (run, mark) = (hint.run, mark.clone());
+            if let Some(watched) = state.watched.get(&run) {
+                watched.send_replace(());
+            }
             // The last subscriber may have gone.
             drop(self.sender.send(Notification::Run { run, mark }));
         }
@@ -127,12 +144,18 @@ impl Inner {
 /// Publishes changes until there is no subscriber.
 fn poll(weak: &Weak<Inner>, mut workflows: Vec<(String, Hash)>) {
     let mut looked = Instant::now();
+    let mut commit = 0;
     loop {
-        std::thread::sleep(STORE_INTERVAL);
+        std::thread::sleep(PAUSE);
         let Some(inner) = weak.upgrade() else { return };
+        commit = inner
+            .dispatcher
+            .runs()
+            .wait_for_commit(commit, STORE_INTERVAL);
         let published = {
             let mut state = inner.state();
-            if inner.sender.receiver_count() == 0 {
+            state.watched.retain(|_, it| it.receiver_count() > 0);
+            if inner.sender.receiver_count() == 0 && state.watched.is_empty() {
                 state.is_polling = false;
                 return;
             }

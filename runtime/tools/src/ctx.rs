@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use statemark_runs::{Actor, Key, Loaded, Order, RunId, Runs};
 
 use crate::services::Services;
+use crate::waiting::Waits;
 use crate::{Caller, Catalog, Docs, Options, Problem};
 
 /// The context of a call.
@@ -20,6 +21,7 @@ pub struct Ctx<'c> {
     cancelled: &'c (dyn Fn() -> bool + Sync),
     progress: &'c (dyn Fn(f64, &str) + Sync),
     changes: Option<&'c Changes>,
+    pub(crate) waits: Option<&'c Waits>,
 }
 
 /// The files that a call has changed, whatever its answer says of them: a state may limit how many.
@@ -41,6 +43,7 @@ impl<'c> Ctx<'c> {
             cancelled: &|| false,
             progress: &|_, _| {},
             changes: None,
+            waits: None,
         }
     }
 
@@ -58,10 +61,11 @@ impl<'c> Ctx<'c> {
         }
     }
 
-    /// Collects the files that the call changes.
-    pub(crate) const fn with_changes(self, changes: &'c Changes) -> Self {
+    /// Collects the files that the call changes, and the wait that it asks for.
+    pub(crate) const fn collecting(self, changes: &'c Changes, waits: &'c Waits) -> Self {
         Self {
             changes: Some(changes),
+            waits: Some(waits),
             ..self
         }
     }

@@ -2,13 +2,18 @@
 //!
 //! ```text
 //! find ─→ size, names ─→ role ─→ policy, reservation ─→ tool ─→ shape, bounds ─→ record of use
+//!                                                       ↑  ↓
+//!                                                      waiting
 //! ```
+//!
+//! A call has turns: a tool that has to wait ends its turn, and goes on in another.
 //!
 //! What to rely on: nothing else calls a tool; policy sees the arguments that the tool is going to read.
 
 mod authorize;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 use statemark_runs::policy::Gating;
@@ -23,8 +28,9 @@ use crate::registry::{Registry, StartError};
 use crate::services::Services;
 use crate::tool::ToolCall as _;
 use crate::tools::StartRunCall;
-use crate::{Caller, Catalog, Ctx, Options, Outcome, Problem, Tool};
-use authorize::{authorize, check_role, record_denial, record_use};
+use crate::waiting::{Wait, Waits};
+use crate::{Caller, Catalog, Ctx, Options, Outcome, Problem, Set, Tool};
+use authorize::{Reservation, authorize, check_role, record_denial, record_use};
 
 /// The codes that tell a caller that its picture of a run is outdated.
 const OUTDATED: [&str; 3] = ["conflict", "key_reused", "invalid_request"];
@@ -47,6 +53,46 @@ pub struct Reply {
     /// The code of the problem, if there is one, whatever the shape makes of it.
     pub code: Option<String>,
 }
+
+/// A turn of a call.
+pub enum Turn {
+    /// The call is done.
+    Done(Reply),
+    /// The call waits.
+    Waits(Box<Waiting>),
+}
+
+/// A call that waits, on no thread.
+pub struct Waiting {
+    call: Call,
+    wait: Wait,
+}
+
+/// A call that was admitted.
+struct Call {
+    /// The tool's name and set, by which it is found again.
+    tool: (&'static str, Set),
+    subject: Subject,
+    reservation: Option<Reservation>,
+    changes: Changes,
+}
+
+impl Waiting {
+    /// Returns the run whose change ends the wait; none if only time does.
+    #[must_use]
+    pub const fn run(&self) -> Option<&RunId> {
+        self.wait.run.as_ref()
+    }
+
+    /// Returns the time at which the wait ends at the latest.
+    #[must_use]
+    pub const fn until(&self) -> Instant {
+        self.wait.until
+    }
+}
+
+/// Time between two looks of a call that waits on its caller's thread.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Dispatcher {
     /// Creates a dispatcher over a store and a catalog, with the tools of profiles.
@@ -117,57 +163,104 @@ impl Dispatcher {
         offered.collect()
     }
 
-    /// Calls a tool that clients are offered.
+    /// Calls a tool that clients are offered, and waits on this thread where the tool does.
     #[must_use]
     pub fn call(&self, ctx: &Ctx<'_>, name: &str, arguments: Map<String, Value>) -> Option<Reply> {
-        let tool = self.tools().iter().find(|tool| tool.name == name)?;
-        Some(self.dispatch(ctx, tool, arguments))
+        let mut turn = self.begin(ctx, name, arguments)?;
+        loop {
+            match turn {
+                Turn::Done(reply) => return Some(reply),
+                Turn::Waits(waiting) => {
+                    let left = waiting.until().saturating_duration_since(Instant::now());
+                    std::thread::sleep(left.min(POLL_INTERVAL));
+                    turn = self.resume(ctx, *waiting)?;
+                }
+            }
+        }
     }
 
-    /// Calls one of our own tools, offered to clients or not. The same policy holds.
+    /// Begins a call of a tool that clients are offered.
     #[must_use]
-    pub fn call_own(
+    pub fn begin(&self, ctx: &Ctx<'_>, name: &str, arguments: Map<String, Value>) -> Option<Turn> {
+        let tool = self.tools().iter().find(|tool| tool.name == name)?;
+        Some(dispatch(ctx, tool, arguments))
+    }
+
+    /// Begins a call of one of our own tools, offered to clients or not. The same policy holds.
+    #[must_use]
+    pub fn begin_own(
         &self,
         ctx: &Ctx<'_>,
         name: &str,
         arguments: Map<String, Value>,
-    ) -> Option<Reply> {
+    ) -> Option<Turn> {
         let tool = self.own_tool(name)?;
-        Some(self.dispatch(ctx, tool, arguments))
+        Some(dispatch(ctx, tool, arguments))
     }
 
-    fn dispatch(&self, ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Reply {
-        let changes = Changes::default();
-        let ctx = &ctx.with_changes(&changes);
-        let arguments = arguments::check_size(&arguments)
-            .and_then(|()| arguments::normalize(&tool.input, arguments));
-        let subject = Subject::find(arguments.as_ref().ok());
-        let admitted = arguments.and_then(|mut arguments| {
-            check_role(ctx, tool, &arguments)?;
-            let reservation = authorize(ctx, tool, &mut arguments)?;
-            Ok((reservation, arguments))
-        });
-        let (reservation, outcome) = match admitted {
-            Ok((reservation, arguments)) => (reservation, (tool.run)(ctx, arguments)),
-            Err(problem) => (None, Err(problem)),
-        };
-        if let Err(problem) = &outcome
-            && problem.code == OTHER_RUN
-            && let Some(bound) = ctx.bound_run()
-        {
-            record_denial(ctx, tool, bound.clone(), &problem.message);
-        }
-        let code = outcome.as_ref().err().map(|problem| problem.code.clone());
-        let ((answer, text), is_error) = shape(ctx, tool, &subject, outcome);
-        if let Some(reservation) = reservation {
-            record_use(ctx, reservation, (text.len(), is_error), changes.take());
-        }
-        Reply {
-            answer,
-            text,
-            is_error,
-            code,
-        }
+    /// Goes on with a call that waited, of a caller who is the same.
+    #[must_use]
+    pub fn resume(&self, ctx: &Ctx<'_>, waiting: Waiting) -> Option<Turn> {
+        let Waiting { call, wait } = waiting;
+        let (name, set) = call.tool;
+        let found = self
+            .registry
+            .all()
+            .find(|it| (it.name, it.set) == (name, set));
+        Some(go_on(ctx, found?, call, wait.rest))
+    }
+}
+
+/// Calls a tool, if policy allows it.
+fn dispatch(ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Turn {
+    let arguments = arguments::check_size(&arguments)
+        .and_then(|()| arguments::normalize(&tool.input, arguments));
+    let mut call = Call {
+        tool: (tool.name, tool.set),
+        subject: Subject::find(arguments.as_ref().ok()),
+        reservation: None,
+        changes: Changes::default(),
+    };
+    let admitted = arguments.and_then(|mut arguments| {
+        check_role(ctx, tool, &arguments)?;
+        call.reservation = authorize(ctx, tool, &mut arguments)?;
+        Ok(arguments)
+    });
+    match admitted {
+        Ok(arguments) => go_on(ctx, tool, call, |ctx| (tool.run)(ctx, arguments)),
+        Err(problem) => Turn::Done(end(ctx, tool, call, Err(problem))),
+    }
+}
+
+/// Goes on with a call, to its end or to where it waits.
+fn go_on(ctx: &Ctx<'_>, tool: &Tool, call: Call, rest: impl FnOnce(&Ctx<'_>) -> Outcome) -> Turn {
+    let waits = Waits::default();
+    let outcome = rest(&ctx.collecting(&call.changes, &waits));
+    match waits.take() {
+        Some(wait) => Turn::Waits(Box::new(Waiting { call, wait })),
+        None => Turn::Done(end(ctx, tool, call, outcome)),
+    }
+}
+
+/// Ends a call: what came of it is recorded, and becomes a reply.
+fn end(ctx: &Ctx<'_>, tool: &Tool, call: Call, outcome: Outcome) -> Reply {
+    if let Err(problem) = &outcome
+        && problem.code == OTHER_RUN
+        && let Some(bound) = ctx.bound_run()
+    {
+        record_denial(ctx, tool, bound.clone(), &problem.message);
+    }
+    let code = outcome.as_ref().err().map(|problem| problem.code.clone());
+    let ((answer, text), is_error) = shape(ctx, tool, &call.subject, outcome);
+    if let Some(reservation) = call.reservation {
+        let changed = call.changes.take();
+        record_use(ctx, reservation, (text.len(), is_error), changed);
+    }
+    Reply {
+        answer,
+        text,
+        is_error,
+        code,
     }
 }
 

@@ -36,6 +36,7 @@ mod schema;
 mod services;
 mod tool;
 mod tools;
+mod waiting;
 
 pub use address::{Address, Part};
 pub use caller::Caller;
@@ -43,7 +44,7 @@ pub use catalog::{
     Catalog, Created, NewSpec, Project, Simulated, Simulation, Spec, definition_text,
 };
 pub use ctx::{Ctx, target};
-pub use dispatch::{Dispatcher, Reply};
+pub use dispatch::{Dispatcher, Reply, Turn, Waiting};
 pub use docs::{Docs, Found, Hit, Page};
 pub use options::{Options, Set};
 pub use problem::{Fix, Outcome, Problem};

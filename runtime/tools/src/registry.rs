@@ -66,8 +66,12 @@ impl Registry {
 
     /// Returns our own tools, offered or not.
     pub(crate) fn own_tools(&self) -> impl Iterator<Item = &Tool> {
-        let all = self.offered.iter().chain(&self.unlisted);
-        all.filter(|tool| tool.set.is_own())
+        self.all().filter(|tool| tool.set.is_own())
+    }
+
+    /// Returns all tools, offered or not.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Tool> {
+        self.offered.iter().chain(&self.unlisted)
     }
 }
 

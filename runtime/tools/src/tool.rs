@@ -220,11 +220,7 @@ impl Tool {
             equivalent: None,
             routes: R::ROUTES,
             shape: envelope::wrap,
-            run: Box::new(|ctx, arguments| {
-                let response = arguments::parse::<R>(arguments)?.run(ctx)?;
-                serde_json::to_value(response)
-                    .map_err(|error| Problem::new("failed", error.to_string()))
-            }),
+            run: Box::new(|ctx, arguments| to_outcome(arguments::parse::<R>(arguments)?.run(ctx))),
         }
     }
 
@@ -267,4 +263,9 @@ impl Tool {
         let takes = |name: &str| properties.is_some_and(|it| it.get(name).is_some());
         takes("run_id") || takes("request_id")
     }
+}
+
+/// Converts the response of a tool of our own to the outcome that its shape takes.
+pub(crate) fn to_outcome(response: Result<impl Serialize, Problem>) -> Outcome {
+    serde_json::to_value(response?).map_err(|error| Problem::new("failed", error.to_string()))
 }

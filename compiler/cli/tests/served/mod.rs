@@ -18,3 +18,4 @@ mod story;
 mod stream;
 mod transcript;
 mod unread;
+mod waits;

@@ -89,10 +89,7 @@ impl Listening {
 
     /// Sends a request as it is, with a body; the connection is closed behind it.
     pub(crate) fn raw(&self, head: &str, body: &[u8]) -> Answer {
-        let mut stream = self.send(head, body);
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
-        read(&String::from_utf8_lossy(&answer))
+        answer_of(self.send(head, body))
     }
 
     /// The same, and doesn't wait for the answer: the connection.
@@ -202,6 +199,13 @@ fn asking(method: &str, params: &Value, headers: &str) -> (String, Value) {
     );
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": newer(params)});
     (headers, body)
+}
+
+/// Reads the answer of a connection to its end.
+pub(crate) fn answer_of(mut connection: TcpStream) -> Answer {
+    let mut answer = Vec::new();
+    let _ = connection.read_to_end(&mut answer);
+    read(&String::from_utf8_lossy(&answer))
 }
 
 /// An answer, of which the body came as a whole or in chunks.

@@ -20,7 +20,7 @@ use super::summary::{self, Summarizer};
 use super::{
     ENDING, ITERATION, MAX_WAIT, NODE, REACHING, READ_ONLY, RUN, invalid, is_approval, tool,
 };
-use crate::{execute, read_record, sleep};
+use crate::{execute, read_record};
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
@@ -290,7 +290,7 @@ fn ask_human(ctx: &Ctx<'_>, input: &AskHuman) -> Outcome {
     let poll = parse_seconds("pollSeconds", input.poll_seconds.unwrap_or(3.0), 0.25)?;
     let expires = input.timeout_seconds.unwrap_or(0.0);
     let expires = parse_seconds("timeoutSeconds", expires, 0.0)?;
-    let mut question = match &input.request_id {
+    let question = match &input.request_id {
         Some(request) => find_question(ctx, request)?,
         None => ask(ctx, input, expires)?,
     };
@@ -300,24 +300,49 @@ fn ask_human(ctx: &Ctx<'_>, input: &AskHuman) -> Outcome {
     } else {
         longest.min(expires)
     };
-    let began = Instant::now();
-    let deadline = began + timeout;
-    loop {
+    let asked = Asked {
+        question,
+        prompt: input.prompt.clone(),
+        poll,
+        timeout,
+        began: Instant::now(),
+    };
+    asked.look(ctx)
+}
+
+/// A question that waits for its answer.
+struct Asked {
+    question: Question,
+    prompt: String,
+    poll: Duration,
+    timeout: Duration,
+    began: Instant,
+}
+
+impl Asked {
+    /// Looks for the answer, and waits on if there is none.
+    fn look(mut self, ctx: &Ctx<'_>) -> Outcome {
+        let question = &self.question;
         let request = question.loaded.state.requests.get(&question.request);
         if request.is_none_or(|it| it.resolved.is_some()) {
             return Ok(question.outcome(request));
         }
         if ctx.is_cancelled() {
-            return Ok(question.unanswered(input, "aborted"));
+            return Ok(question.unanswered(&self.prompt, "aborted"));
         }
+        let deadline = self.began + self.timeout;
         if Instant::now() >= deadline {
-            return Ok(question.unanswered(input, "pending"));
+            return Ok(question.unanswered(&self.prompt, "pending"));
         }
-        let share = began.elapsed().as_secs_f64() / timeout.as_secs_f64();
+        let share = self.began.elapsed().as_secs_f64() / self.timeout.as_secs_f64();
         let message = format!("waiting for an answer to `{}`", question.request);
         ctx.report_progress(share, &message);
-        sleep(ctx, poll, deadline);
-        question.loaded = ctx.runs().catch_up(&question.loaded.run)?;
+        let run = question.loaded.run.clone();
+        let until = deadline.min(Instant::now() + self.poll);
+        Err(ctx.wait(Some(&run), until, move |ctx| {
+            self.question.loaded = ctx.runs().catch_up(&self.question.loaded.run)?;
+            self.look(ctx)
+        }))
     }
 }
 
@@ -458,9 +483,9 @@ impl Question {
     }
 
     /// Returns the answer of an open question, with the call that continues to wait.
-    fn unanswered(&self, input: &AskHuman, status: &str) -> Value {
+    fn unanswered(&self, prompt: &str, status: &str) -> Value {
         let mut answer = self.describe(status, "blocked", &Value::Null, None);
-        let arguments = json!({"prompt": input.prompt, "requestId": self.request});
+        let arguments = json!({"prompt": prompt, "requestId": self.request});
         let next = json!({"tool": "ask_human", "arguments": arguments});
         set_field(&mut answer, "next", next);
         answer

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::RequestKind;
 use statemark_runs::state::Request;
 use statemark_runs::{
-    Blocker, ContinueRun, Loaded, MAX_PAGE, Query, Reason, Remedy, StartRun, Status, StoreError,
-    explain, fire_all_due,
+    Blocker, ContinueRun, Loaded, MAX_PAGE, Query, Reason, Remedy, RunId, StartRun, Status,
+    StoreError, explain, fire_all_due,
 };
 use statemark_tools::envelope::set_field;
 use statemark_tools::lookup::missing_workflow;
@@ -19,7 +19,7 @@ use super::nodes::{self, Nodes};
 use super::summary::{self, Summarizer};
 use super::travel::{self, Target};
 use super::{MAX_WAIT, REACHING, READ_ONLY, RunInput, count, invalid, is_approval, requests, tool};
-use crate::{execute, sleep};
+use crate::execute;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
@@ -491,35 +491,58 @@ fn watch_run(ctx: &Ctx<'_>, input: &WatchRun) -> Outcome {
     let interval = interval.max(MIN_INTERVAL);
     let timeout = Duration::from_millis(input.timeout_ms.unwrap_or(30_000).min(MAX_WAIT));
     let run = ctx.resolve_run(Some(&input.run_id))?;
-    let began = Instant::now();
-    let deadline = began + timeout;
-    let mut snapshots: Vec<Value> = Vec::new();
-    let mut polls = 0_u64;
-    let (last, is_terminal) = loop {
-        let loaded = ctx.runs().catch_up(&run)?;
+    let watch = Watch {
+        run,
+        interval,
+        timeout,
+        began: Instant::now(),
+        snapshots: Vec::new(),
+        polls: 0,
+    };
+    watch.look(ctx)
+}
+
+/// A run that is watched.
+struct Watch {
+    run: RunId,
+    /// Time between two polls. Unit: milliseconds.
+    interval: u64,
+    timeout: Duration,
+    began: Instant,
+    snapshots: Vec<Value>,
+    polls: u64,
+}
+
+impl Watch {
+    /// Takes a snapshot, and waits for the next until the run or the time is over.
+    fn look(mut self, ctx: &Ctx<'_>) -> Outcome {
+        let loaded = ctx.runs().catch_up(&self.run)?;
         let summarizer = Summarizer::new(ctx);
         let now = summarizer.summarize(ctx, &loaded)?;
-        polls = polls.saturating_add(1);
-        if snapshots.last().and_then(|it| it.get("run")) != Some(&now) {
-            snapshots.push(json!({"observedAtMs": summarizer.now, "run": now}));
+        self.polls = self.polls.saturating_add(1);
+        if self.snapshots.last().and_then(|it| it.get("run")) != Some(&now) {
+            let snapshot = json!({"observedAtMs": summarizer.now, "run": now});
+            self.snapshots.push(snapshot);
         }
         let is_terminal = summary::is_terminal(&loaded);
-        let is_over = is_terminal || Instant::now() >= deadline;
-        if is_over || !sleep(ctx, Duration::from_millis(interval), deadline) {
-            break (now, is_terminal);
+        let deadline = self.began + self.timeout;
+        if is_terminal || Instant::now() >= deadline || ctx.is_cancelled() {
+            return Ok(json!({
+                "runId": self.run,
+                "intervalMs": self.interval,
+                "pollCount": self.polls,
+                "reachedTerminal": is_terminal,
+                "timedOut": !is_terminal,
+                "finalRun": now,
+                "snapshots": self.snapshots,
+            }));
         }
-        let share = began.elapsed().as_secs_f64() / timeout.as_secs_f64();
-        ctx.report_progress(share, &format!("watching `{run}`"));
-    };
-    Ok(json!({
-        "runId": run,
-        "intervalMs": interval,
-        "pollCount": polls,
-        "reachedTerminal": is_terminal,
-        "timedOut": !is_terminal,
-        "finalRun": last,
-        "snapshots": snapshots,
-    }))
+        let share = self.began.elapsed().as_secs_f64() / self.timeout.as_secs_f64();
+        ctx.report_progress(share, &format!("watching `{}`", self.run));
+        let until = Instant::now() + Duration::from_millis(self.interval);
+        // Its document has polls, so a change alone doesn't wake it.
+        Err(ctx.wait(None, until.min(deadline), move |ctx| self.look(ctx)))
+    }
 }
 
 fn explain_run(ctx: &Ctx<'_>, input: &RunInput) -> Outcome {

@@ -132,6 +132,7 @@ impl Runs {
         match self.store.append(&append)? {
             Appended::Done { last, .. } => {
                 self.failpoint("appended");
+                self.commits.note();
                 let mut head = before.head;
                 head.seq = last;
                 head.hash = hash;

@@ -122,6 +122,7 @@ pub(super) fn create(
         return runs.written_before(order, first, last);
     }
     runs.failpoint("begun");
+    runs.commits.note();
     loaded.head.hash = hash;
     loaded.head.summary = append.summary;
     if at >= FOLD_EVERY {

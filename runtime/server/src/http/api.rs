@@ -7,6 +7,7 @@
 //! The answer is the envelope that a tool gives, with a status by its code. The same policy holds as for tools.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Query, RawPathParams, State};
@@ -21,6 +22,7 @@ use statemark_tools::{Caller, Method, Problem, Route, own_tools};
 use tokio_util::sync::CancellationToken;
 
 use super::middleware::refuse;
+use crate::call::Call;
 use crate::hub::Hub;
 
 /// The state of the API's handlers.
@@ -166,11 +168,17 @@ async fn call(
     arguments: Map<String, Value>,
     done: StatusCode,
 ) -> Response {
-    let work = tokio::task::spawn_blocking(move || {
-        let ctx = api.hub.dispatcher.ctx(&caller);
-        api.hub.count(tool, |it| it.call_own(&ctx, tool, arguments))
-    });
-    match work.await {
+    // If the client leaves, this is dropped: a wait ends, and what a tool does goes on to its end.
+    let call = Call {
+        caller,
+        tool: tool.to_owned(),
+        arguments,
+        is_own: true,
+        began: Instant::now(),
+        given_up: CancellationToken::new(),
+        reports: None,
+    };
+    match call.answer(api.hub).await {
         Ok(Some(reply)) => {
             let status = reply.code.as_deref().map_or(done, status_of);
             (status, [(CONTENT_TYPE, "application/json")], reply.text).into_response()

@@ -1,10 +1,9 @@
 //! The running calls, so that a process doesn't end within one.
 //!
-//! A call runs on a thread of its own, which outlives the request and its connection: work that a tool has begun, such
-//! as a check, must be stopped, and its record written.
+//! A call is a task of its own, which outlives the request and its connection: work that a tool has begun, such as a
+//! check, must be stopped, and its record written.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 
@@ -44,31 +43,5 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.count
             .send_modify(|count| *count = count.saturating_sub(1));
-    }
-}
-
-/// The caller's wait for a call, until this is dropped.
-///
-/// A request's future is dropped if its connection is gone.
-pub(super) struct Waiting(Arc<AtomicBool>);
-
-impl Waiting {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(AtomicBool::new(true)))
-    }
-
-    /// Returns a flag that is set while the caller waits.
-    pub(super) fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
-    }
-
-    pub(super) fn give_up(&self) {
-        self.0.store(false, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.give_up();
     }
 }

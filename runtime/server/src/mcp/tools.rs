@@ -1,10 +1,10 @@
 //! `tools/list` and `tools/call`.
 //!
-//! A tool blocks a thread of its own, since stores are synchronous and `wait_run` waits. The connection continues
-//! meanwhile.
+//! A tool blocks a thread of its own while it works, since stores are synchronous, and none while it waits. The
+//! connection continues meanwhile.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject,
@@ -16,10 +16,11 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 use statemark_tools::{Reply, Tool};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::Server;
-use super::calls::Waiting;
 use super::pages::page;
+use crate::call::Call;
 
 /// The lifetime of a list that no run can change. Unit: milliseconds.
 ///
@@ -54,26 +55,29 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let caller = server.caller(&context);
     let hub = Arc::clone(&server.hub);
-    let waiting = Waiting::new();
-    let (waited_for, running) = (waiting.flag(), server.calls.begin());
+    let (given_up, running) = (CancellationToken::new(), server.calls.begin());
+    // A request's future is dropped if its connection is gone.
+    let _leaving = given_up.clone().drop_guard();
     let (sender, mut reports) = mpsc::unbounded_channel::<(f64, String)>();
-    let name = request.name.to_string();
-    let arguments = request.arguments.unwrap_or_default();
-    let mut work = tokio::task::spawn_blocking(move || {
+    let call = Call {
+        caller,
+        tool: request.name.to_string(),
+        arguments: request.arguments.unwrap_or_default(),
+        is_own: false,
+        began: Instant::now(),
+        given_up: given_up.clone(),
+        reports: Some(sender),
+    };
+    let mut work = tokio::spawn(async move {
         let _running = running;
-        let cancelled = || !waited_for.load(Ordering::Relaxed);
-        // The receiver may have been dropped.
-        let progress = |share: f64, text: &str| drop(sender.send((share, text.to_owned())));
-        let ctx = hub.dispatcher.ctx(&caller);
-        let ctx = ctx.with_progress(&cancelled, &progress);
-        hub.count(&name, |it| it.call(&ctx, &name, arguments))
+        call.answer(hub).await
     });
     let token = context.meta.get_progress_token();
     let answer = loop {
         tokio::select! {
             done = &mut work => break done,
             () = context.ct.cancelled() => {
-                waiting.give_up();
+                given_up.cancel();
                 break work.await;
             }
             Some((share, text)) = reports.recv() => {
@@ -87,7 +91,7 @@ pub(super) async fn call(
             }
         }
     };
-    match answer {
+    match answer.flatten() {
         Ok(Some(reply)) => Ok(call_result(reply).into()),
         Ok(None) => {
             let message = format!("there is no tool `{}`", request.name);

@@ -10,6 +10,7 @@ use statemark_runs::{Actor, Body, Loaded, Record, RunId, load_timeline};
 
 use crate::envelope::{About, answer_about, bounds, describe_next, remaining_room};
 use crate::lookup::check_state_of_run;
+use crate::tool::to_outcome;
 use crate::{Address, Annotations, Ctx, Part, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
@@ -223,7 +224,7 @@ impl Entry {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WaitRunCall {
     /// The run; may be left out where only one is meant.
@@ -265,8 +266,10 @@ pub(crate) struct Waited {
 /// Longest wait of a call. Unit: milliseconds. Why: clients give up after 30 seconds or more.
 const MAX_WAIT: u64 = 25_000;
 
-/// Time between two looks at the store.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Longest time between two looks at the run.
+///
+/// Why: a wait is woken by a change; what a child's timer or a lost hint leaves is found by looking.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Time between two reports of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
@@ -292,17 +295,79 @@ impl ToolCall for WaitRunCall {
         if let Some(state) = &self.state {
             check_state_of_run(&loaded, "state", state)?;
         }
-        let after = self.after_seq.unwrap_or(loaded.head.seq);
-        let (loaded, reached) = self.wait(ctx, &run, loaded, after)?;
-        let records = ctx.runs().store().records(&run, after, MAX_WAITED)?;
-        let entries = records.iter().map(|it| Entry::new(&run, it, View::Records));
+        let now = Instant::now();
+        let wait = Wait {
+            after: self.after_seq.unwrap_or(loaded.head.seq),
+            call: self.clone(),
+            run,
+            began: now,
+            reported: now,
+        };
+        wait.look(ctx, &loaded)
+    }
+}
+
+/// A wait for a run.
+struct Wait {
+    call: WaitRunCall,
+    run: RunId,
+    after: u64,
+    began: Instant,
+    /// The time at which progress was last reported.
+    reported: Instant,
+}
+
+impl Wait {
+    /// Looks whether the wait is over, and waits on if it isn't.
+    fn look(mut self, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<About<Waited>, Problem> {
+        let limit = self.call.timeout_ms.unwrap_or(MAX_WAIT).min(MAX_WAIT);
+        let limit = Duration::from_millis(limit);
+        let reached = self.call.is_met(loaded, self.after);
+        // A run that has ended never changes.
+        let is_over = reached || loaded.state.status().is_over();
+        if is_over || self.began.elapsed() >= limit || ctx.is_cancelled() {
+            return self.answer(ctx, loaded, reached);
+        }
+        if self.reported.elapsed() >= PROGRESS_INTERVAL {
+            let share = self.began.elapsed().as_secs_f64() / limit.as_secs_f64();
+            ctx.report_progress(share, &format!("waiting for `{}`", self.run));
+            self.reported = Instant::now();
+        }
+        let now = ctx.runs().now();
+        // One that is due already has something in its way.
+        let due = loaded
+            .state
+            .timers
+            .iter()
+            .filter_map(|it| it.due.checked_sub(now));
+        let due = due
+            .filter(|left| *left > 0)
+            .min()
+            .map(Duration::from_millis);
+        let next = Instant::now() + due.map_or(LOOK_INTERVAL, |due| due.min(LOOK_INTERVAL));
+        let (run, end) = (self.run.clone(), self.began + limit);
+        Err(ctx.wait(Some(&run), next.min(end), move |ctx| {
+            let loaded = ctx.runs().catch_up(&self.run)?;
+            to_outcome(self.look(ctx, &loaded))
+        }))
+    }
+
+    fn answer(
+        &self,
+        ctx: &Ctx<'_>,
+        loaded: &Loaded,
+        reached: bool,
+    ) -> Result<About<Waited>, Problem> {
+        let (run, after) = (&self.run, self.after);
+        let records = ctx.runs().store().records(run, after, MAX_WAITED)?;
+        let entries = records.iter().map(|it| Entry::new(run, it, View::Records));
         let waited = Waited {
             reached,
             ended: loaded.state.status().is_over().then_some(true),
             records: None,
             cursor: after,
         };
-        let mut answer = answer_about(&loaded, waited)?;
+        let mut answer = answer_about(loaded, waited)?;
         let entries = bounds::take_fitting(entries.collect(), remaining_room(&answer));
         let count = u64::try_from(entries.len()).unwrap_or(u64::MAX);
         answer.fields.cursor = after.saturating_add(count);
@@ -312,36 +377,6 @@ impl ToolCall for WaitRunCall {
 }
 
 impl WaitRunCall {
-    /// Waits. Returns the run as it is then, and whether the wait was met.
-    fn wait(
-        &self,
-        ctx: &Ctx<'_>,
-        run: &RunId,
-        mut loaded: Loaded,
-        after: u64,
-    ) -> Result<(Loaded, bool), Problem> {
-        let began = Instant::now();
-        let limit = Duration::from_millis(self.timeout_ms.unwrap_or(MAX_WAIT).min(MAX_WAIT));
-        let mut reported = Instant::now();
-        loop {
-            if self.is_met(&loaded, after) {
-                return Ok((loaded, true));
-            }
-            // A run that has ended never changes.
-            let is_over = loaded.state.status().is_over();
-            if is_over || began.elapsed() >= limit || ctx.is_cancelled() {
-                return Ok((loaded, false));
-            }
-            if reported.elapsed() >= PROGRESS_INTERVAL {
-                let share = began.elapsed().as_secs_f64() / limit.as_secs_f64();
-                ctx.report_progress(share, &format!("waiting for `{run}`"));
-                reported = Instant::now();
-            }
-            std::thread::sleep(POLL_INTERVAL);
-            loaded = ctx.runs().catch_up(run)?;
-        }
-    }
-
     fn is_met(&self, loaded: &Loaded, after: u64) -> bool {
         let state = &loaded.state;
         match self.until {

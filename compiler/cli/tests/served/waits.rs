@@ -1,0 +1,109 @@
+//! Calls that wait: how many may, and what ends them.
+
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::raw::{Listening, answer_of};
+use super::resources::desk;
+use crate::keeping::said;
+use crate::shell::Scratch;
+
+/// More calls than a server has threads that may block.
+const MANY: usize = 600;
+
+/// What takes longer has gone wrong; a wait that nothing ends takes five times as long.
+const SOON: Duration = Duration::from_secs(5);
+
+fn begin(name: &str) -> (Scratch, Listening) {
+    let scratch = desk(name);
+    said(&scratch, "statemark start desk --run-id r1", 0);
+    said(&scratch, "statemark start desk --run-id r2", 0);
+    let server = Listening::start(&scratch.path, &[]);
+    (scratch, server)
+}
+
+fn wait(server: &Listening, more: &Value) -> TcpStream {
+    let mut arguments = json!({"run_id": "r1", "timeout_ms": 25_000});
+    for (name, value) in more.as_object().unwrap() {
+        arguments[name] = value.clone();
+    }
+    let params = json!({"name": "wait_run", "arguments": arguments});
+    server.begin("tools/call", &params)
+}
+
+/// The data of a wait's answer.
+fn waited(connection: TcpStream) -> Value {
+    answer_of(connection).json()["result"]["structuredContent"]["data"].clone()
+}
+
+/// Has a run changed: a refusal is a record, too.
+fn change(server: &Listening, run: &str) {
+    let sent = server.call("send_event", &json!({"run_id": run, "event": "done"}), "");
+    assert_eq!(sent["ok"], false, "{sent}");
+}
+
+/// How many waits are over, as the server counts them.
+fn ended(server: &Listening) -> usize {
+    let metrics = server.get("/metrics", "").body;
+    let line = "statemark_calls_total{tool=\"wait_run\",outcome=\"ok\"} ";
+    let count = metrics.lines().find_map(|it| it.strip_prefix(line));
+    count.map_or(0, |it| it.parse().unwrap())
+}
+
+#[test]
+fn many_waits_leave_others_served_and_end_by_a_change() {
+    let (_scratch, server) = begin("waits-many");
+    let waits: Vec<TcpStream> = (0..MANY).map(|_| wait(&server, &json!({}))).collect();
+    let began = Instant::now();
+    for _ in 0..20 {
+        let seen = server.call("get_run", &json!({"run_id": "r2"}), "");
+        assert_eq!(seen["ok"], true, "{seen}");
+    }
+    // A change of another run ends none.
+    change(&server, "r2");
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert_eq!(ended(&server), 0);
+    change(&server, "r1");
+    let changed = Instant::now();
+    for connection in waits {
+        assert_eq!(waited(connection)["reached"], true);
+    }
+    assert!(changed.elapsed() < 2 * SOON, "{:?}", changed.elapsed());
+}
+
+#[test]
+fn a_wait_ends_by_another_process_and_at_its_limit() {
+    let (scratch, server) = begin("waits-ends");
+    let by_other = wait(&server, &json!({}));
+    let by_limit = wait(&server, &json!({"run_id": "r2", "timeout_ms": 300}));
+    let began = Instant::now();
+    let limited = waited(by_limit);
+    assert_eq!(limited["reached"], false, "{limited}");
+    let took = began.elapsed();
+    assert!(Duration::from_millis(200) < took && took < SOON, "{took:?}");
+    said(&scratch, "statemark pause r1", 0);
+    let changed = waited(by_other);
+    assert_eq!(changed["reached"], true, "{changed}");
+    assert_eq!(changed["records"][0]["kind"], "run.paused", "{changed}");
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    // What has changed before a wait begins ends it at once.
+    let before = waited(wait(&server, &json!({"after_seq": 1})));
+    assert_eq!(before["reached"], true, "{before}");
+}
+
+#[test]
+fn a_wait_ends_with_its_client() {
+    let (_scratch, server) = begin("waits-left");
+    let waits: Vec<TcpStream> = (0..10).map(|_| wait(&server, &json!({}))).collect();
+    // All of them have begun when a later one is over.
+    waited(wait(&server, &json!({"timeout_ms": 300})));
+    assert_eq!(ended(&server), 1);
+    drop(waits);
+    let left = Instant::now();
+    while ended(&server) < 11 {
+        assert!(left.elapsed() < SOON, "{}", ended(&server));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,118 @@
+//! A call of a tool, turn by turn: each turn has a thread, and the waits between them have none.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Map, Value};
+use statemark_tools::{Caller, Reply, Turn, Waiting};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch::Receiver;
+use tokio::task::JoinError;
+use tokio_util::sync::CancellationToken;
+
+use crate::hub::Hub;
+
+/// A call of a tool.
+pub(crate) struct Call {
+    pub(crate) caller: Caller,
+    pub(crate) tool: String,
+    pub(crate) arguments: Map<String, Value>,
+    /// True if it may be a tool of our own that clients aren't offered.
+    pub(crate) is_own: bool,
+    pub(crate) began: Instant,
+    /// Is cancelled when the caller gives up.
+    pub(crate) given_up: CancellationToken,
+    /// Takes reports of progress: the share that is done, and a sentence.
+    pub(crate) reports: Option<UnboundedSender<(f64, String)>>,
+}
+
+/// What the next turn of a call begins with.
+enum Step {
+    Begin(Map<String, Value>),
+    GoOn(Box<Waiting>),
+}
+
+impl Call {
+    /// Makes the call, and counts it if there is such a tool.
+    ///
+    /// # Errors
+    ///
+    /// A turn panicked.
+    pub(crate) async fn answer(mut self, hub: Arc<Hub>) -> Result<Option<Reply>, JoinError> {
+        let mut step = Step::Begin(std::mem::take(&mut self.arguments));
+        let mut changes = None;
+        let call = Arc::new(self);
+        loop {
+            let (own, hub_of_turn) = (Arc::clone(&call), Arc::clone(&hub));
+            let turn = move || own.turn(&hub_of_turn, step, changes);
+            let (turn, receiver) = tokio::task::spawn_blocking(turn).await?;
+            let waiting = match turn {
+                None => return Ok(None),
+                Some(Turn::Done(reply)) => return Ok(Some(reply)),
+                Some(Turn::Waits(waiting)) => waiting,
+            };
+            changes = receiver;
+            tokio::select! {
+                () = changed(changes.as_mut()) => {}
+                () = tokio::time::sleep_until(waiting.until().into()) => {}
+                () = call.given_up.cancelled() => {}
+            }
+            step = Step::GoOn(waiting);
+        }
+    }
+
+    /// Makes a turn. Returns the changes that end the wait after it, too.
+    fn turn(
+        &self,
+        hub: &Hub,
+        step: Step,
+        mut changes: Option<Receiver<()>>,
+    ) -> (Option<Turn>, Option<Receiver<()>>) {
+        let dispatcher = &hub.dispatcher;
+        let cancelled = || self.given_up.is_cancelled();
+        let progress = |share: f64, text: &str| {
+            if let Some(reports) = &self.reports {
+                // The receiver may have been dropped.
+                drop(reports.send((share, text.to_owned())));
+            }
+        };
+        let ctx = dispatcher.ctx(&self.caller);
+        let ctx = ctx.with_progress(&cancelled, &progress);
+        // Whatever changes from here on ends the next wait.
+        if let Some(changes) = &mut changes {
+            changes.mark_unchanged();
+        }
+        let turn = match step {
+            Step::Begin(arguments) if self.is_own => {
+                dispatcher.begin_own(&ctx, &self.tool, arguments)
+            }
+            Step::Begin(arguments) => dispatcher.begin(&ctx, &self.tool, arguments),
+            Step::GoOn(waiting) => dispatcher.resume(&ctx, *waiting),
+        };
+        let turn = match turn {
+            Some(Turn::Waits(waiting)) if changes.is_none() && waiting.run().is_some() => {
+                changes = waiting.run().map(|run| hub.publisher.watch(run));
+                // The run may have changed before it was watched.
+                dispatcher.resume(&ctx, *waiting)
+            }
+            turn => turn,
+        };
+        if let Some(Turn::Done(reply)) = &turn {
+            let code = reply.code.as_deref();
+            hub.metrics
+                .count_call(&self.tool, code, self.began.elapsed());
+        }
+        (turn, changes)
+    }
+}
+
+/// Waits for the next change, for ever if nothing is watched.
+async fn changed(changes: Option<&mut Receiver<()>>) {
+    let Some(changes) = changes else {
+        return std::future::pending().await;
+    };
+    if changes.changed().await.is_err() {
+        // The publisher has gone: time ends the wait.
+        std::future::pending().await
+    }
+}

@@ -1,0 +1,63 @@
+//! Waits of tools.
+//!
+//! A tool that has to wait says for what, and how its call goes on then; nothing of it stays on a thread. Whoever called
+//! it wakes it when the run changes, and at a time at the latest.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use statemark_runs::RunId;
+
+use crate::{Ctx, Outcome, Problem};
+
+/// The rest of a call.
+type Rest = Box<dyn FnOnce(&Ctx<'_>) -> Outcome + Send>;
+
+/// A wait that a tool has asked for.
+pub(crate) struct Wait {
+    /// The run whose change ends it; none if only time does.
+    pub(crate) run: Option<RunId>,
+    /// The time at which it ends at the latest.
+    pub(crate) until: Instant,
+    /// The rest of the call.
+    pub(crate) rest: Rest,
+}
+
+/// The wait that a call has asked for, if it has.
+#[derive(Default)]
+pub(crate) struct Waits(Mutex<Option<Wait>>);
+
+impl Waits {
+    pub(crate) fn take(&self) -> Option<Wait> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, wait: Wait) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(wait);
+    }
+}
+
+impl Ctx<'_> {
+    /// Asks that the call goes on when a run changes, or at a time. The problem that it returns is the call's end for now.
+    ///
+    /// The rest may be called before either has happened, and looks for itself.
+    #[must_use]
+    pub fn wait(
+        &self,
+        run: Option<&RunId>,
+        until: Instant,
+        rest: impl FnOnce(&Ctx<'_>) -> Outcome + Send + 'static,
+    ) -> Problem {
+        if let Some(waits) = self.waits {
+            waits.set(Wait {
+                run: run.cloned(),
+                until,
+                rest: Box::new(rest),
+            });
+        }
+        Problem::new(
+            "failed",
+            "the call would have to wait, and nothing wakes it",
+        )
+    }
+}
