@@ -103,8 +103,7 @@ fn read_list(path: &Path) -> Result<Tokens, Failure> {
     if !path.exists() {
         return Ok(Tokens::default());
     }
-    let bytes = files::read(path, MAX_LIST)?;
-    let bytes = bytes.map_err(|size| files::too_large(path, size, MAX_LIST))?;
+    let bytes = files::read_whole(path, MAX_LIST)?;
     serde_json::from_slice(&bytes).map_err(|error| {
         let path = files::display(path);
         Failure::new(format!("the tokens in `{path}` can't be read: {error}"))
@@ -221,8 +220,7 @@ fn saved_lines() -> Result<Vec<String>, Failure> {
                 .with_help(format!("`chmod 600 {path}`")),
         );
     }
-    let bytes = files::read(&path, MAX_LIST)?;
-    let bytes = bytes.map_err(|size| files::too_large(&path, size, MAX_LIST))?;
+    let bytes = files::read_whole(&path, MAX_LIST)?;
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_owned).collect())

@@ -101,6 +101,14 @@ pub(crate) fn display(path: &Path) -> String {
     }
 }
 
+/// Reads a file that has at most `max` bytes, or standard input if the path is `-`.
+pub(crate) fn read_whole(path: &Path, max: usize) -> Result<Vec<u8>, Failure> {
+    read(path, max)?.map_err(|size| {
+        let path = display(path);
+        Failure::new(format!("`{path}` has {size} bytes; at most {max} are read"))
+    })
+}
+
 /// Reads a file, or standard input if the path is `-`.
 ///
 /// An inner error is the size of a file that has more than `max` bytes.
@@ -295,12 +303,6 @@ pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
 pub(crate) fn exists(path: &Path) -> Failure {
     Failure::new(format!("`{}` exists already", display(path)))
         .with_help("choose another name or another folder; nothing was written")
-}
-
-/// Makes the failure of a file that is larger than it may be.
-pub(crate) fn too_large(path: &Path, size: u64, max: usize) -> Failure {
-    let path = display(path);
-    Failure::new(format!("`{path}` has {size} bytes; at most {max} are read"))
 }
 
 fn missing(path: &Path) -> Failure {

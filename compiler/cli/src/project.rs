@@ -61,10 +61,8 @@ pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Fa
     let Some(path) = files::find_upward(folder, CONFIG_FILE) else {
         return Ok(None);
     };
-    let text = match files::read(&path, MAX_CONFIG)? {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(size) => return Err(files::too_large(&path, size, MAX_CONFIG)),
-    };
+    let bytes = files::read_whole(&path, MAX_CONFIG)?;
+    let text = String::from_utf8_lossy(&bytes);
     match toml::from_str(&text) {
         Ok(config) => Ok(Some((path, config))),
         Err(error) => {

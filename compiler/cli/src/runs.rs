@@ -122,7 +122,7 @@ pub(crate) fn open_comparison(
     run: &str,
 ) -> Result<Comparison, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
-    let address = project::make_store_address(store.store.as_deref())?;
+    let address = project::existing_store_address(store.store.as_deref())?;
     let store = statemark_stores::open(&address, Arc::clone(&clock))?;
     let nothing = Arc::new(SpecCatalog::default());
     let runs = Runs::new(Arc::clone(&store), nothing, Arc::clone(&clock));

@@ -386,8 +386,7 @@ fn load_table(path: &Path, machine: Option<&str>) -> Result<LoadedMachine, Failu
 
 /// Reads the bytes of a table.
 pub(crate) fn read_table(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = files::read(path, MAX_TABLE_BYTES)?;
-    bytes.map_err(|size| files::too_large(path, size, MAX_TABLE_BYTES))
+    files::read_whole(path, MAX_TABLE_BYTES)
 }
 
 /// Makes the failure of a file without a machine.

@@ -26,7 +26,6 @@ use crate::guard::{self, Evaluator, Fact, Question, Unmet};
 use crate::internal::{UNKNOWN, is_internal};
 use crate::loaded::{Invoking, Loaded};
 use crate::runs::RunError;
-use crate::schema;
 use crate::state::{Request, Status};
 use crate::step::{CannotStep, Moment, StepInput, Stepper};
 
@@ -387,7 +386,9 @@ impl<'r> Legality<'r> {
         // An event that never has data may come without.
         let schema = schema.filter(|it| data.is_some() || **it != Value::Bool(false));
         if let Some(schema) = schema
-            && let Err(error) = schema::validate(schema, data.unwrap_or(&nothing))
+            && let Err(error) = workflow
+                .schemas()
+                .validate(schema, data.unwrap_or(&nothing))
         {
             return Some(DataFault::Schema(error.to_string()));
         }

@@ -123,8 +123,9 @@ impl Runs {
         }
     }
 
-    /// Waits for a commit of this process after the one that was `seen`, at most so long. Returns the latest.
+    /// Waits for a commit of this process after the one that was `seen`, at most so long.
     ///
+    /// Returns the number of the latest.
     /// The commits of other processes are found by [`Store::changes`] alone.
     #[must_use]
     pub fn wait_for_commit(&self, seen: u64, longest: Duration) -> u64 {

@@ -2,6 +2,9 @@
 //!
 //! Nothing is fetched, and patterns are matched in linear time, because schemas come from agents, too.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 use statemark_text::shorten::shorten;
@@ -39,7 +42,53 @@ pub(crate) fn check_schema(schema: &Value) -> Result<(), String> {
 ///
 /// The findings, each with its path in the value.
 pub(crate) fn validate(schema: &Value, value: &Value) -> Result<(), String> {
-    let validator = compile(schema).map_err(|error| format!("its schema is broken: {error}"))?;
+    validate_by(&compile(schema).map_err(broken)?, schema, value)
+}
+
+/// Compiled schemas, so that each is compiled once.
+#[derive(Debug, Default)]
+pub(crate) struct Schemas(Mutex<HashMap<Value, Arc<Validator>>>);
+
+/// Most schemas that are kept.
+///
+/// Why: more than a workflow has, even with parts for the fields that its events give.
+const MAX_SCHEMAS: usize = 256;
+
+impl Schemas {
+    /// Validates a value.
+    ///
+    /// # Errors
+    ///
+    /// The findings, each with its path in the value.
+    pub(crate) fn validate(&self, schema: &Value, value: &Value) -> Result<(), String> {
+        let validator = self.compiled(schema).map_err(broken)?;
+        validate_by(&validator, schema, value)
+    }
+
+    /// Returns a compiled schema. One that is broken isn't kept.
+    fn compiled(&self, schema: &Value) -> Result<Arc<Validator>, String> {
+        if let Some(found) = self.lock().get(schema) {
+            return Ok(Arc::clone(found));
+        }
+        let compiled = Arc::new(compile(schema)?);
+        let mut all = self.lock();
+        if all.len() >= MAX_SCHEMAS {
+            all.clear();
+        }
+        all.insert(schema.clone(), Arc::clone(&compiled));
+        Ok(compiled)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Value, Arc<Validator>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn broken(error: impl std::fmt::Display) -> String {
+    format!("its schema is broken: {error}")
+}
+
+fn validate_by(validator: &Validator, schema: &Value, value: &Value) -> Result<(), String> {
     let mut errors = validator.iter_errors(value);
     let mut findings: Vec<String> = Vec::new();
     for error in errors.by_ref().take(MAX_FINDINGS) {
@@ -148,4 +197,28 @@ pub(crate) fn for_each_error(
 /// Shortens a finding, or data that one quotes.
 pub(crate) fn shorten_finding(text: &str) -> String {
     shorten(text, MAX_CHARACTERS)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn schemas_are_compiled_once_and_never_too_many_are_kept() {
+        let schemas = Schemas::default();
+        let schema = |most: usize| json!({"properties": {"n": {"maximum": most}}});
+        let first = schemas.compiled(&schema(1)).unwrap();
+        assert!(Arc::ptr_eq(&first, &schemas.compiled(&schema(1)).unwrap()));
+        for most in 0..2 * MAX_SCHEMAS {
+            let value = json!({"n": most});
+            assert_eq!(schemas.validate(&schema(most), &value), Ok(()));
+            let found = schemas.validate(&schema(most), &json!({"n": most + 1}));
+            assert!(found.unwrap_err().contains("at `/n`"));
+            assert!(schemas.lock().len() <= MAX_SCHEMAS);
+        }
+        let broken = schemas.validate(&json!({"type": 3}), &json!(1));
+        assert!(broken.unwrap_err().starts_with("its schema is broken: "));
+    }
 }

@@ -10,7 +10,7 @@ use statemark_runtime::{
 };
 
 use crate::hash::Hash;
-use crate::schema;
+use crate::schema::{self, Schemas};
 use crate::state::Context;
 
 /// A machine of which runs can be started.
@@ -28,6 +28,8 @@ pub struct Workflow {
     actions: Vec<Value>,
     /// The entry limits of states that have one. Kept by name, because every event asks for all of them.
     max_visits: BTreeMap<String, u64>,
+    /// The schemas of its events and of its context, compiled when one is first asked for.
+    schemas: Schemas,
 }
 
 /// The reasons why bytes are no workflow.
@@ -76,6 +78,7 @@ impl Workflow {
         let max_visits = max_visits.collect();
         Ok(Self {
             max_visits,
+            schemas: Schemas::default(),
             hash: Hash::digest(&bytes),
             data: Data::new(&table, BTreeMap::new()),
             table,
@@ -193,6 +196,11 @@ impl Workflow {
         unmerged.map(|(name, _)| name.clone()).collect()
     }
 
+    /// Returns its schemas.
+    pub(crate) const fn schemas(&self) -> &Schemas {
+        &self.schemas
+    }
+
     /// Checks fields from outside before a context gets them. Returns the defect, if there is one.
     ///
     /// They are checked against `context_schema`; without one, against the types of the fields' initial values. A context
@@ -209,14 +217,15 @@ impl Workflow {
             return self.find_mistyped(fields);
         };
         let part = schema::part_for(schema, fields);
-        if part.is_some_and(|it| schema::validate(&it, &Value::Object(fields.clone())).is_ok()) {
+        let given = || Value::Object(fields.clone());
+        if part.is_some_and(|it| self.schemas.validate(&it, &given()).is_ok()) {
             return None;
         }
         let before = Value::Object(context.to_map());
         let mut after = context.to_map();
         after.extend(fields.clone());
-        let error = schema::validate(schema, &Value::Object(after)).err()?;
-        let was_valid = schema::validate(schema, &before).is_ok();
+        let error = self.schemas.validate(schema, &Value::Object(after)).err()?;
+        let was_valid = self.schemas.validate(schema, &before).is_ok();
         was_valid.then(|| format!("the context wouldn't be as `context_schema` says: {error}"))
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Call {
     pub(crate) reports: Option<UnboundedSender<(f64, String)>>,
 }
 
-/// What the next turn of a call begins with.
+/// The beginning of a call's turn.
 enum Step {
     Begin(Map<String, Value>),
     GoOn(Box<Waiting>),

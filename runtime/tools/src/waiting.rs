@@ -38,7 +38,7 @@ impl Waits {
 }
 
 impl Ctx<'_> {
-    /// Asks that the call goes on when a run changes, or at a time. The problem that it returns is the call's end for now.
+    /// Asks that the call goes on when a run changes, or at a time. Returns what it ends its turn with.
     ///
     /// The rest may be called before either has happened, and looks for itself.
     #[must_use]

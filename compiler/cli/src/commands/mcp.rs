@@ -94,8 +94,7 @@ pub(super) fn run(args: &McpArgs, printer: &mut Printer) -> CommandResult {
         return Ok(ExitStatus::Clean);
     }
     let old = if path.exists() {
-        let bytes = files::read(&path, MAX_SOURCE_BYTES)?;
-        let bytes = bytes.map_err(|size| files::too_large(&path, size, MAX_SOURCE_BYTES))?;
+        let bytes = files::read_whole(&path, MAX_SOURCE_BYTES)?;
         String::from_utf8(bytes).map_err(|_| bad_config(&path, "isn't UTF-8"))?
     } else {
         String::new()

@@ -106,8 +106,7 @@ pub(super) fn run(args: &SimulateArgs, printer: &mut Printer) -> CommandResult {
 
 /// Reads every line of a script. Nothing is sent before all of them were read.
 fn read_script(events: &Path, table: &Table) -> Result<Vec<Line>, Failure> {
-    let bytes = files::read(events, MAX_SCRIPT)?;
-    let bytes = bytes.map_err(|size| files::too_large(events, size, MAX_SCRIPT))?;
+    let bytes = files::read_whole(events, MAX_SCRIPT)?;
     let text = String::from_utf8(bytes).map_err(|_| bad_line(1, "it isn't UTF-8"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut lines = Vec::new();

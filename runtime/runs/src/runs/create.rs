@@ -17,7 +17,6 @@ use super::{InvalidRequest, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
 use crate::hash::Hash;
 use crate::record::{NewRecord, chain, mark_batch};
-use crate::schema;
 use crate::step::{Moment, StepInput, Stepper};
 use crate::store::{Append, Appended, Expect};
 use crate::workflow::Workflow;
@@ -163,7 +162,7 @@ fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, Run
     }
     if let Some(schema) = workflow.meta().get("context_schema") {
         let whole = Value::Object(context);
-        if let Err(error) = schema::validate(schema, &whole) {
+        if let Err(error) = workflow.schemas().validate(schema, &whole) {
             return Err(RunError::Invalid(InvalidRequest::ContextSchema {
                 workflow: workflow.id().to_owned(),
                 cause: error.to_string(),

@@ -199,8 +199,7 @@ fn put(args: &PutArgs, printer: &mut Printer) -> CommandResult {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = files::read(file, MAX_ARTIFACT)?;
-    bytes.map_err(|size| files::too_large(file, size, MAX_ARTIFACT))
+    files::read_whole(file, MAX_ARTIFACT)
 }
 
 fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
