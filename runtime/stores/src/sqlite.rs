@@ -59,8 +59,10 @@ pub struct SqliteStore {
 
 /// A watcher of changes.
 /// It has a connection of its own, because `data_version` tells what *others* have committed.
+#[derive(Default)]
 struct Watcher {
-    connection: Connection,
+    /// None until somebody watches: most commands don't.
+    connection: Option<Connection>,
     /// The file's version at the last look, and the store's own count.
     seen: Option<(i64, u64)>,
 }
@@ -78,16 +80,12 @@ impl SqliteStore {
         connection::check_library()?;
         files::prepare(path)?;
         let writers = Writers::open(path, PATIENCE, schema::bring_up)?;
-        let watcher = Watcher {
-            connection: connection::reader(path)?,
-            seen: None,
-        };
         Ok(Self {
             path: path.to_owned(),
             clock: Box::new(clock),
             writers,
             readers: Readers::new(path.to_owned()),
-            watcher: Mutex::new(watcher),
+            watcher: Mutex::default(),
         })
     }
 
@@ -208,6 +206,10 @@ impl Store for SqliteStore {
     fn changes(&self, since: &Watermark) -> Result<(Watermark, Vec<Hint>), StoreError> {
         let mut watcher = lock_mutex(&self.watcher);
         let Watcher { connection, seen } = &mut *watcher;
+        let connection = match connection {
+            Some(connection) => connection,
+            None => connection.insert(connection::reader(&self.path)?),
+        };
         let version = read::file_version(connection)?;
         if let Some((file, count)) = *seen
             && file == version
