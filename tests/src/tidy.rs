@@ -92,7 +92,7 @@ fn arrows_point_left() {
 /// Most packages of other people in a clean build of a crate that uses `machine!`.
 ///
 /// Unit: packages. Why: each of them is built before a user's first line is. It may only shrink.
-const MAX_MACRO_PACKAGES: usize = 23;
+const MAX_MACRO_PACKAGES: usize = 22;
 
 #[test]
 fn a_macro_user_builds_few_packages() {

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use similar::{ChangeTag, TextDiff};
-
 use super::excerpt::boundary;
 use super::ink::{Ink, Style};
 use super::visible::{visible, visible_lines};
@@ -107,20 +105,22 @@ impl Region<'_> {
         let (old, new) = self.texts(source);
         let old: Vec<&str> = old.lines().collect();
         let new: Vec<&str> = new.lines().collect();
-        let diff = TextDiff::from_slices(&old, &new);
-        let changed: Vec<_> = diff
-            .iter_all_changes()
-            .filter(|change| change.tag() != ChangeTag::Equal)
+        // A region is as narrow as its edits, so that few lines between the first and the last change stay as they are.
+        let is_common = |(old, new): &(&&str, &&str)| old == new;
+        let start = old.iter().zip(&new).take_while(is_common).count();
+        let rest = old.len().min(new.len()) - start;
+        let ends = old.iter().rev().zip(new.iter().rev()).take(rest);
+        let end = ends.take_while(is_common).count();
+        let removed = old.get(start..old.len() - end).unwrap_or_default();
+        let added = new.get(start..new.len() - end).unwrap_or_default();
+        let mut shown = shorten(&[removed, added].concat()).into_iter();
+        let mut changes: Vec<_> = shown
+            .by_ref()
+            .take(removed.len())
+            .map(Change::Removed)
             .collect();
-        let lines: Vec<&str> = changed.iter().map(|change| change.value()).collect();
-        let shown = shorten(&lines);
-        let changed = changed.iter().zip(shown);
-        changed
-            .map(|(change, line)| match change.tag() {
-                ChangeTag::Delete => Change::Removed(line),
-                _ => Change::Added(line),
-            })
-            .collect()
+        changes.extend(shown.map(Change::Added));
+        changes
     }
 
     /// Returns the lines before and after the edits.
