@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// What decides which findings a spec has, from the root of the workspace.
+/// The sources that decide which findings a spec has, from the root of the workspace.
 ///
 /// None of it is there in a published package, whose version says the same.
 const SOURCES: [&str; 6] = [
