@@ -1,7 +1,7 @@
 //! The commands.
 //!
 //! A command is a file: its arguments, which are its help as well, the request that they become, and the text that is
-//! printed of the outcome. Commands of one subject share a file. [`Command`] is the only list.
+//! printed of the outcome. Commands of one subject share a file. [`COMMANDS`] is the only list.
 
 mod build;
 mod docs;
@@ -17,7 +17,7 @@ mod store;
 mod token;
 mod welcome;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser};
 
 use crate::failure::CommandResult;
 use crate::printer::{ColorWhen, Printer};
@@ -42,96 +42,116 @@ pub(crate) struct Args {
     /// When to use color; NO_COLOR is respected
     #[arg(long, global = true, value_enum, default_value_t = ColorWhen::Auto, value_name = "WHEN", hide_possible_values = true, help = "When to use color: auto, always or never")]
     pub(crate) color: ColorWhen,
-    /// The command
-    #[command(subcommand)]
-    command: Option<Command>,
 }
 
-/// A command.
-#[derive(Debug, Subcommand)]
-enum Command {
-    Lint(lint::LintArgs),
-    Build(build::BuildArgs),
-    Show(show::ShowArgs),
-    Simulate(simulate::SimulateArgs),
-    Explain(explain::ExplainArgs),
-    New(new::NewArgs),
-    Start(run::events::StartArgs),
-    Send(run::events::SendArgs),
-    Emit(run::emit::EmitArgs),
-    State(run::state::StateArgs),
-    Why(run::state::WhyArgs),
-    Wait(run::state::WaitArgs),
-    Events(run::history::EventsArgs),
-    Runs(run::state::RunsArgs),
-    Inbox(run::requests::InboxArgs),
-    Approve(run::requests::ApproveArgs),
-    Deny(run::requests::DenyArgs),
-    Answer(run::requests::AnswerArgs),
-    Ask(run::requests::AskArgs),
-    Withdraw(run::requests::WithdrawArgs),
-    Pause(run::control::PauseArgs),
-    Continue(run::control::ContinueArgs),
-    Cancel(run::control::CancelArgs),
-    Force(run::control::ForceArgs),
-    Artifacts(run::artifacts::ArtifactsArgs),
-    RunCheck(run::check::RunCheckArgs),
-    Timeline(run::history::TimelineArgs),
-    Fork(run::rewind::ForkArgs),
-    Rewind(run::rewind::RewindArgs),
-    Replay(run::migrate::ReplayArgs),
-    Migrate(run::migrate::MigrateArgs),
-    Checkpoint(run::checkpoint::CheckpointArgs),
-    Effect(run::effect::EffectArgs),
-    Store(store::StoreCommandArgs),
-    Serve(serve::ServeArgs),
-    Mcp(mcp::McpArgs),
-    Token(token::TokenArgs),
+/// A command of the command line.
+struct Command {
+    name: &'static str,
+    /// Adds its help and arguments to a parser.
+    define: fn(clap::Command) -> clap::Command,
+    /// Carries it out; the outer error is one of the arguments.
+    run: fn(&ArgMatches, &mut Printer) -> Result<CommandResult, clap::Error>,
+}
+
+/// Writes the list of commands: a name, the arguments, and the function that gets them.
+macro_rules! commands {
+    ($($name:literal $args:ty => $run:expr,)*) => {
+        /// The commands.
+        const COMMANDS: &[Command] = &[$(Command {
+            name: $name,
+            define: <$args as clap::Args>::augment_args,
+            run: |matches, printer| {
+                let run: fn(&$args, &mut Printer) -> CommandResult = $run;
+                Ok(run(&<$args>::from_arg_matches(matches)?, printer))
+            },
+        },)*];
+    };
+}
+
+commands! {
+    "lint" lint::LintArgs => lint::run,
+    "build" build::BuildArgs => build::run,
+    "show" show::ShowArgs => show::run,
+    "simulate" simulate::SimulateArgs => simulate::run,
+    "explain" explain::ExplainArgs => explain::run,
+    "new" new::NewArgs => new::run,
+    "start" run::events::StartArgs => run::events::start,
+    "send" run::events::SendArgs => run::events::send,
+    "emit" run::emit::EmitArgs => run::emit::run,
+    "state" run::state::StateArgs => run::state::run,
+    "why" run::state::WhyArgs => run::state::explain_run,
+    "wait" run::state::WaitArgs => run::state::wait,
+    "events" run::history::EventsArgs => run::history::events,
+    "runs" run::state::RunsArgs => run::state::list,
+    "inbox" run::requests::InboxArgs => run::requests::inbox,
+    "approve" run::requests::ApproveArgs => run::requests::approve,
+    "deny" run::requests::DenyArgs => run::requests::deny,
+    "answer" run::requests::AnswerArgs => run::requests::answer,
+    "ask" run::requests::AskArgs => run::requests::ask,
+    "withdraw" run::requests::WithdrawArgs => run::requests::withdraw,
+    "pause" run::control::PauseArgs => run::control::pause,
+    "continue" run::control::ContinueArgs => run::control::resume,
+    "cancel" run::control::CancelArgs => run::control::cancel,
+    "force" run::control::ForceArgs => run::control::force,
+    "artifacts" run::artifacts::ArtifactsArgs => run::artifacts::run,
+    "run-check" run::check::RunCheckArgs => run::check::run,
+    "timeline" run::history::TimelineArgs => run::history::timeline,
+    "fork" run::rewind::ForkArgs => run::rewind::fork,
+    "rewind" run::rewind::RewindArgs => run::rewind::rewind,
+    "replay" run::migrate::ReplayArgs => run::migrate::replay,
+    "migrate" run::migrate::MigrateArgs => run::migrate::migrate,
+    "checkpoint" run::checkpoint::CheckpointArgs => run::checkpoint::run,
+    "effect" run::effect::EffectArgs => run::effect::run,
+    "store" store::StoreCommandArgs => store::run,
+    "serve" serve::ServeArgs => |args, printer| serve::run(args, program(), printer),
+    "mcp" mcp::McpArgs => mcp::run,
+    "token" token::TokenArgs => token::run,
+}
+
+/// Returns the parser of all commands.
+pub(crate) fn program() -> clap::Command {
+    parser(|_| true)
+}
+
+fn parser(is_known: impl Fn(&Command) -> bool) -> clap::Command {
+    let commands = COMMANDS.iter().filter(|command| is_known(command));
+    let commands = commands.map(|command| (command.define)(clap::Command::new(command.name)));
+    Args::command().subcommands(commands)
+}
+
+/// Parses the arguments of the process.
+///
+/// Where they begin with a command, only its parser is made: those of all take longer than reading a run does.
+///
+/// # Errors
+///
+/// They are wrong, or ask for help or the version.
+pub(crate) fn parse() -> Result<ArgMatches, clap::Error> {
+    let first = std::env::args_os().nth(1).unwrap_or_default();
+    if COMMANDS.iter().any(|command| first == command.name)
+        && let Ok(matches) = parser(|command| first == command.name).try_get_matches()
+    {
+        return Ok(matches);
+    }
+    program().try_get_matches()
 }
 
 /// Runs the command of the arguments.
-pub(crate) fn run(args: &Args, printer: &mut Printer) -> CommandResult {
-    let Some(command) = &args.command else {
-        return welcome::run(printer);
+///
+/// # Errors
+///
+/// The outer one is of the arguments, the inner one of the command.
+pub(crate) fn run(
+    matches: &ArgMatches,
+    printer: &mut Printer,
+) -> Result<CommandResult, clap::Error> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Ok(welcome::run(printer));
     };
-    match command {
-        Command::Lint(args) => lint::run(args, printer),
-        Command::Build(args) => build::run(args, printer),
-        Command::Show(args) => show::run(args, printer),
-        Command::Simulate(args) => simulate::run(args, printer),
-        Command::Explain(args) => explain::run(args, printer),
-        Command::New(args) => new::run(args, printer),
-        Command::Start(args) => run::events::start(args, printer),
-        Command::Send(args) => run::events::send(args, printer),
-        Command::Emit(args) => run::emit::run(args, printer),
-        Command::State(args) => run::state::run(args, printer),
-        Command::Why(args) => run::state::explain_run(args, printer),
-        Command::Wait(args) => run::state::wait(args, printer),
-        Command::Events(args) => run::history::events(args, printer),
-        Command::Runs(args) => run::state::list(args, printer),
-        Command::Inbox(args) => run::requests::inbox(args, printer),
-        Command::Approve(args) => run::requests::approve(args, printer),
-        Command::Deny(args) => run::requests::deny(args, printer),
-        Command::Answer(args) => run::requests::answer(args, printer),
-        Command::Ask(args) => run::requests::ask(args, printer),
-        Command::Withdraw(args) => run::requests::withdraw(args, printer),
-        Command::Pause(args) => run::control::pause(args, printer),
-        Command::Continue(args) => run::control::resume(args, printer),
-        Command::Cancel(args) => run::control::cancel(args, printer),
-        Command::Force(args) => run::control::force(args, printer),
-        Command::Artifacts(args) => run::artifacts::run(args, printer),
-        Command::RunCheck(args) => run::check::run(args, printer),
-        Command::Timeline(args) => run::history::timeline(args, printer),
-        Command::Fork(args) => run::rewind::fork(args, printer),
-        Command::Rewind(args) => run::rewind::rewind(args, printer),
-        Command::Replay(args) => run::migrate::replay(args, printer),
-        Command::Migrate(args) => run::migrate::migrate(args, printer),
-        Command::Checkpoint(args) => run::checkpoint::run(args, printer),
-        Command::Effect(args) => run::effect::run(args, printer),
-        Command::Store(args) => store::run(args, printer),
-        Command::Serve(args) => serve::run(args, Args::command(), printer),
-        Command::Mcp(args) => mcp::run(args, printer),
-        Command::Token(args) => token::run(args, printer),
+    match COMMANDS.iter().find(|command| command.name == name) {
+        Some(command) => (command.run)(matches, printer),
+        // INVARIANT: the parser knows no other commands.
+        None => Ok(welcome::run(printer)),
     }
 }
 

@@ -26,21 +26,22 @@ mod specs;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 
 use commands::Args;
 use printer::Printer;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
-        Ok(args) => args,
-        Err(answer) => return printer::print_clap_answer(&answer).into(),
-    };
-    let mut printer = Printer::new(args.color);
-    let status = commands::run(&args, &mut printer).unwrap_or_else(|failure| {
-        printer.failure(&failure);
-        failure.exit()
+    let outcome = commands::parse().and_then(|matches| {
+        let mut printer = Printer::new(Args::from_arg_matches(&matches)?.color);
+        let outcome = commands::run(&matches, &mut printer)?;
+        let status = outcome.unwrap_or_else(|failure| {
+            printer.failure(&failure);
+            failure.exit()
+        });
+        printer.flush();
+        Ok(status)
     });
-    printer.flush();
+    let status = outcome.unwrap_or_else(|answer| printer::print_clap_answer(&answer));
     status.into()
 }

@@ -5,13 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Arg, CommandFactory as _};
+use clap::Arg;
 use serde_json::Value;
 use statemark_harness::mentions;
 use statemark_runs::SystemClock;
 use statemark_tools::{Dispatcher, Options, Set, Tool};
 
-use super::Args;
 use crate::catalog::SpecCatalog;
 
 /// A command, the tool that carries out the same operation, renamed arguments, and departures with their reasons.
@@ -250,7 +249,7 @@ const PAIRS: &[Pair] = &[
 ];
 
 fn program() -> clap::Command {
-    let mut program = Args::command();
+    let mut program = super::program();
     program.build();
     program
 }

@@ -3,16 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use clap::CommandFactory as _;
 use statemark_tools::Docs;
 
 use super::*;
-use crate::commands::Args;
+use crate::commands::program;
 
 /// Each line of the table is a question, and the addresses of which its first answer begins with one.
 #[test]
 fn questions_of_newcomers_find_their_page() {
-    let docs = Docs::new(pages(Args::command()));
+    let docs = Docs::new(pages(program()));
     let mut wrong = String::new();
     let rows = include_str!("questions.md").lines().filter_map(|line| {
         let (question, page) = line
@@ -41,7 +40,7 @@ fn questions_of_newcomers_find_their_page() {
 
 #[test]
 fn every_hit_can_be_read_as_a_whole() {
-    let docs = Docs::new(pages(Args::command()));
+    let docs = Docs::new(pages(program()));
     for question in ["guard", "state", "run", "SM304", "--output-format"] {
         let found = docs.search(question, 0, 500);
         assert!(!found.hits.is_empty(), "{question}");
@@ -56,7 +55,7 @@ fn every_hit_can_be_read_as_a_whole() {
 
 #[test]
 fn words_that_nothing_has_stand_for_the_nearest() {
-    let docs = Docs::new(pages(Args::command()));
+    let docs = Docs::new(pages(program()));
     let found = docs.search("unreachble stat", 0, 1);
     assert_eq!(found.meant.get("unreachble").unwrap(), "unreachable");
     assert_eq!(found.hits[0].page, "SM304");
