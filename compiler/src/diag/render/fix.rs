@@ -161,9 +161,9 @@ fn differences<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(bool, &'t str)> {
         let mut longer = vec![0];
         for (added, two) in new.iter().rev().zip(shorter.windows(2)) {
             let kept = longer.last().copied().unwrap_or_default();
-            longer.push(match two {
-                &[without, _] if removed == added => without + 1,
-                &[_, with] => with.max(kept),
+            longer.push(match *two {
+                [without, _] if removed == added => without + 1,
+                [_, with] => with.max(kept),
                 _ => kept,
             });
         }
