@@ -11,11 +11,13 @@
 //! Nothing here fails: without a cache, `lint` compiles every file.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use statemark_runs::Hash;
+use statemark_runs::files::create_new;
 
 use crate::files;
 use crate::project::user_folder;
@@ -155,8 +157,10 @@ fn write(path: &Path, mut entries: Vec<[u8; ENTRY]>) {
         return;
     };
     let temporary = path.with_extension(std::process::id().to_string());
+    // A file of that name is from a process that is gone.
+    drop(fs::remove_file(&temporary));
     let outcome = fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&temporary, entries.as_flattened()))
+        .and_then(|()| create_new(&temporary)?.write_all(entries.as_flattened()))
         .and_then(|()| fs::rename(&temporary, path));
     if outcome.is_err() {
         // Whatever the reason, it is no reason to fail a lint.

@@ -169,7 +169,7 @@ impl SpecCatalog {
     pub(crate) fn find_plain(&mut self, id: &str) -> Result<(), Failure> {
         for file in files::find(&self.specs)? {
             let name = file.name;
-            if !name.ends_with(".md") {
+            if file.problem.is_some() || !name.ends_with(".md") {
                 continue;
             }
             let Ok(bytes) = files::read(&file.path, MAX_SOURCE_BYTES)? else {

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use ignore::WalkBuilder;
+use statemark_runs::files::{NotAFile, create_new, open_regular};
 
 use crate::failure::{Failure, system_message};
 
@@ -27,11 +28,26 @@ pub(crate) struct FoundFile {
     pub(crate) path: PathBuf,
     /// True if it was named on the command line, not met in a folder.
     pub(crate) named: bool,
+    /// The sentence that says why it can't be read; it may be a folder then.
+    pub(crate) problem: Option<String>,
+}
+
+impl FoundFile {
+    /// Returns what was met at a path and can't be read, which is no reason to give up the rest.
+    fn unreadable(path: &Path, error: &io::Error) -> Self {
+        Self {
+            name: display(path),
+            path: path.to_owned(),
+            named: false,
+            problem: Some(unreadable(path, error).to_string()),
+        }
+    }
 }
 
 /// Finds the files that some paths mean, sorted by path, each once.
 ///
-/// A file is taken as it is, a folder with every file below it that may be a spec by its name.
+/// A file is taken as it is, a folder with every file below it that may be a spec by its name. Folders below that can't be
+/// read are among them, with the reason.
 pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<FoundFile>, Failure> {
     let mut found: Vec<FoundFile> = Vec::new();
     for path in paths {
@@ -43,6 +59,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<FoundFile>, Failure> {
                 name: display(path),
                 path: path.clone(),
                 named: true,
+                problem: None,
             });
         }
     }
@@ -61,21 +78,53 @@ fn walk(folder: &Path, found: &mut Vec<FoundFile>) -> Result<(), Failure> {
         .add_custom_ignore_filename(".statemarkignore")
         .build();
     for entry in walker {
-        let entry = entry.map_err(|error| {
-            let message = error.to_string();
-            let error = error.into_io_error();
-            unreadable(folder, &error.unwrap_or_else(|| io::Error::other(message)))
-        })?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let (path, error) = take_path_apart(error, folder);
+                if path == folder {
+                    return Err(unreadable(folder, &error));
+                }
+                found.push(FoundFile::unreadable(&path, &error));
+                continue;
+            }
+        };
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
         if is_file && may_be_spec(entry.path()) {
             found.push(FoundFile {
                 name: display(entry.path()),
                 path: entry.into_path(),
                 named: false,
+                problem: None,
             });
         }
     }
     Ok(())
+}
+
+/// Returns the path that an error of a walk through a folder is about, and the system's error.
+fn take_path_apart(error: ignore::Error, folder: &Path) -> (PathBuf, io::Error) {
+    let mut path = folder.to_owned();
+    let mut inner = &error;
+    loop {
+        match inner {
+            ignore::Error::WithPath { path: at, err } => {
+                path.clone_from(at);
+                inner = err;
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+                inner = err;
+            }
+            _ => break,
+        }
+    }
+    let message = error.to_string();
+    // The system's error stands within others, which tell the path once more.
+    let error = match error.into_io_error().map(|error| error.kind()) {
+        None | Some(io::ErrorKind::Other) => io::Error::other(message),
+        Some(kind) => kind.into(),
+    };
+    (path, error)
 }
 
 fn may_be_spec(path: &Path) -> bool {
@@ -127,12 +176,9 @@ pub(crate) fn read(path: &Path, max: usize) -> Result<Result<Vec<u8>, u64>, Fail
     }
 }
 
-/// Opens a file for reading.
+/// Opens a file for reading. Nothing waits for the other end of a pipe.
 pub(crate) fn open(path: &Path) -> Result<File, Failure> {
-    if path.is_dir() {
-        return Err(is_folder(path));
-    }
-    File::open(path).map_err(|error| unreadable(path, &error))
+    open_regular(path).map_err(|error| unreadable(path, &error))
 }
 
 /// Reads at most `max` bytes of a file that is expected to have `size`.
@@ -224,22 +270,12 @@ impl PendingFile {
 
     /// Creates the temporary file, for its owner alone.
     pub(crate) fn create(&self) -> io::Result<File> {
-        self.create_with_mode(0o600)
+        create_new(&self.temporary)
     }
 
     /// Creates the temporary file, for everybody who may read the files of this process.
     pub(crate) fn create_shared(&self) -> io::Result<File> {
-        self.create_with_mode(0o666)
-    }
-
-    fn create_with_mode(&self, mode: u32) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
-        #[cfg(not(unix))]
-        let _ = mode;
-        options.open(&self.temporary)
+        File::create_new(&self.temporary)
     }
 
     /// Gives the file, which is whole, its name.
@@ -276,11 +312,20 @@ impl Drop for PendingFile {
 
 /// Makes the failure of a file or folder that can't be read.
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    if error.kind() == io::ErrorKind::NotFound {
-        return missing(path);
+    match error.kind() {
+        io::ErrorKind::NotFound => return missing(path),
+        io::ErrorKind::IsADirectory => return is_folder(path),
+        _ => {}
     }
     let message = system_message(error);
-    Failure::new(format!("`{}` can't be read: {message}", display(path)))
+    let failure = Failure::new(format!("`{}` can't be read: {message}", display(path)));
+    let problem = error.get_ref().and_then(|it| it.downcast_ref::<NotAFile>());
+    match problem {
+        Some(NotAFile::Special) => {
+            failure.with_help("name a file; where `-` may stand, it is standard input")
+        }
+        _ => failure,
+    }
 }
 
 /// Makes the failure of a file or folder that can't be written.

@@ -15,11 +15,12 @@
 //! `.statemark`, which is made at the root of the repository, or in the current folder.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use statemark_runs::Hash;
 use statemark_runs::check::Declaration;
+use statemark_runs::files::read_own;
 use statemark_stores::file_of;
 
 use crate::failure::Failure;
@@ -39,6 +40,14 @@ const FOLDER: &str = ".statemark";
 
 /// The store in that folder.
 const STORE_FILE: &str = "runs.db";
+
+/// The list of folders outside of projects that a person allows projects to use.
+///
+/// It is in the person's own configuration, so that no repository brings it along, and has a path on each line.
+const ALLOWED_FOLDERS: &str = "statemark/folders";
+
+/// Largest such list. Unit: bytes. Why: it has a few lines.
+const MAX_ALLOWED: u64 = 64 << 10;
 
 /// Length of an id that is a hash. Unit: digits. Why: no two folders of a machine share that many.
 const ID_DIGITS: usize = 16;
@@ -118,9 +127,13 @@ fn resolve_store(flag: Option<&str>) -> Result<(String, Option<PathBuf>), Failur
     if let Some((path, config)) = find_config(&here)?
         && let Some(address) = config.store
     {
-        return Ok((relative_to(&path, address), None));
+        let address = relative_to(&path, address);
+        if let Some(file) = file_of(&address) {
+            check_store_inside(&path, file)?;
+        }
+        return Ok((address, None));
     }
-    let folder = nearest_folder(&here);
+    let folder = nearest_folder(&here)?;
     let address = format!("sqlite:{}", folder.join(STORE_FILE).display());
     Ok((address, Some(folder)))
 }
@@ -155,8 +168,10 @@ pub(crate) fn user_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
 pub(crate) fn folder() -> Result<PathBuf, Failure> {
     let here = current_folder()?;
     let config = find_config(&here)?;
-    let folder = config.and_then(|(path, _)| Some(path.parent()?.join(FOLDER)));
-    Ok(folder.unwrap_or_else(|| nearest_folder(&here)))
+    match config.and_then(|(path, _)| Some(path.parent()?.join(FOLDER))) {
+        Some(folder) => own_folder(folder),
+        None => nearest_folder(&here),
+    }
 }
 
 /// Makes a project's folder, unless it exists.
@@ -175,15 +190,92 @@ pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
 }
 
 /// Returns the nearest folder of runs, here or above, within the repository.
-fn nearest_folder(here: &Path) -> PathBuf {
+fn nearest_folder(here: &Path) -> Result<PathBuf, Failure> {
     let repository = find_repository(here);
     for parent in here.ancestors() {
         let folder = parent.join(FOLDER);
         if folder.is_dir() || Some(parent) == repository {
-            return folder;
+            return own_folder(folder);
         }
     }
-    here.join(FOLDER)
+    own_folder(here.join(FOLDER))
+}
+
+/// Fails if a project's folder is a link.
+///
+/// A cloned repository may have brought it along, to have its files written elsewhere.
+fn own_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
+    if !folder.is_symlink() {
+        return Ok(folder);
+    }
+    let path = files::display(&folder);
+    Err(
+        Failure::new(format!("`{path}` is a link, which isn't followed"))
+            .with_help("remove it; `--store` or STATEMARK_STORE names a store that is elsewhere"),
+    )
+}
+
+/// Fails if a configuration puts the store outside of its project, and no person allows that.
+fn check_store_inside(config: &Path, file: &Path) -> Result<(), Failure> {
+    let folder = config.parent().unwrap_or_else(|| Path::new("."));
+    let project = find_repository(folder).unwrap_or(folder);
+    let store = file.parent().unwrap_or(folder);
+    if allowed_folders()?
+        .iter()
+        .any(|allowed| lies_in(store, allowed))
+        || lies_in(store, project)
+    {
+        return Ok(());
+    }
+    let (config, file) = (files::display(config), files::display(file));
+    Err(Failure::new(format!(
+        "`{config}` puts the store outside of its project: `{file}`"
+    ))
+    .with_help(format!(
+        "if you mean that, `--store` or STATEMARK_STORE names it, and a line with its folder in {} allows it for good",
+        allowed_folders_name()
+    )))
+}
+
+/// Returns the folders outside of projects that this user allows projects to use.
+///
+/// # Errors
+///
+/// The list can't be read, or isn't this user's own file.
+pub(crate) fn allowed_folders() -> Result<Vec<PathBuf>, Failure> {
+    let Some(folder) = user_folder("XDG_CONFIG_HOME", ".config") else {
+        return Ok(Vec::new());
+    };
+    let path = folder.join(ALLOWED_FOLDERS);
+    let text = read_own(&path, MAX_ALLOWED).map_err(|error| files::unreadable(&path, &error))?;
+    let text = text.unwrap_or_default();
+    let lines = text.lines().map(str::trim).map(PathBuf::from);
+    // A relative one would mean another folder in each project.
+    Ok(lines.filter(|folder| folder.is_absolute()).collect())
+}
+
+/// Returns the name of the list of allowed folders, for messages.
+pub(crate) fn allowed_folders_name() -> String {
+    format!("`~/.config/{ALLOWED_FOLDERS}`")
+}
+
+/// Reports whether a folder, which need not exist, is another or lies in it, by links or without.
+fn lies_in(folder: &Path, other: &Path) -> bool {
+    let Ok(other) = other.canonicalize() else {
+        return false;
+    };
+    let mut rest: Vec<Component<'_>> = Vec::new();
+    let mut parts = folder.components();
+    loop {
+        if let Ok(real) = parts.as_path().canonicalize() {
+            // What doesn't exist leads nowhere, unless it leads up.
+            return real.starts_with(&other) && !rest.contains(&Component::ParentDir);
+        }
+        match parts.next_back() {
+            Some(part) => rest.push(part),
+            None => return false,
+        }
+    }
 }
 
 /// Returns the root of the project.

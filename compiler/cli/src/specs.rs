@@ -19,7 +19,7 @@ use statemark_text::hex;
 use crate::args::TextFormat;
 use crate::cache::Cache;
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, FoundFile};
 use crate::printer::Printer;
 
 /// The name under which standard input is compiled.
@@ -44,6 +44,8 @@ pub(crate) struct Checked {
     pub(crate) machine_count: usize,
     /// Every finding, in reading order.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The sentence that says why a file or folder that was met couldn't be read.
+    pub(crate) problem: Option<String>,
 }
 
 impl Checked {
@@ -119,14 +121,7 @@ fn check_each(
     let files = files::find(&paths)?;
     let mut checked: Vec<Checked> = files
         .par_iter()
-        .map(|file| {
-            let bytes = files::read(&file.path, MAX_SOURCE_BYTES)?;
-            let is_spec = file.named
-                || bytes
-                    .as_ref()
-                    .is_ok_and(|bytes| may_hold_machine(&file.name, bytes));
-            Ok(is_spec.then(|| check_bytes(&file.name, bytes)))
-        })
+        .map(|file| check_found(file, &check_bytes))
         .collect::<Result<Vec<Option<Checked>>, Failure>>()?
         .into_iter()
         .flatten()
@@ -135,6 +130,35 @@ fn check_each(
         checked.push(check(stdin_name, files::read(stdin, MAX_SOURCE_BYTES)?));
     }
     Ok(checked)
+}
+
+/// Checks a file that was found, unless it was met in a folder and isn't worth compiling.
+///
+/// # Errors
+///
+/// It was named, and can't be read.
+fn check_found(
+    file: &FoundFile,
+    check_bytes: impl Fn(&str, Result<Vec<u8>, u64>) -> Checked,
+) -> Result<Option<Checked>, Failure> {
+    let unread = |problem: String| Checked {
+        name: file.name.clone(),
+        problem: Some(problem),
+        ..Checked::default()
+    };
+    if let Some(problem) = &file.problem {
+        return Ok(Some(unread(problem.clone())));
+    }
+    let bytes = match files::read(&file.path, MAX_SOURCE_BYTES) {
+        Ok(bytes) => bytes,
+        Err(failure) if file.named => return Err(failure),
+        Err(failure) => return Ok(Some(unread(failure.to_string()))),
+    };
+    let is_spec = file.named
+        || bytes
+            .as_ref()
+            .is_ok_and(|bytes| may_hold_machine(&file.name, bytes));
+    Ok(is_spec.then(|| check_bytes(&file.name, bytes)))
 }
 
 /// Reports whether a file in a folder is worth compiling.
@@ -181,6 +205,7 @@ pub(crate) fn check(name: &str, bytes: Result<Vec<u8>, u64>) -> Checked {
         machines: compiled.machines,
         machine_count: compiled.found,
         diagnostics: compiled.diagnostics,
+        problem: None,
     }
 }
 

@@ -2,6 +2,9 @@
 //! What is compared with a file is in `cases.rs`.
 
 #[cfg(test)]
+#[cfg(unix)]
+mod attacks;
+#[cfg(test)]
 mod instructions;
 #[cfg(test)]
 mod keeping;

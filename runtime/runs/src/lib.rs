@@ -22,6 +22,7 @@
 
 pub mod body;
 pub mod check;
+pub mod files;
 pub mod maintenance;
 pub mod overflow;
 pub mod policy;

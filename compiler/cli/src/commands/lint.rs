@@ -136,8 +136,15 @@ fn describe_closing(
 ) -> String {
     let palette = printer.remark_palette();
     let mut words = String::new();
+    for file in checked {
+        if let Some(problem) = &file.problem {
+            words.push_str(&format!("{problem}; it isn't checked\n"));
+        }
+    }
+    let is_read = |file: &&Checked| file.problem.is_none();
     let empty = checked
         .iter()
+        .filter(is_read)
         .filter(|file| file.machine_count == 0 && !file.has_errors());
     let named: BTreeSet<String> = args.paths.iter().map(|path| files::display(path)).collect();
     for file in empty {

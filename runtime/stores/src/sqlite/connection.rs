@@ -1,6 +1,6 @@
 //! Connections, and how each is set up.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -97,9 +97,29 @@ pub(super) fn use_log(connection: &Connection) -> Result<(), StoreError> {
 
 fn open(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).doing("opening the store")?;
+    let connection = if cfg!(unix) {
+        // The library refuses links in the whole path then, and a folder may be one.
+        let flags = flags | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        Connection::open_with_flags(without_links(path), flags)
+    } else {
+        Connection::open_with_flags(path, flags)
+    };
+    let connection = connection.doing("opening the store")?;
     set_up(&connection).doing("setting up the store")?;
     Ok(connection)
+}
+
+/// Returns a path whose folder is named without links.
+fn without_links(path: &Path) -> PathBuf {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        // The library tells what is wrong with it.
+        _ => path.to_owned(),
+    }
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {

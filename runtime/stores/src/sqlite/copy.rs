@@ -1,6 +1,5 @@
 //! Copies of the file, which sleep until they are woken.
 
-use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use rusqlite::backup::{Backup, StepResult};
 
 use super::error::{self, Doing as _};
 use super::{SqliteStore, connection};
+use statemark_runs::files::create_new;
 use statemark_runs::maintenance::{OnProgress, Progress};
 use statemark_runs::store::StoreError;
 
@@ -36,11 +36,7 @@ impl SqliteStore {
         path: &Path,
         on_progress: OnProgress<'_>,
     ) -> Result<(usize, usize), StoreError> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let made = options.open(path);
+        let made = create_new(path);
         made.map_err(|error| error::refused(format!("`{}`: {error}", path.display())))?;
         let copied = self.fill(path, on_progress);
         if copied.is_err() {

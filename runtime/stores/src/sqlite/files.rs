@@ -1,13 +1,15 @@
 //! Files of a store: their permissions, and the file system that they lie on.
 
-use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
 use super::error;
+use statemark_runs::files::{make_private_folder, open_or_create};
 use statemark_runs::store::StoreError;
 
 /// Makes the file if there is none, and refuses a place where it wouldn't be safe.
+///
+/// SQLite gives the files beside its own the same mode.
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     let failed = |error: io::Error| error::refused(format!("`{}`: {error}", path.display()));
     let folder = match path.parent() {
@@ -15,7 +17,7 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
         _ => Path::new("."),
     };
     if !folder.is_dir() {
-        make_folder(folder).map_err(failed)?;
+        make_private_folder(folder).map_err(failed)?;
     }
     if let Some(system) = file_system(folder).filter(|system| is_remote(system)) {
         return Err(error::refused(format!(
@@ -24,26 +26,8 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
             path.display()
         )));
     }
-    open(path).map_err(failed)?;
+    open_or_create(path).map_err(failed)?;
     Ok(())
-}
-
-/// Opens a file to read and write, and makes it if there is none.
-/// SQLite gives the files beside its own the same mode.
-pub(super) fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Returns the kind of file system that a folder lies on, where the system says it.
@@ -110,7 +94,7 @@ impl Scratch {
     pub(super) fn new(test: &str) -> Self {
         let name = format!("statemark-{test}-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        make_folder(&folder).unwrap();
+        make_private_folder(&folder).unwrap();
         Self(folder)
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
-use super::files;
+use statemark_runs::files;
 use statemark_runs::store::StoreError;
 
 const DOING: &str = "waiting to write";
@@ -34,7 +34,7 @@ impl WriterLock {
         let mut path = store.as_os_str().to_owned();
         path.push("-lock");
         let path = PathBuf::from(path);
-        let file = files::open(&path).map_err(|error| StoreError::Failed {
+        let file = files::open_or_create(&path).map_err(|error| StoreError::Failed {
             doing: "opening the store's lock",
             cause: error.to_string(),
         })?;
@@ -54,7 +54,7 @@ impl WriterLock {
     pub(super) fn enter(&mut self) -> Result<(), StoreError> {
         let file = match self.file.take() {
             Some(file) => file,
-            None => files::open(&self.path).map_err(|error| failed(&error))?,
+            None => files::open_or_create(&self.path).map_err(|error| failed(&error))?,
         };
         let file = match file.try_lock() {
             Ok(()) => file,
@@ -98,7 +98,7 @@ impl WriterLock {
     /// Returns the last holder, as far as the file says.
     fn holder(&self) -> String {
         let mut text = String::new();
-        let read = File::open(&self.path).and_then(|file| file.take(32).read_to_string(&mut text));
+        let read = files::open(&self.path).and_then(|file| file.take(32).read_to_string(&mut text));
         match text.trim().parse::<u32>() {
             Ok(id) if read.is_ok() => format!("pid {id}"),
             _ => "another process".to_owned(),

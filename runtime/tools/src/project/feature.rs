@@ -3,11 +3,11 @@
 //! The convention is that of spec-kit and of rstn: a branch `060-some-name` has its documents in
 //! `specs/060-some-name/`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use statemark_runs::files::read_regular;
 
 use super::Files;
 
@@ -123,11 +123,7 @@ fn read_branch(root: &Path) -> Option<String> {
 }
 
 fn read(path: &Path) -> Option<String> {
-    let facts = fs::metadata(path).ok()?;
-    if !facts.is_file() || facts.len() > MAX_SIZE {
-        return None;
-    }
-    fs::read_to_string(path).ok()
+    read_regular(path, MAX_SIZE).ok().flatten()
 }
 
 #[cfg(test)]

@@ -1,0 +1,196 @@
+//! Files in the way: links, pipes, folders that can't be read, and places outside of the project.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
+
+use super::{DOOR, attacked, done, in_time, make_pipe};
+use crate::shell::{Scratch, statemark};
+
+/// A file of the user's that nobody may touch.
+const PRECIOUS: &str = "a precious file\n";
+
+/// A project with a spec, and beside it a folder of the user's with a file.
+fn project(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("door.md", DOOR);
+    scratch.write("elsewhere/file", PRECIOUS);
+    scratch
+}
+
+fn is_untouched(scratch: &Scratch) {
+    let folder = scratch.path.join("elsewhere");
+    assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), PRECIOUS);
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 1);
+}
+
+/// A clone's lock, store or folder leads to another file of the user: nothing is written there.
+#[test]
+fn m6_links_in_the_place_of_our_files_are_not_followed() {
+    for name in ["runs.db-lock", "runs.db", "runs.db-wal", "runs.db-shm"] {
+        let scratch = project("m6-link");
+        let link = scratch.path.join(".statemark").join(name);
+        symlink("../elsewhere/file", &link).unwrap();
+        let said = attacked(&scratch, &["start", "door", "--run-id", "d1"]);
+        is_untouched(&scratch);
+        assert!(!said.stderr.contains("panicked"), "{}", said.stderr);
+    }
+    let scratch = project("m6-link");
+    symlink(
+        "../elsewhere/file",
+        scratch.path.join(".statemark/runs.db-lock"),
+    )
+    .unwrap();
+    let said = attacked(&scratch, &["start", "door", "--run-id", "d1"]);
+    assert!(said.stderr.contains("it is a link"), "{}", said.stderr);
+}
+
+/// A store of a clone that is a link to another store of the user: no run is put there.
+#[test]
+fn m6_a_link_to_another_store_is_not_written_through() {
+    let scratch = project("m6-store");
+    done(
+        &scratch,
+        &["start", "door", "--run-id", "d1", "--store", "mine.db"],
+    );
+    symlink("../mine.db", scratch.path.join(".statemark/runs.db")).unwrap();
+    let said = attacked(&scratch, &["start", "door", "--run-id", "d2"]);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    let listed = done(&scratch, &["runs", "--store", "mine.db"]).stdout;
+    assert!(listed.contains("d1") && !listed.contains("d2"), "{listed}");
+}
+
+/// A clone's folder of runs leads elsewhere: nothing is made there.
+#[test]
+fn m6_a_folder_of_runs_that_is_a_link_is_refused() {
+    let scratch = project("m6-folder");
+    fs::remove_dir(scratch.path.join(".statemark")).unwrap();
+    symlink("elsewhere", scratch.path.join(".statemark")).unwrap();
+    for words in [
+        ["start", "door"].as_slice(),
+        &["token", "create", "bot", "--role", "agent"],
+    ] {
+        let said = attacked(&scratch, words);
+        assert_eq!(said.code, 2, "{words:?}: {}", said.stdout);
+        assert!(said.stderr.contains("is a link"), "{}", said.stderr);
+    }
+    is_untouched(&scratch);
+}
+
+/// The store that a clone's configuration names lies elsewhere: only a person's own word leads there.
+#[test]
+fn low_a_clones_store_stays_in_the_project() {
+    let scratch = project("low-store");
+    fs::create_dir(scratch.path.join("clone")).unwrap();
+    scratch.write("clone/door.md", DOOR);
+    let clone = scratch.path.join("clone");
+    symlink("../elsewhere", clone.join("data")).unwrap();
+    let start = |variable: Option<(&str, &str)>| {
+        let mut command = statemark(&clone);
+        command.args(["start", "door"]).envs(variable);
+        in_time(command)
+    };
+    for store in [
+        "../elsewhere/runs.db",
+        "data/runs.db",
+        "no/../../elsewhere/x.db",
+    ] {
+        scratch.write("clone/statemark.toml", &format!("store = \"{store}\"\n"));
+        let said = start(None);
+        assert_eq!(said.code, 2, "{store}: {}", said.stdout);
+        assert!(
+            said.stderr.contains("outside of its project"),
+            "{}",
+            said.stderr
+        );
+        is_untouched(&scratch);
+    }
+    // The person's own words: the environment, and a line in the person's own configuration.
+    assert_eq!(start(Some(("STATEMARK_STORE", "../mine.db"))).code, 0);
+    assert!(scratch.path.join("mine.db").is_file());
+    scratch.write("clone/statemark.toml", "store = \"../elsewhere/runs.db\"\n");
+    let folder = scratch.path.join("elsewhere");
+    scratch.write(
+        "clone/own/statemark/folders",
+        &format!("{}\n", folder.display()),
+    );
+    let said = start(None);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(folder.join("runs.db").is_file());
+}
+
+/// A pipe in the place of any file is told at once.
+#[test]
+fn low_a_pipe_hangs_no_command() {
+    let pipes: &[(&str, &[&str])] = &[
+        ("statemark.toml", &["runs"]),
+        ("statemark.toml", &["run-check", "tests"]),
+        (".statemark/tokens.json", &["token", "list"]),
+        (".statemark/runs.db", &["runs"]),
+        (".statemark/runs.db-lock", &["start", "door"]),
+        ("own/statemark/folders", &["runs", "--store", "x.db"]),
+        ("pipe.md", &["lint", "pipe.md"]),
+        ("pipe.md", &["show", "pipe.md"]),
+        ("pipe.md", &["build", "pipe.md"]),
+        (
+            "events.txt",
+            &["simulate", "door.md", "--events", "events.txt"],
+        ),
+    ];
+    for (pipe, words) in pipes {
+        let scratch = project("low-pipe");
+        let path = scratch.path.join(pipe);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        make_pipe(&path);
+        let said = attacked(&scratch, words);
+        assert_ne!(said.code, 0, "{pipe} {words:?}: {}", said.stdout);
+        assert!(!said.stderr.contains("panicked"), "{}", said.stderr);
+    }
+    // One that is met isn't a spec, and is no reason to stop.
+    let scratch = project("low-pipe");
+    make_pipe(&scratch.path.join("pipe.md"));
+    done(&scratch, &["lint"]);
+    done(&scratch, &["start", "door"]);
+}
+
+/// One folder that can't be read ends neither `lint` nor `start`.
+#[test]
+fn low_an_unreadable_folder_ends_nothing() {
+    let scratch = project("low-unreadable");
+    scratch.write("private/other.md", DOOR);
+    scratch.write("secret.md", DOOR);
+    let private = [scratch.path.join("private"), scratch.path.join("secret.md")];
+    for path in &private {
+        fs::set_permissions(path, fs::Permissions::from_mode(0)).unwrap();
+    }
+    let as_nobody = |words: &[&str]| {
+        let mut command = statemark(&scratch.path);
+        command.args(words);
+        // Root can read everything.
+        if fs::metadata("/proc/self")
+            .is_ok_and(|facts| std::os::unix::fs::MetadataExt::uid(&facts) == 0)
+        {
+            for name in ["", ".statemark", "elsewhere"] {
+                std::os::unix::fs::chown(scratch.path.join(name), Some(NOBODY), Some(NOBODY))
+                    .unwrap();
+            }
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        in_time(command)
+    };
+    let lint = as_nobody(&["lint"]);
+    let start = as_nobody(&["start", "door"]);
+    for path in &private {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    assert_eq!(lint.code, 0, "{}", lint.stderr);
+    for name in ["private", "secret.md"] {
+        let told = format!("`{name}` can't be read: permission denied; it isn't checked");
+        assert!(lint.stderr.contains(&told), "{}", lint.stderr);
+    }
+    assert!(lint.stderr.contains("in 1 machine"), "{}", lint.stderr);
+    assert_eq!(start.code, 0, "{}", start.stderr);
+}
+
+/// A user without rights, as most systems have one.
+const NOBODY: u32 = 65_534;
