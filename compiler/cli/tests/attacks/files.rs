@@ -161,7 +161,7 @@ fn low_an_unreadable_folder_ends_nothing() {
     scratch.write("secret.md", DOOR);
     let private = [scratch.path.join("private"), scratch.path.join("secret.md")];
     for path in &private {
-        fs::set_permissions(path, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
     }
     let as_nobody = |words: &[&str]| {
         let mut command = statemark(&scratch.path);
