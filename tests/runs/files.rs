@@ -3,9 +3,10 @@
 mod crash;
 mod repository;
 
+use std::fs;
 use std::path::Path;
 
-use statemark_runs::body::{CheckpointRestored, Scope};
+use statemark_runs::body::{CheckpointRestored, CheckpointTaken, Scope};
 use statemark_runs::runs::{ForkRun, RestoreFiles, RewindRun, TakeCheckpoint, WriteRaw};
 use statemark_runs::{
     Body, FileChanges, FinishRestore, GiveUpRestore, Loaded, Order, Role, RunError, Runs,
@@ -473,6 +474,45 @@ fn what_cannot_be_put_back_says_so() {
         .execute(&order, &SendEvent { event, data: None })
         .unwrap();
     assert_eq!(sent.loaded.state.leaves, ["build"]);
+}
+
+/// Former versions kept checkpoints as commits under `refs/statemark/` of the repository itself: they are taken over when
+/// they are asked for, and need the repository no more.
+#[test]
+fn checkpoints_of_former_versions_are_restored() {
+    let work = Work::new();
+    work.write("kept", "1").write("sub/gone", "1").commit();
+    let text = |words: &[&str]| work.git_text(words);
+    let tree = text(&["rev-parse", "HEAD^{tree}"]);
+    let commit = text(&["commit-tree", "-m", "Checkpoint `old` of run `r`", &tree]);
+    work.git(&["update-ref", "refs/statemark/r/2", &commit]);
+    let bench = started_bench();
+    let order = bench.order("r");
+    let repository = fs::canonicalize(work.path()).unwrap();
+    let taken = move |_: &Loaded, _| {
+        vec![Body::CheckpointTaken(CheckpointTaken {
+            name: "old".to_owned(),
+            commit: commit.clone(),
+            repository: repository.to_str().unwrap().to_owned(),
+            tree: tree.clone(),
+            head: None,
+            nested: Vec::new(),
+            reason: None,
+        })]
+    };
+    bench.runs.execute(&order, &WriteRaw(taken)).unwrap();
+    work.write("kept", "2").remove("sub");
+    put_back(&bench, "old").unwrap();
+    assert_eq!(
+        (work.read("kept"), work.read("sub/gone")),
+        ("1".to_owned(), "1".to_owned())
+    );
+    // The repository forgets them.
+    work.git(&["update-ref", "-d", "refs/statemark/r/2"]);
+    work.remove(".git").git(&["init", "-q"]);
+    work.write("kept", "3");
+    put_back(&bench, "old").unwrap();
+    assert_eq!(work.read("kept"), "1");
 }
 
 #[test]

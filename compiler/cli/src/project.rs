@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
-use statemark_runs::Hash;
 use statemark_runs::check::Declaration;
 use statemark_runs::files::read_own;
+use statemark_runs::{Hash, find_working_copy};
 use statemark_stores::file_of;
 
 use crate::failure::Failure;
@@ -191,7 +191,7 @@ pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
 
 /// Returns the nearest folder of runs, here or above, within the repository.
 fn nearest_folder(here: &Path) -> Result<PathBuf, Failure> {
-    let repository = find_repository(here);
+    let repository = find_working_copy(here);
     for parent in here.ancestors() {
         let folder = parent.join(FOLDER);
         if folder.is_dir() || Some(parent) == repository {
@@ -218,7 +218,7 @@ fn own_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
 /// Fails if a configuration puts the store outside of its project, and no person allows that.
 fn check_store_inside(config: &Path, file: &Path) -> Result<(), Failure> {
     let folder = config.parent().unwrap_or_else(|| Path::new("."));
-    let project = find_repository(folder).unwrap_or(folder);
+    let project = find_working_copy(folder).unwrap_or(folder);
     let store = file.parent().unwrap_or(folder);
     if allowed_folders()?
         .iter()
@@ -283,24 +283,13 @@ fn lies_in(folder: &Path, other: &Path) -> bool {
 /// It is the nearest folder with a configuration, at most up to the root of the repository, which it is else; outside of
 /// repositories the nearest folder with runs, else the folder itself.
 pub(crate) fn root(here: &Path) -> &Path {
-    let repository = find_repository(here);
+    let repository = find_working_copy(here);
     let is_root =
         |folder: &&Path| folder.join(CONFIG_FILE).is_file() || Some(*folder) == repository;
     let has_runs = |folder: &&Path| folder.join(FOLDER).is_dir();
     let root = here.ancestors().find(is_root);
     root.or_else(|| here.ancestors().find(has_runs))
         .unwrap_or(here)
-}
-
-/// Finds the root of the repository as git does, below the folders of `GIT_CEILING_DIRECTORIES`.
-fn find_repository(here: &Path) -> Option<&Path> {
-    let list = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
-    let ceilings: Vec<PathBuf> = std::env::split_paths(&list).collect();
-    let is_ceiling = |folder: &Path| ceilings.iter().any(|ceiling| ceiling == folder);
-    let mut folders = here
-        .ancestors()
-        .take_while(|folder| *folder == here || !is_ceiling(folder));
-    folders.find(|folder| folder.join(".git").exists())
 }
 
 /// Returns the project of the current folder, for a server.
@@ -327,7 +316,7 @@ pub(crate) fn id(path: &str) -> Result<String, Failure> {
     {
         return Ok(id);
     }
-    let root = find_repository(&folder).unwrap_or(&folder);
+    let root = find_working_copy(&folder).unwrap_or(&folder);
     // A folder that doesn't exist has no other name.
     let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let hash = Hash::digest(root.as_os_str().as_encoded_bytes()).to_string();

@@ -1,23 +1,35 @@
 //! Working copies, saved and restored with git's plumbing.
 //!
 //! No branch, index or stash is touched: a working copy is read into a temporary index, and becomes a commit without a
-//! parent under `refs/statemark/`. Saved are tracked files and files that are neither tracked nor ignored, symbolic links as
-//! links, executable bits, and every byte as it is, without filters or conversion of line ends. Not saved are ignored files,
-//! empty folders, and folders that are repositories of their own.
+//! parent in a [git directory of our own](directory). Saved are tracked files and files that are neither tracked nor ignored,
+//! symbolic links as links, executable bits, which files are for their owner alone, and every byte as it is, without
+//! filters or conversion of line ends. Not saved are ignored files, empty folders, and folders that are repositories of
+//! their own.
+//!
+//! What to rely on: git reads no configuration of the repository, runs none of its programs and asks no other machine.
+//! Stores, what stands beside them, and folders `.statemark` are in no checkpoint, and restoring changes none of them.
 //!
 //! Deliberately not here: the records of checkpoints (`runs/checkpoint.rs`, `runs/restore.rs`).
 
 mod changes;
+mod directory;
+mod protected;
 mod save;
+mod theirs;
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub use changes::{FileChange, FileChanges, FileFate};
+pub(crate) use directory::WorkingCopyLock;
+use directory::{OwnGit, Session};
+use protected::Protected;
 pub(crate) use save::Saved;
+use theirs::Theirs;
+pub use theirs::find_working_copy;
 
 use crate::hash::Hash;
 
@@ -34,24 +46,22 @@ fn failed(doing: &'static str, cause: impl fmt::Display) -> GitError {
     GitError { doing, cause }
 }
 
-/// Environment variables that would lead git to another repository or index.
-const REDIRECTING_VARIABLES: [&str; 10] = [
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_ATTR_SOURCE",
-    "GIT_COMMON_DIR",
-    "GIT_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_NAMESPACE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_WORK_TREE",
+/// The variables of the environment that git gets, besides those that lead it to our own directory.
+///
+/// Why these: git's programs, temporary files, and the person's own list of ignored files are found by them.
+const VARIABLES: [&str; 6] = [
+    "HOME",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
 ];
 
 /// Settings under which git saves every byte, link and bit.
 ///
 /// No hook runs, and a power failure loses nothing.
-const SETTINGS: [&str; 15] = [
+const SETTINGS: [&str; 16] = [
     "core.attributesFile=/dev/null",
     "core.autocrlf=false",
     "core.fileMode=true",
@@ -66,6 +76,7 @@ const SETTINGS: [&str; 15] = [
     "core.untrackedCache=false",
     "gc.auto=0",
     "index.sparse=false",
+    "protocol.allow=never",
     "submodule.recurse=false",
 ];
 
@@ -73,57 +84,59 @@ const SETTINGS: [&str; 15] = [
 #[derive(Debug)]
 pub(crate) struct Repository {
     folder: PathBuf,
-    git: PathBuf,
+    theirs: Theirs,
+    own: OwnGit,
+    session: Session,
+    protected: Protected,
     /// The empty tree, from which git reads attributes, so that there are none.
     empty_tree: String,
 }
 
-/// A lock on a working copy; dropping it releases the lock.
-pub(crate) struct WorkingCopyLock {
-    _file: File,
-}
-
 /// Waits for the lock under which one process at a time restores files of a working copy.
-///
-/// The lock is on a file in the system's temporary folder, named after the working copy's path: in the repository the file
-/// would be saved along. The kernel releases the lock of a process that dies.
 ///
 /// # Errors
 ///
-/// The file can't be opened or locked.
+/// The file can't be opened or locked, or another process holds it for too long.
 pub(crate) fn lock_working_copy(folder: &Path) -> Result<WorkingCopyLock, GitError> {
-    let doing = "the working copy can't be locked";
-    let absolute = fs::canonicalize(folder).map_err(|error| failed(doing, error))?;
-    let name = Hash::digest(absolute.as_os_str().as_encoded_bytes()).to_string();
-    let path = std::env::temp_dir().join(format!("statemark-{name}.lock"));
-    let mut options = File::options();
-    let options = options.create(true).truncate(false).write(true);
-    let file = options.open(path).map_err(|error| failed(doing, error))?;
-    file.lock().map_err(|error| failed(doing, error))?;
-    Ok(WorkingCopyLock { _file: file })
+    let (folder, theirs) = find(folder)?;
+    OwnGit::open(&folder, theirs.format)?.lock()
+}
+
+/// Finds the working copy that a folder is in, and its repository.
+fn find(folder: &Path) -> Result<(PathBuf, Theirs), GitError> {
+    let doing = "looking for the repository";
+    if !folder.is_dir() {
+        let cause = format!("there is no folder {}", folder.display());
+        return Err(failed(doing, cause));
+    }
+    let real = fs::canonicalize(folder).map_err(|error| failed(doing, error))?;
+    let found = find_working_copy(&real);
+    let found = found.and_then(|folder| Some((folder.to_path_buf(), Theirs::open(folder)?)));
+    found.ok_or_else(|| {
+        let folder = folder.display();
+        failed(
+            doing,
+            format!("`{folder}` is in no git repository: `git init` makes one"),
+        )
+    })
 }
 
 impl Repository {
-    /// Opens the repository that a folder is in.
-    pub(crate) fn open(folder: &Path) -> Result<Self, GitError> {
-        let doing = "looking for the repository";
-        if !folder.is_dir() {
-            return Err(failed(
-                doing,
-                format!("there is no folder {}", folder.display()),
-            ));
-        }
+    /// Opens the repository that a folder is in, for the runs of the store in a file.
+    pub(crate) fn open(folder: &Path, store: Option<&Path>) -> Result<Self, GitError> {
+        let (folder, theirs) = find(folder)?;
+        let own = OwnGit::open(&folder, theirs.format)?;
+        let session = own.begin(theirs.format, Some(&theirs.exclude()))?;
         let mut repository = Self {
-            folder: folder.to_path_buf(),
-            git: PathBuf::new(),
+            protected: Protected::new(&folder, store),
+            folder,
+            theirs,
+            own,
+            session,
             empty_tree: String::new(),
         };
-        let top = repository.run(doing, &["rev-parse", "--show-toplevel"], None, b"")?;
-        let git = repository.run(doing, &["rev-parse", "--absolute-git-dir"], None, b"")?;
         let words = ["hash-object", "-t", "tree", "--stdin"];
-        let empty_tree = repository.run(doing, &words, None, b"")?;
-        repository.folder = path_from_git(trim_newline(&top));
-        repository.git = path_from_git(trim_newline(&git));
+        let empty_tree = repository.run("looking for the repository", &words, None, b"")?;
         repository.empty_tree = line(&empty_tree);
         Ok(repository)
     }
@@ -135,9 +148,7 @@ impl Repository {
 
     /// Returns the commit that is checked out, if there is one.
     pub(crate) fn head(&self) -> Option<String> {
-        let words = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
-        let head = self.run("reading what is checked out", &words, None, b"");
-        head.ok().map(|head| line(&head))
+        self.theirs.head()
     }
 
     /// Commits a tree, under a reference that only this run uses.
@@ -160,23 +171,52 @@ impl Repository {
             .env("GIT_COMMITTER_EMAIL", "statemark")
             .env("GIT_COMMITTER_DATE", &date);
         let commit = line(&output(doing, command, message.as_bytes())?);
-        let words = ["update-ref", "--no-deref", reference, &commit];
-        self.run(doing, &words, None, b"")?;
+        self.own.keep(reference, &commit)?;
         Ok(commit)
     }
 
     /// Returns the tree of a commit.
     pub(crate) fn commit_tree(&self, commit: &str) -> Result<String, GitError> {
+        let doing = "looking for the checkpoint's commit";
+        if !is_object_id(commit) || !self.fetch(commit)? {
+            let cause = format!("the repository has no commit {commit}");
+            return Err(failed(doing, cause));
+        }
         let named = format!("{commit}^{{tree}}");
         let words = ["rev-parse", "--verify", "--quiet", &named];
-        let doing = "looking for the checkpoint's commit";
-        match self.run(doing, &words, None, b"") {
-            Ok(tree) => Ok(line(&tree)),
-            Err(_) => Err(failed(
-                doing,
-                format!("the repository has no commit {commit}"),
-            )),
+        Ok(line(&self.run(doing, &words, None, b"")?))
+    }
+
+    /// Copies an object with all that it leads to, unless it is there, and reports whether it is there.
+    ///
+    /// Former versions kept checkpoints among the objects of the repository itself.
+    fn fetch(&self, object: &str) -> Result<bool, GitError> {
+        let doing = "taking a checkpoint over from the repository";
+        let words = ["cat-file", "-e", object];
+        let is_there = |command: &mut Command| {
+            let status = command.args(words).stderr(Stdio::null()).status();
+            let status =
+                status.map_err(|error| failed(doing, format!("`git` can't be run: {error}")));
+            status.map(|status| status.success())
+        };
+        if is_there(&mut self.command(None))? {
+            return Ok(true);
         }
+        if !is_there(&mut self.over_theirs())? {
+            return Ok(false);
+        }
+        let mut command = self.over_theirs();
+        command.args(["pack-objects", "--revs", "--quiet"]);
+        command.arg(self.own.objects().join("pack/pack"));
+        output(doing, command, format!("{object}\n").as_bytes())?;
+        Ok(true)
+    }
+
+    /// Returns a command that reads the repository's own objects, too.
+    fn over_theirs(&self) -> Command {
+        let mut command = self.command(None);
+        command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.theirs.objects());
+        command
     }
 
     fn run(
@@ -191,12 +231,12 @@ impl Repository {
         output(doing, command, input)
     }
 
+    /// Returns a command that works in a directory of our own.
+    ///
+    /// It sees nothing of the environment that leads elsewhere.
     fn command(&self, index: Option<&Path>) -> Command {
-        let mut command = Command::new("git");
+        let mut command = plain_git();
         command.current_dir(&self.folder);
-        for variable in REDIRECTING_VARIABLES {
-            command.env_remove(variable);
-        }
         if !self.empty_tree.is_empty() {
             command.arg(format!("--attr-source={}", self.empty_tree));
         }
@@ -204,16 +244,61 @@ impl Repository {
             command.args(["-c", setting]);
         }
         command
+            .env("GIT_ALLOW_PROTOCOL", "")
             .env("GIT_ATTR_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_DIR", self.session.path())
+            .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_OBJECT_DIRECTORY", self.own.objects())
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
-            .env("LC_ALL", "C");
+            .env("GIT_WORK_TREE", &self.folder);
         if let Some(index) = index {
             command.env("GIT_INDEX_FILE", index);
         }
         command
     }
+
+    /// Returns the list of ignored files that the person's or the system's configuration names, if any.
+    fn ignore_list(&self) -> Option<String> {
+        let mut command = plain_git();
+        command
+            .current_dir(&self.folder)
+            .env("GIT_DIR", self.session.path())
+            .args(["config", "--type=path", "--get", "core.excludesFile"]);
+        for name in [
+            "GIT_CONFIG_GLOBAL",
+            "GIT_CONFIG_NOSYSTEM",
+            "GIT_CONFIG_SYSTEM",
+        ] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        let path = output("reading what is ignored", command, b"").ok()?;
+        Some(line(&path)).filter(|path| !path.is_empty())
+    }
+}
+
+/// Returns git without what the environment says, as far as it isn't needed.
+fn plain_git() -> Command {
+    let mut command = Command::new("git");
+    command.env_clear().env("LC_ALL", "C");
+    for name in VARIABLES {
+        command.envs(std::env::var_os(name).map(|value| (name, value)));
+    }
+    // A relative folder of programs would be one of the working copy.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    if let Ok(path) = std::env::join_paths(folders) {
+        command.env("PATH", path);
+    }
+    command
+}
+
+/// Reports whether a text is the id of an object, and no option or expression.
+fn is_object_id(text: &str) -> bool {
+    [40, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Runs a command and returns its output. The error of a failed command is its standard error.

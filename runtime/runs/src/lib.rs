@@ -64,7 +64,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use compare::{Comparison, NameChanges, RowChanges, compare};
 pub use contract::{Contract, builtin, builtins};
 pub use explain::{Explanation, Reason, explain};
-pub use git::{FileChange, FileChanges, FileFate, GitError};
+pub use git::{FileChange, FileChanges, FileFate, GitError, find_working_copy};
 pub use guard::{Evaluator, Fact, Question, Unmet};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};

@@ -9,6 +9,7 @@
 mod error;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -255,6 +256,9 @@ pub struct Hint {
     pub seq: u64,
 }
 
+/// The mark of a store's file, in the header of an SQLite database (its application id): `SMRK`.
+pub const FILE_MARK: i32 = 0x534d_524b;
+
 /// A keeper of journals. Every method is one transaction; many threads and processes may call at once.
 pub trait Store: Send + Sync {
     /// Appends records to a run, all or none. The only way to write to a run.
@@ -344,6 +348,13 @@ pub trait Store: Send + Sync {
     ///
     /// The store can't be written.
     fn claim_due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<DueTimer>, StoreError>;
+
+    /// Returns the file that the store lies in, if it lies in one.
+    ///
+    /// Its others stand beside it, under names that begin with its name and `-`.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
 
     /// Reports whether the store is a backup that is asleep: its runs can be read, and not written.
     ///

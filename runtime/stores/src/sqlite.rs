@@ -194,6 +194,10 @@ impl Store for SqliteStore {
         })
     }
 
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
     fn is_asleep(&self) -> Result<bool, StoreError> {
         self.read(read::is_asleep)
     }

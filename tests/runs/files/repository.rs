@@ -56,6 +56,13 @@ impl Work {
         self.git_output(words).0
     }
 
+    /// What git says, without the end of its line.
+    pub(super) fn git_text(&self, words: &[&str]) -> String {
+        let (succeeded, text) = self.git_output(words);
+        assert!(succeeded, "git {words:?}");
+        String::from_utf8(text).unwrap().trim_end().to_owned()
+    }
+
     fn git_output(&self, words: &[&str]) -> (bool, Vec<u8>) {
         let mut command = Command::new("git");
         command
@@ -132,13 +139,24 @@ impl Work {
         all
     }
 
-    /// What was left behind in the repository's own folder.
+    /// What was left behind in the repository's own folder, and in the folder of checkpoints.
     pub(super) fn litter(&self) -> Vec<String> {
         let (_, folder) = self.git_output(&["rev-parse", "--absolute-git-dir"]);
         let folder = String::from_utf8(folder).unwrap();
-        let entries = fs::read_dir(folder.trim_end()).unwrap();
-        let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name.contains("statemark")).collect()
+        let names = |folder: &Path| -> Vec<String> {
+            let entries = fs::read_dir(folder).unwrap();
+            let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
+            names.collect()
+        };
+        let mut all = names(Path::new(folder.trim_end()));
+        all.retain(|name| name.contains("statemark"));
+        let own = names(&self.path.join(".statemark/checkpoints.git"));
+        let kept = ["HEAD", "config", "objects", "refs"];
+        all.extend(
+            own.into_iter()
+                .filter(|name| !kept.contains(&name.as_str())),
+        );
+        all
     }
 }
 
@@ -174,7 +192,7 @@ fn fill(root: &Path, folder: &Path, all: &mut BTreeMap<PathBuf, (char, Vec<u8>)>
         let path = entry.unwrap().path();
         let name = path.strip_prefix(root).unwrap().to_path_buf();
         let kind = fs::symlink_metadata(&path).unwrap();
-        if name == Path::new(".git") {
+        if name == Path::new(".git") || name == Path::new(".statemark") {
             continue;
         }
         if kind.is_symlink() {

@@ -9,6 +9,7 @@
 //! whoever reaches the port, and another user of the machine.
 
 mod files;
+mod git;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

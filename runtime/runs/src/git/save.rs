@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{GitError, Repository, failed, path_from_git, path_to_git};
+use super::{GitError, Repository, failed, is_object_id, output, path_from_git, path_to_git};
 
 /// A saved working copy, in the repository's objects and in a temporary index.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub(crate) struct Saved {
     pub(crate) tree: String,
     /// Folders that are repositories of their own. The tree doesn't have them.
     pub(crate) nested: Vec<String>,
+    /// Files that only their owner may read.
+    pub(super) private: BTreeSet<Vec<u8>>,
     paths: BTreeSet<Vec<u8>>,
     index: TemporaryIndex,
 }
@@ -21,10 +23,10 @@ pub(crate) struct Saved {
 struct TemporaryIndex(PathBuf);
 
 impl TemporaryIndex {
-    /// Names one in the repository's own folder, because names of files are private.
+    /// Names one in the session's folder.
     fn new(repository: &Repository) -> Self {
-        let name = format!("statemark-{}.index", uuid::Uuid::now_v7());
-        Self(repository.git.join(name))
+        let name = format!("{}.index", uuid::Uuid::now_v7());
+        Self(repository.session.path().join(name))
     }
 }
 
@@ -47,6 +49,10 @@ impl Repository {
     /// Saves the working copy.
     ///
     /// With a tree to restore, also saves ignored files that the tree would overwrite.
+    ///
+    /// # Errors
+    ///
+    /// As git's; the tree to restore has a file that no checkpoint may have.
     pub(crate) fn save(&self, to_restore: Option<&str>) -> Result<Saved, GitError> {
         let mut listing = self.list_files()?;
         if let Some(tree) = to_restore {
@@ -58,21 +64,25 @@ impl Repository {
                 listing.files.insert(wanted);
             }
         }
+        listing.files.retain(|name| !self.protected.has(name));
+        listing.nested.retain(|name| !self.protected.has(name));
         let nested = listing.nested.iter();
         let nested = nested.map(|name| String::from_utf8_lossy(name).into_owned());
         let (tree, index) = self.write_tree(&listing.files)?;
         Ok(Saved {
             tree,
             nested: nested.collect(),
+            private: self.private_files(&listing.files),
             paths: listing.files,
             index,
         })
     }
 
-    /// Restores the files of a tree, and compares afterwards.
+    /// Restores the files of a tree, the one of a commit, and compares afterwards.
     ///
-    /// Writes only files that differ. Removes saved files that the tree doesn't have.
-    pub(crate) fn restore(&self, tree: &str, saved: &Saved) -> Result<(), GitError> {
+    /// Writes only files that differ. Removes saved files that the tree doesn't have. What only its owner may read, now or
+    /// when it was saved, stays so.
+    pub(crate) fn restore(&self, commit: &str, tree: &str, saved: &Saved) -> Result<(), GitError> {
         let doing = "putting the files back";
         let wanted = self.tree_paths(tree)?;
         for nested in &saved.nested {
@@ -89,6 +99,13 @@ impl Repository {
         }
         let words = ["read-tree", "--reset", "-u", tree];
         self.run(doing, &words, Some(&saved.index.0), b"")?;
+        let private = self.private_files_of(commit)?;
+        for name in private
+            .union(&saved.private)
+            .filter(|name| wanted.contains(*name))
+        {
+            close(&self.folder.join(path_from_git(name))).map_err(|error| failed(doing, error))?;
+        }
         self.compare(tree, saved)
     }
 
@@ -185,9 +202,8 @@ impl Repository {
 
     /// Lists the files that are tracked, and those that are neither tracked nor ignored.
     fn list_files(&self) -> Result<Listing, GitError> {
-        let doing = "listing the files";
         let mut listing = Listing::default();
-        let tracked = self.run(doing, &["ls-files", "-s", "-z"], None, b"")?;
+        let tracked = self.list_by_index(&["ls-files", "-s", "-z"])?;
         for entry in split_nul(&tracked) {
             let mut fields = entry.splitn(2, |byte| *byte == b'\t');
             let (Some(fact), Some(name)) = (fields.next(), fields.next()) else {
@@ -200,8 +216,7 @@ impl Repository {
                 listing.files.insert(name.to_vec());
             }
         }
-        let words = ["ls-files", "-o", "-z", "--exclude-standard"];
-        let others = self.run(doing, &words, None, b"")?;
+        let others = self.list_by_index(&["ls-files", "-o", "-z", "--exclude-standard"])?;
         for name in split_nul(&others) {
             if name.ends_with(b"/") {
                 listing.nested.insert(name.to_vec());
@@ -212,14 +227,139 @@ impl Repository {
         Ok(listing)
     }
 
+    /// Lists files by the repository's own index, which is only read.
+    fn list_by_index(&self, words: &[&str]) -> Result<Vec<u8>, GitError> {
+        // A sparse index names folders by trees, which are among the repository's own objects.
+        let mut command = self.over_theirs();
+        if let Some(list) = self.ignore_list() {
+            command.args(["-c", &format!("core.excludesFile={list}")]);
+        }
+        if let Some(index) = self.theirs.index() {
+            command.env("GIT_INDEX_FILE", index);
+        }
+        // Git looks for the shared parts of an index in the directory that it works in.
+        #[cfg(unix)]
+        for part in self.theirs.shared_indexes() {
+            let name = part.file_name().unwrap_or_default();
+            // It is there already from the call before.
+            let _ = std::os::unix::fs::symlink(&part, self.session.path().join(name));
+        }
+        command.args(words);
+        output("listing the files", command, b"")
+    }
+
+    /// Returns the paths of a tree.
+    ///
+    /// # Errors
+    ///
+    /// It has one that no checkpoint may have.
     fn tree_paths(&self, tree: &str) -> Result<BTreeSet<Vec<u8>>, GitError> {
+        let doing = "reading the checkpoint";
+        if !is_object_id(tree) || !self.fetch(tree)? {
+            return Err(failed(doing, format!("the repository has no tree {tree}")));
+        }
         let words = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree];
-        let names = self.run("reading the checkpoint", &words, None, b"")?;
-        Ok(split_nul(&names).map(<[u8]>::to_vec).collect())
+        let names = self.run(doing, &words, None, b"")?;
+        let names: BTreeSet<Vec<u8>> = split_nul(&names).map(<[u8]>::to_vec).collect();
+        if let Some(name) = names.iter().find(|name| self.protected.has(name)) {
+            let name = String::from_utf8_lossy(name);
+            let cause = format!(
+                "it has `{name}` in it, which belongs to a store or to a folder `.statemark`: nothing is put back over that"
+            );
+            return Err(failed(doing, cause));
+        }
+        Ok(names)
+    }
+
+    /// Returns those of some files that only their owner may read.
+    fn private_files(&self, names: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
+        let is_private = |name: &&Vec<u8>| {
+            let facts = std::fs::symlink_metadata(self.folder.join(path_from_git(name)));
+            facts.is_ok_and(|facts| facts.is_file() && is_for_owner(&facts))
+        };
+        names.iter().filter(is_private).cloned().collect()
+    }
+
+    /// Returns the files that only their owner could read when a commit was made.
+    fn private_files_of(&self, commit: &str) -> Result<BTreeSet<Vec<u8>>, GitError> {
+        if !is_object_id(commit) || !self.fetch(commit)? {
+            return Ok(BTreeSet::new());
+        }
+        let words = ["cat-file", "commit", commit];
+        let text = self.run("reading the checkpoint", &words, None, b"")?;
+        let text = String::from_utf8_lossy(&text);
+        let names = text.lines().filter_map(|line| line.strip_prefix(PRIVATE));
+        Ok(names.filter_map(unescape).collect())
     }
 }
 
+/// The beginning of a line that names, in a commit's message, a file for its owner alone.
+///
+/// Why there: git's trees know no such files.
+const PRIVATE: &str = "private: ";
+
+/// Writes the name of a file in a line.
+///
+/// `%` and two digits stand for bytes that are no plain characters.
+fn escape(name: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in name {
+        match byte {
+            b' '..=b'~' if *byte != b'%' => text.push(char::from(*byte)),
+            _ => text += &format!("%{byte:02x}"),
+        }
+    }
+    text
+}
+
+fn unescape(text: &str) -> Option<Vec<u8>> {
+    let mut parts = text.split('%');
+    let mut name = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        name.push(u8::from_str_radix(digits, 16).ok()?);
+        name.extend_from_slice(rest.as_bytes());
+    }
+    Some(name)
+}
+
+#[cfg(unix)]
+fn is_for_owner(facts: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::mode(facts) & 0o077 == 0
+}
+
+#[cfg(not(unix))]
+fn is_for_owner(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// Takes the rights of everybody but the owner from a file. A link has none of its own.
+#[cfg(unix)]
+fn close(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if !std::fs::symlink_metadata(path)?.is_file() {
+        return Ok(());
+    }
+    let file = crate::files::open(path)?;
+    let mode = file.metadata()?.permissions().mode();
+    file.set_permissions(std::fs::Permissions::from_mode(mode & 0o700))
+}
+
+#[cfg(not(unix))]
+fn close(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
 impl Saved {
+    /// Returns the lines of a commit's message that name the files which only their owner may read.
+    pub(crate) fn notes(&self) -> String {
+        let lines = self
+            .private
+            .iter()
+            .map(|name| format!("{PRIVATE}{}\n", escape(name)));
+        lines.collect()
+    }
+
     /// Reports whether the saved files are those of a tree.
     pub(crate) fn matches(&self, tree: &str) -> bool {
         self.tree == tree

@@ -36,7 +36,7 @@ impl Decide for TakeCheckpoint {
             let body = refuse_alone("checkpoint", None, blocker);
             return Ok(Change { bodies: vec![body] });
         }
-        let repository = Repository::open(&self.folder)?;
+        let repository = Repository::open(&self.folder, cx.runs.store().file())?;
         let saved = repository.save(None)?;
         let mut taken = checkpoint_record(run, &repository, &saved, name, seq, cx.now)?;
         taken.reason.clone_from(&self.reason);
@@ -60,7 +60,8 @@ pub(super) fn checkpoint_record(
     let folder = repository.folder().to_str();
     let folder = folder.ok_or(InvalidRequest::FolderNotUnicode)?;
     let run = loaded.run.as_str();
-    let message = format!("Checkpoint `{name}` of run `{run}`\n");
+    let notes = saved.notes();
+    let message = format!("Checkpoint `{name}` of run `{run}`\n\n{notes}");
     let reference = reference(run, seq);
     Ok(CheckpointTaken {
         commit: repository.commit(&saved.tree, &message, now, &reference)?,

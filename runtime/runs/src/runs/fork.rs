@@ -144,7 +144,7 @@ pub fn plan_fork(runs: &Runs, fork: &ForkRun) -> Result<ForkPlan, RunError> {
     let revisions = state.artifacts.values().flatten().map(|it| &it.artifact);
     let name = checkpoint_of(runs, fork, state)?;
     let kept = name.as_ref().and_then(|it| state.checkpoints.get(it));
-    let files = kept.map(|it| files_to(&it.taken)).transpose()?;
+    let files = kept.map(|it| files_to(runs, &it.taken)).transpose()?;
     Ok(ForkPlan {
         from: fork.from.clone(),
         at: fork.at,
@@ -169,7 +169,7 @@ fn branch_off(
     let (base, mut draft) = draft_fork(runs, order, fork, now)?;
     let now = now.max(base.state.updated);
     if let Some(name) = checkpoint_of(runs, fork, draft.state())? {
-        for body in intent(draft.loaded(), &name, None, now)? {
+        for body in intent(runs, draft.loaded(), &name, None, now)? {
             draft.push(body)?;
         }
     }

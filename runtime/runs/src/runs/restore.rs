@@ -108,7 +108,7 @@ pub(super) fn restore_files(
 ) -> Result<Written, RunError> {
     let intended = commit(runs, order, request, |loaded, now| {
         let bodies = match decide(loaded, now)? {
-            Ok((name, rewind)) => intent(loaded, &name, rewind, now)?,
+            Ok((name, rewind)) => intent(runs, loaded, &name, rewind, now)?,
             Err(refused) => vec![refused],
         };
         Ok(Change { bodies })
@@ -150,7 +150,7 @@ fn finish_restore(runs: &Runs, order: &Order, interrupted: bool) -> Result<Writt
     if interrupted {
         commit(runs, &order, &"save", |loaded, now| {
             let meant = restoring(loaded)?;
-            let repository = Repository::open(Path::new(&meant.repository))?;
+            let repository = Repository::open(Path::new(&meant.repository), runs.store().file())?;
             let saved = repository.save(Some(&meant.tree))?;
             if saved.matches(&meant.tree) || is_saved(loaded, &saved.tree) {
                 return Ok(Change::default());
@@ -163,10 +163,10 @@ fn finish_restore(runs: &Runs, order: &Order, interrupted: bool) -> Result<Writt
     }
     let loaded = runs.load(&order.run)?;
     let meant = restoring(&loaded)?;
-    let repository = Repository::open(Path::new(&meant.repository))?;
+    let repository = Repository::open(Path::new(&meant.repository), runs.store().file())?;
     let saved = repository.save(Some(&meant.tree))?;
     runs.failpoint("restore.saved");
-    repository.restore(&meant.tree, &saved)?;
+    repository.restore(&meant.commit, &meant.tree, &saved)?;
     runs.failpoint("restore.compared");
     let done = commit(runs, &order, &"finish", |loaded, _| {
         let mut restored = restoring(loaded)?.clone();
@@ -196,6 +196,7 @@ fn is_meant(intended: &Written) -> bool {
 
 /// Saves the present files, and returns the records of the intent.
 pub(super) fn intent(
+    runs: &Runs,
     loaded: &Loaded,
     name: &str,
     rewind: Option<Rewound>,
@@ -206,7 +207,7 @@ pub(super) fn intent(
         name: name.to_owned(),
     })?;
     let target = &target.taken;
-    let repository = Repository::open(Path::new(&target.repository))?;
+    let repository = Repository::open(Path::new(&target.repository), runs.store().file())?;
     if repository.commit_tree(&target.commit)? != target.tree {
         let name = name.to_owned();
         return Err(InvalidRequest::OtherTree { name }.into());
@@ -230,8 +231,8 @@ pub(super) fn intent(
 }
 
 /// Returns the fate of the files in a restore of a checkpoint.
-pub(super) fn files_to(target: &CheckpointTaken) -> Result<FileChanges, RunError> {
-    let repository = Repository::open(Path::new(&target.repository))?;
+pub(super) fn files_to(runs: &Runs, target: &CheckpointTaken) -> Result<FileChanges, RunError> {
+    let repository = Repository::open(Path::new(&target.repository), runs.store().file())?;
     // So its absence is told now, and not when it is too late.
     repository.commit_tree(&target.commit)?;
     Ok(repository.changes(&target.tree)?)

@@ -104,7 +104,7 @@ pub fn plan_rewind(
     let mut plan = make_plan(runs, &loaded, rewind)??;
     let name = plan.checkpoint.as_ref();
     let kept = name.and_then(|it| loaded.state.checkpoints.get(it));
-    plan.files = kept.map(|it| files_to(&it.taken)).transpose()?;
+    plan.files = kept.map(|it| files_to(runs, &it.taken)).transpose()?;
     Ok(plan)
 }
 

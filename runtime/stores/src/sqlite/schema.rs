@@ -8,10 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::connection;
 use super::error::{self, Doing as _};
 use super::lock::WriterLock;
-use statemark_runs::store::StoreError;
-
-/// Tells a store from other programs' files: `SMRK`.
-const APPLICATION: i32 = 0x534d_524b;
+use statemark_runs::store::{FILE_MARK, StoreError};
 
 /// The steps from each version of the tables to the next.
 /// Stores are never downgraded.
@@ -138,7 +135,7 @@ pub(super) fn bring_up(
     let from = version(&transaction)?;
     for (step, to) in STEPS.iter().zip(1_i32..).skip(from) {
         let mark =
-            format!("{step}; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {to};");
+            format!("{step}; PRAGMA application_id = {FILE_MARK}; PRAGMA user_version = {to};");
         transaction
             .execute_batch(&mark)
             .doing("making the tables")?;
@@ -171,7 +168,7 @@ fn version(connection: &Transaction<'_>) -> Result<usize, StoreError> {
         number("PRAGMA user_version")?,
     );
     let tables = number("SELECT count(*) FROM sqlite_schema")?;
-    if application != APPLICATION && (application != 0 || found != 0 || tables != 0) {
+    if application != FILE_MARK && (application != 0 || found != 0 || tables != 0) {
         let what = "the file is another program's database".to_owned();
         return Err(error::refused(what));
     }

@@ -1,0 +1,172 @@
+//! A person's repository, as far as checkpoints read it: as data, never through its configuration.
+//!
+//! Read are the index (which files are tracked), the list of ignored files, what is checked out, and the objects of
+//! checkpoints that former versions kept there. `core.worktree`, filters, hooks, remotes and whatever else a configuration
+//! can say have no effect.
+
+use std::path::{Path, PathBuf};
+
+use super::path_from_git;
+use crate::files::read_regular;
+
+/// Largest file of git's that is read whole. Unit: bytes. Why: a million references take less.
+const MAX_FILE: u64 = 64 << 20;
+
+/// Most references that lead from one to the next. Source: git's own limit (`SYMREF_MAXDEPTH`).
+const MAX_DEPTH: usize = 5;
+
+/// The hash function of a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// 40 digits.
+    Sha1,
+    /// 64 digits.
+    Sha256,
+}
+
+impl Format {
+    /// Returns a configuration that says this, and nothing else.
+    pub(super) const fn config(self) -> &'static str {
+        match self {
+            Self::Sha1 => "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
+            Self::Sha256 => {
+                "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = sha256\n"
+            }
+        }
+    }
+
+    const fn digits(self) -> usize {
+        match self {
+            Self::Sha1 => 40,
+            Self::Sha256 => 64,
+        }
+    }
+}
+
+/// The git directory of a working copy.
+#[derive(Debug)]
+pub(super) struct Theirs {
+    /// The part that is the working copy's alone.
+    git: PathBuf,
+    /// The part that working copies share.
+    common: PathBuf,
+    /// The hash function.
+    pub(super) format: Format,
+}
+
+/// Finds the working copy that a folder is in.
+///
+/// As git does, it looks only below the folders of `GIT_CEILING_DIRECTORIES`.
+#[must_use]
+pub fn find_working_copy(here: &Path) -> Option<&Path> {
+    let list = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+    let ceilings: Vec<PathBuf> = std::env::split_paths(&list).collect();
+    let is_ceiling = |folder: &Path| ceilings.iter().any(|ceiling| ceiling == folder);
+    let mut folders = here
+        .ancestors()
+        .take_while(|folder| *folder == here || !is_ceiling(folder));
+    folders.find(|folder| folder.join(".git").exists())
+}
+
+impl Theirs {
+    /// Opens the git directory of a working copy, if there is one.
+    pub(super) fn open(working_copy: &Path) -> Option<Self> {
+        let dot = working_copy.join(".git");
+        let git = if dot.is_file() {
+            let text = read(&dot)?;
+            working_copy.join(line_path(text.strip_prefix("gitdir:")?))
+        } else {
+            dot
+        };
+        read(&git.join("HEAD"))?;
+        let common = match read(&git.join("commondir")) {
+            Some(text) => git.join(line_path(&text)),
+            None => git.clone(),
+        };
+        // A line of a repository with another hash function; anything else is git's everyday one.
+        let config = read(&common.join("config")).unwrap_or_default();
+        let config = config.to_ascii_lowercase();
+        let mut lines = config
+            .lines()
+            .map(|line| line.replace([' ', '\t', '"'], ""));
+        let format = if lines.any(|line| line == "objectformat=sha256") {
+            Format::Sha256
+        } else {
+            Format::Sha1
+        };
+        Some(Self {
+            git,
+            common,
+            format,
+        })
+    }
+
+    /// Returns the index, if there is one.
+    pub(super) fn index(&self) -> Option<PathBuf> {
+        Some(self.git.join("index")).filter(|index| index.is_file())
+    }
+
+    /// Returns the parts that a split index shares with others.
+    pub(super) fn shared_indexes(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.git).into_iter().flatten().flatten();
+        let paths = entries
+            .filter(|entry| {
+                entry
+                    .file_name()
+                    .to_string_lossy()
+                    .starts_with("sharedindex.")
+            })
+            .map(|entry| entry.path());
+        paths.filter(|path| path.is_file()).collect()
+    }
+
+    /// Returns the folder of the objects.
+    pub(super) fn objects(&self) -> PathBuf {
+        self.common.join("objects")
+    }
+
+    /// Returns the list of files that are ignored in this repository alone, which need not exist.
+    pub(super) fn exclude(&self) -> PathBuf {
+        self.common.join("info/exclude")
+    }
+
+    /// Returns the commit that is checked out, if there is one, and if references are files.
+    pub(super) fn head(&self) -> Option<String> {
+        let mut text = read(&self.git.join("HEAD"))?;
+        for _ in 0..MAX_DEPTH {
+            let value = text.trim();
+            let Some(name) = value.strip_prefix("ref:").map(str::trim) else {
+                let is_digit = |letter: char| letter.is_ascii_hexdigit();
+                let is_id = value.len() == self.format.digits() && value.chars().all(is_digit);
+                return is_id.then(|| value.to_owned());
+            };
+            if !name.starts_with("refs/")
+                || name.split('/').any(|part| matches!(part, "" | "." | ".."))
+            {
+                return None;
+            }
+            let loose = read(&self.git.join(name)).or_else(|| read(&self.common.join(name)));
+            text = loose.or_else(|| self.packed(name))?;
+        }
+        None
+    }
+
+    /// Returns a reference that is packed with others.
+    fn packed(&self, name: &str) -> Option<String> {
+        let text = read(&self.common.join("packed-refs"))?;
+        let mut found = text.lines().filter_map(|line| line.split_once(' '));
+        let (id, _) = found.find(|(_, other)| *other == name)?;
+        Some(id.to_owned())
+    }
+}
+
+fn read(path: &Path) -> Option<String> {
+    read_regular(path, MAX_FILE).ok().flatten()
+}
+
+/// Returns the path that a line of a file has. Only its own end is no part of it.
+fn line_path(text: &str) -> PathBuf {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    path_from_git(text.strip_prefix(' ').unwrap_or(text).as_bytes())
+}
