@@ -67,11 +67,7 @@ fn c3_no_restore_touches_the_store() {
             "{place}: {events}"
         );
         done(&scratch, &["store", "verify"]);
-        let store = if config.is_empty() {
-            ".statemark/runs.db"
-        } else {
-            &config[9..config.len() - 2]
-        };
+        let store = config.split('"').nth(1).unwrap_or(".statemark/runs.db");
         let mode = fs::metadata(scratch.path.join(store))
             .unwrap()
             .permissions();
@@ -199,7 +195,8 @@ fn h8_no_missing_object_is_fetched() {
     }
     for object in ["HEAD:file", "HEAD"] {
         let id = git(&scratch.path, &["rev-parse", object]);
-        let object = format!(".git/objects/{}/{}", &id[..2], &id[2..]);
+        let (folder, name) = id.split_at(2);
+        let object = format!(".git/objects/{folder}/{name}");
         fs::remove_file(scratch.path.join(object)).unwrap();
     }
     done(&scratch, &["start", "door", "--run-id", "y"]);
