@@ -120,14 +120,26 @@ fn host(seed: u64, machine: &Machine) -> String {
         );
     }
     for (action, row) in machine.actions.iter() {
-        if row.kind == ActionKind::Host {
-            let _ = writeln!(
-                code,
-                "fn {}(&mut self{context}) {{ self.act({}) }}",
-                row.name,
-                action.index()
-            );
+        let (name, number) = (&row.name, action.index());
+        match row.kind {
+            ActionKind::Host => {
+                let _ = writeln!(
+                    code,
+                    "fn {name}(&mut self{context}) {{ self.act({number}) }}"
+                );
+            }
+            ActionKind::Fallible => {
+                let _ = writeln!(
+                    code,
+                    "fn {name}(&mut self{context}) -> Result<(), usize> {{ self.try_act({number}) }}"
+                );
+            }
+            _ => {}
         }
+    }
+    let fails = fails(machine);
+    if fails {
+        code.push_str("type Error = usize;\n");
     }
     let mut fields = machine.fields.iter();
     if fields.any(|(_, field)| !typed || field.path.starts_with("event.")) {
@@ -160,7 +172,18 @@ fn host(seed: u64, machine: &Machine) -> String {
         );
     }
     code.push_str("}\n");
+    if fails {
+        let _ = writeln!(
+            code,
+            "impl Numbered for random_{seed}::Action {{ fn id(self) -> ActionId {{ self.id() }} }}"
+        );
+    }
     code
+}
+
+fn fails(machine: &Machine) -> bool {
+    let mut actions = machine.actions.iter();
+    actions.any(|(_, action)| action.kind == ActionKind::Fallible)
 }
 
 fn assigns(machine: &Machine) -> bool {

@@ -32,6 +32,7 @@ pub struct Config {
     out: Option<PathBuf>,
     runtime: Option<String>,
     typestate: bool,
+    actions_fail: bool,
 }
 
 impl Config {
@@ -72,6 +73,13 @@ impl Config {
     #[must_use]
     pub fn typestate(mut self) -> Self {
         self.typestate = true;
+        self
+    }
+
+    /// Lets actions of the host fail where a spec doesn't say otherwise.
+    #[must_use]
+    pub fn actions_fail(mut self) -> Self {
+        self.actions_fail = true;
         self
     }
 
@@ -124,7 +132,11 @@ impl Config {
         let name = spec.to_string_lossy().replace('\\', "/");
         let mut sources = Sources::new();
         sources.add(name.clone(), text);
-        let compiled = compile(&sources, &Options::default());
+        let options = Options {
+            actions_fail: self.actions_fail,
+            ..Options::default()
+        };
+        let compiled = compile(&sources, &options);
         let mut built = Built {
             directives: directives(&compiled, &sources),
             code: None,

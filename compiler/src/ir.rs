@@ -291,6 +291,8 @@ pub struct Action {
 pub enum ActionKind {
     /// Calls the host.
     Host,
+    /// Calls the host, whose failure fails the step.
+    Fallible,
     /// Raises an event from inside.
     Raise(Handle<Event>),
     /// Assigns fields: all expressions are evaluated first, then all fields change.
@@ -363,6 +365,12 @@ impl Transition {
 }
 
 impl ActionKind {
+    /// Reports whether it calls the host.
+    #[must_use]
+    pub const fn is_host(&self) -> bool {
+        matches!(self, Self::Host | Self::Fallible)
+    }
+
     /// Returns the event that it raises immediately.
     #[must_use]
     pub fn raised(&self) -> Option<Handle<Event>> {

@@ -37,7 +37,9 @@ use crate::ir::{Interrupt, Machine};
 use crate::source::{Sources, Span, Spanned};
 
 /// Makes the machine of a spec.
-pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
+///
+/// If `actions_fail`, actions of the host can fail where the definition doesn't say otherwise.
+pub fn lower(spec: &Spec, sources: &Sources, actions_fail: bool, diags: &mut Diags) -> Machine {
     let mut context = Context::new(spec, sources, diags);
     let mut draft = Draft::new(&spec.id.value, spec.span);
     if let Some(definition) = &spec.definition {
@@ -74,6 +76,7 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
         definition::add_event_references(definition, &mut draft, &mut context);
         interrupts = resolve_interrupts(spec, &draft, &mut context);
     }
+    definition::let_actions_fail(spec.definition.as_ref(), actions_fail, &mut draft);
     add_instructions(spec, &mut draft, &mut context);
     let comparisons = std::mem::take(&mut draft.comparisons);
     let mut machine = finish::finish(spec, draft, interrupts);

@@ -20,6 +20,8 @@ use crate::valid::{self, Valid};
 pub struct Options {
     /// The format of every text; by default each is read as the extension of its name says.
     pub format: Option<Format>,
+    /// True to let every action of the host fail where a spec doesn't say otherwise.
+    pub actions_fail: bool,
 }
 
 /// The format of a text.
@@ -93,7 +95,7 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
                     seen.insert(module, id.clone());
                 }
             }
-            let (machine, found) = finish(&spec, sources, diags);
+            let (machine, found) = finish(&spec, sources, options, diags);
             compiled.machines.extend(machine);
             diagnostics.extend(found);
         }
@@ -107,11 +109,19 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
 }
 
 /// Lowers and checks one spec; `diags` has the findings of its front ends.
-fn finish(found: &Found, sources: &Sources, mut diags: Diags) -> (Option<Valid>, Vec<Diagnostic>) {
+fn finish(
+    found: &Found,
+    sources: &Sources,
+    options: &Options,
+    mut diags: Diags,
+) -> (Option<Valid>, Vec<Diagnostic>) {
+    let fail = options.actions_fail;
     let machine = match found {
-        Found::Spec(spec) => lower(spec, sources, &mut diags),
+        Found::Spec(spec) => lower(spec, sources, fail, &mut diags),
         #[cfg(feature = "scxml")]
-        Found::Scxml { document, file, id } => lower_scxml(document, *file, id.clone(), &mut diags),
+        Found::Scxml { document, file, id } => {
+            lower_scxml(document, *file, id.clone(), fail, &mut diags)
+        }
     };
     let broken = diags.has_errors();
     let valid = valid::check(machine, broken, &mut diags);

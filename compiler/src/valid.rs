@@ -7,6 +7,7 @@
 //! Deliberately not here: name resolution, which [`crate::lower`] does, and the soundness of the table, which the
 //! runtime's `verify` checks without an opinion on whether the machine is any good.
 
+mod actions;
 mod data;
 mod determinism;
 mod limits;
@@ -90,7 +91,10 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
     let checks = || {
         let determinism = determinism::CHECKS.iter();
         let rest = structure::CHECKS.iter().chain(names::CHECKS);
-        determinism.chain(rest).chain(data::CHECKS)
+        determinism
+            .chain(rest)
+            .chain(data::CHECKS)
+            .chain(actions::CHECKS)
     };
     for check in checks() {
         if let Check::Text(run) = check {

@@ -1,12 +1,14 @@
-//! A player with regions, history, a timer and data of its own.
+//! A player with regions, history, a timer, data of its own, and an action that can fail.
 //!
 //! The clock is the host's, and here it is turned by hand.
+
+use std::io::Write as _;
 
 use statemark::runtime::Timers;
 
 statemark::machine!("player.md");
 
-use player::{Context, Event, Host, Machine, Timer};
+use player::{Context, Event, Host, Machine, StepFailure, Timer};
 
 /// The speaker, which also tells the time.
 #[derive(Default)]
@@ -14,14 +16,21 @@ struct Speaker {
     now: u64,
     timers: Timers,
     sounds: Vec<String>,
+    is_unplugged: bool,
 }
 
 impl Host for Speaker {
-    fn start_sound(&mut self, context: &Context) {
+    type Error = &'static str;
+
+    fn start_sound(&mut self, context: &Context) -> Result<(), Self::Error> {
+        if self.is_unplugged {
+            return Err("the speaker has no power");
+        }
         self.sounds.push(format!(
             "track {} of {} starts",
             context.track, context.tracks
         ));
+        Ok(())
     }
 
     fn stop_sound(&mut self, _: &Context) {
@@ -66,11 +75,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     wait(&mut player, 30 * 60 * 1000)?;
     write_step(&mut out, "30 min", &mut player)?;
+    // It would play again, but can't: so it stays off.
+    player.host_mut().is_unplugged = true;
+    if let Err(failure) = player.send(Event::Power) {
+        writeln!(out, "{failure}")?;
+    }
+    write_step(&mut out, "power", &mut player)?;
     Ok(())
 }
 
 /// Turns the clock, and reports every timer that has elapsed to the machine.
-fn wait(player: &mut Machine<Speaker>, milliseconds: u64) -> Result<(), statemark::StepError> {
+fn wait(
+    player: &mut Machine<Speaker>,
+    milliseconds: u64,
+) -> Result<(), StepFailure<&'static str>> {
     let now = player.host().now.saturating_add(milliseconds);
     player.host_mut().now = now;
     while let Some(timer) = player

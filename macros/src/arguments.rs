@@ -11,6 +11,8 @@ pub(crate) struct Arguments {
     pub(crate) module: Option<Ident>,
     /// True to write the states as types as well.
     pub(crate) typestate: bool,
+    /// True to let actions fail where the spec doesn't say otherwise.
+    pub(crate) actions_fail: bool,
 }
 
 impl Parse for Arguments {
@@ -21,25 +23,29 @@ impl Parse for Arguments {
             input.parse::<Token![as]>()?;
             module = Some(input.parse()?);
         }
-        let mut typestate = false;
+        let (mut typestate, mut actions_fail) = (false, false);
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
                 break;
             }
             let option: Ident = input.parse()?;
-            if option != "typestate" {
+            if option == "typestate" {
+                typestate = true;
+            } else if option == "actions_fail" {
+                actions_fail = true;
+            } else {
                 return Err(syn::Error::new(
                     option.span(),
-                    format!("unknown option `{option}`; there is `typestate`"),
+                    format!("unknown option `{option}`; there are `typestate` and `actions_fail`"),
                 ));
             }
-            typestate = true;
         }
         Ok(Self {
             text,
             module,
             typestate,
+            actions_fail,
         })
     }
 }

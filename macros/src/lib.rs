@@ -22,6 +22,7 @@ use statemark_compiler::{Compiled, Options, compile};
 /// machine!("turnstile.md");            // in this source file's folder, else in the package's root
 /// machine!("door.md" as gate);         // the module is `gate`
 /// machine!("door.md", typestate);      // with the states as types, too
+/// machine!("door.md", actions_fail);   // the host's actions can fail, unless the spec says otherwise
 /// machine!(r#"## STATE-MACHINE …"#);   // the spec itself: a text of several lines
 /// ```
 ///
@@ -51,6 +52,7 @@ fn expand(arguments: &Arguments, spec: &Spec) -> TokenStream {
     sources.add(spec.name.clone(), spec.text.clone());
     let mut options = Options::default();
     options.format = spec.format;
+    options.actions_fail = arguments.actions_fail;
     let compiled = compile(&sources, &options);
     let body = match objection(arguments, &compiled, &sources, &spec.name) {
         Some(message) => error(span, &message),

@@ -52,6 +52,8 @@ struct Tally {
     ended: u64,
     failed: u64,
     absent: u64,
+    /// Steps that were undone because an action failed.
+    undone: u64,
 }
 
 #[test]
@@ -74,6 +76,7 @@ fn the_table_engine_agrees() {
             tally.absent * 50 > tally.steps && tally.ended > 0,
             "{tally:?}"
         );
+        assert!(tally.undone * 200 > tally.steps, "{tally:?}");
     }
 }
 
@@ -130,6 +133,7 @@ fn generated_rust_agrees() {
         }
     }
     assert_eq!(tally.refused, 0);
+    assert!(tally.undone > 0, "{tally:?}");
     eprintln!("{tally:?}");
 }
 
@@ -249,13 +253,22 @@ fn agree<A: Engine, B: Engine>(
         let place = format!("step {at}: {}", step.show(&case.machine));
         right.next();
         other.next();
+        let before = (right.leaves(), right.world().kept());
         let told = right.step(*step);
         let other_told = other.step(*step);
         same(&case.machine, &place, &told, &other_told)?;
         same_place(&place, &mut right, &mut other)?;
         tally.count(&told);
         let refused = matches!(told.0, Err(Failure::NotAnEvent));
-        if told.0.is_err() && !refused {
+        if matches!(told.0, Err(Failure::Action(_))) {
+            tally.undone += 1;
+            let after = (right.leaves(), right.world().kept());
+            if after != before {
+                return Err(format!(
+                    "{place}\nbefore {before:#?}\nafter it failed {after:#?}"
+                ));
+            }
+        } else if told.0.is_err() && !refused {
             // What has ended stays so; what failed is likely to fail again, and takes its time.
             break;
         }

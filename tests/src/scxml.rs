@@ -111,6 +111,7 @@ fn doing(machine: &Machine, action: Handle<Action>) -> String {
     let timer = |timer| &machine.timers.at(timer).name;
     match &action.kind {
         ActionKind::Host => action.name.clone(),
+        ActionKind::Fallible => format!("try {}", action.name),
         ActionKind::Raise(event) => format!("raise {}", machine.events.at(*event).id),
         ActionKind::Schedule(of, delay) => format!("schedule {} {delay}", timer(*of)),
         ActionKind::Cancel(of) => format!("cancel {}", timer(*of)),

@@ -177,6 +177,10 @@ fn may_hold_machine(name: &str, bytes: &[u8]) -> bool {
 
 /// Compiles the bytes of a file, or reports its size in bytes as too large.
 pub(crate) fn check(name: &str, bytes: Result<Vec<u8>, u64>) -> Checked {
+    check_with(name, bytes, &Options::default())
+}
+
+fn check_with(name: &str, bytes: Result<Vec<u8>, u64>, options: &Options) -> Checked {
     let mut sources = Sources::new();
     let text = match bytes {
         Ok(bytes) => String::from_utf8(bytes),
@@ -198,7 +202,7 @@ pub(crate) fn check(name: &str, bytes: Result<Vec<u8>, u64>) -> Checked {
         }
     };
     sources.add(name, text);
-    let compiled = compile(&sources, &Options::default());
+    let compiled = compile(&sources, options);
     Checked {
         name: name.to_owned(),
         sources,
@@ -303,7 +307,7 @@ pub(crate) fn load(
     if is_table {
         return load_table(path, machine).map(Some);
     }
-    let Some(checked) = load_spec(path, format, printer)? else {
+    let Some(checked) = load_spec(path, &Options::default(), format, printer)? else {
         return Ok(None);
     };
     load_valid(choose(&checked, machine)?).map(Some)
@@ -314,6 +318,7 @@ pub(crate) fn load(
 /// `None` if the spec has errors.
 pub(crate) fn load_spec(
     path: &Path,
+    options: &Options,
     format: TextFormat,
     printer: &mut Printer,
 ) -> Result<Option<Checked>, Failure> {
@@ -323,7 +328,7 @@ pub(crate) fn load_spec(
     } else {
         files::display(path)
     };
-    let checked = check(&name, bytes);
+    let checked = check_with(&name, bytes, options);
     if checked.has_errors() && format == TextFormat::Json {
         printer.result(&json(&checked.diagnostics, &checked.sources));
         let summary = footer(&checked.diagnostics, &printer.remark_style());

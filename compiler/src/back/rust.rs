@@ -155,6 +155,7 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
             clippy::unused_self,
         }
     });
+    let fails = facts.fails.then(|| quote!(clippy::unnecessary_wraps,));
     let payloads = (!facts.payloads().is_empty()).then(|| quote!(clippy::large_enum_variant,));
     let context = facts.data.as_ref().map(|_| {
         quote! {
@@ -178,6 +179,7 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
             #lookup
             #walked
             #guards
+            #fails
             #context
             #numbers
             dead_code,

@@ -149,6 +149,7 @@ impl Writer {
     fn action(&mut self, action: &Action) {
         let kind = match &action.kind {
             ActionKind::Host => runtime::ActionKind::Host,
+            ActionKind::Fallible => runtime::ActionKind::Fallible,
             ActionKind::Raise(event) => {
                 runtime::ActionKind::Raise(EventId::new(short(event.index())))
             }

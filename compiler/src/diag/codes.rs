@@ -193,6 +193,7 @@ codes! {
     SM602 "unknown-requirement" Warning UnknownRequirement;
     SM603 "caller-written-guard" Warning CallerWrittenGuard;
     SM604 "frozen-field" Warning FrozenField;
+    SM605 "failing-effect" Hint FailingEffect;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

@@ -8,7 +8,7 @@ mod details;
 mod fork;
 mod overlay;
 
-pub(super) use declarations::{add_declarations, add_event_references};
+pub(super) use declarations::{add_declarations, add_event_references, let_actions_fail};
 pub(super) use overlay::add_overlay;
 
 use super::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};

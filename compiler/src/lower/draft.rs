@@ -425,6 +425,11 @@ impl Draft {
         action
     }
 
+    /// Returns the action of a name, if something names it.
+    pub(super) fn action(&self, name: &str) -> Option<Handle<Action>> {
+        self.actions_by_name.get(to_nfc(name).as_ref()).copied()
+    }
+
     /// Returns whether something names an action of that name.
     pub(super) fn has_action(&self, name: &str) -> bool {
         self.actions_by_name.contains_key(to_nfc(name).as_ref())

@@ -212,6 +212,7 @@ impl Numbers {
                     .for_each(|assign| self.set_in_expression(&mut assign.value)),
                 ActionKind::If { guard, .. } => self.set_in_expression(guard),
                 ActionKind::Host
+                | ActionKind::Fallible
                 | ActionKind::Raise(_)
                 | ActionKind::Schedule(..)
                 | ActionKind::Cancel(_) => {}

@@ -30,11 +30,14 @@ use crate::ir::{Action, Event, Field, HostGuard, Machine, Meta, Parts, State, Ti
 use crate::source::{FileId, Span, Spanned};
 
 /// Makes the machine of a document. `id` is the document's name, or what its file is called.
+///
+/// If `actions_fail`, actions of the host can fail where the document doesn't say otherwise.
 #[must_use]
 pub fn lower_scxml(
     document: &Document,
     file: FileId,
     id: Spanned<String>,
+    actions_fail: bool,
     diags: &mut Diags,
 ) -> Machine {
     let nodes = states::flatten(&document.body);
@@ -53,6 +56,7 @@ pub fn lower_scxml(
         names: BTreeMap::new(),
         raises: BTreeMap::new(),
         given: BTreeMap::new(),
+        actions_fail,
         nesting: 0,
         trigger: None,
         timers: Arena::new(),
@@ -124,6 +128,8 @@ struct Lowering<'d, 'f> {
     raises: BTreeMap<(Handle<Event>, Option<String>), Handle<Action>>,
     /// The actions whose name is given, with what they say.
     given: BTreeMap<String, (Handle<Action>, String)>,
+    /// True if actions of the host can fail that don't say otherwise.
+    actions_fail: bool,
     /// The number of conditional actions around the current one.
     nesting: usize,
     /// The only event of the transition whose condition is read.

@@ -50,6 +50,7 @@ pub(super) fn check_types(
                 check.truth(guard);
             }
             ActionKind::Host
+            | ActionKind::Fallible
             | ActionKind::Raise(_)
             | ActionKind::Schedule(..)
             | ActionKind::Cancel(_) => {}

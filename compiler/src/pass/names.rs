@@ -95,7 +95,7 @@ pub(crate) fn is_plain(machine: &Machine) -> bool {
     let guards = || machine.guards.iter().map(|(_, it)| it.name.as_str());
     let actions = || {
         let hosts = machine.actions.iter();
-        let hosts = hosts.filter(|(_, it)| it.kind == ActionKind::Host);
+        let hosts = hosts.filter(|(_, it)| it.kind.is_host());
         hosts.map(|(_, it)| it.name.as_str())
     };
     let is_method = |name: &str| !KEYWORDS.contains(&name) && !METHODS.contains(&name);
@@ -215,7 +215,7 @@ fn name_methods(machine: &Machine, names: &mut Names) {
     }
     for (_, action) in machine.actions.iter() {
         let converted = snake(&action.name);
-        let name = if action.kind == ActionKind::Host {
+        let name = if action.kind.is_host() {
             space.claim(names, "action", &action.name, action.span, converted)
         } else {
             converted.0

@@ -99,7 +99,7 @@ fn frozen_field(field: &str, action: &str, span: Span) -> Diagnostic {
 }
 
 /// Reports whether a workflow restricts those who drive it.
-fn holds_callers(machine: &Machine) -> bool {
+pub(super) fn holds_callers(machine: &Machine) -> bool {
     let mut states = machine.states.iter();
     let mut transitions = machine.transitions.iter();
     states.any(|(_, state)| HOLDING.iter().any(|key| state.meta.contains_key(*key)))

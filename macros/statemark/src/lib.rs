@@ -38,6 +38,7 @@
 //! | `Context` | the data, if the spec declares any: a field for each of its fields; module `data` has the types inside |
 //! | `EventData` | any event with its data, if an event's schema says which fields that has: a struct for each, such as `PaidData` |
 //! | `Machine` | a state and its host: `new`, `send`, `can`, `events`, `snapshot`, `restore` |
+//! | `Action`, `StepFailure` | the actions by name, and the error of a step, if the host's actions can fail |
 //! | `Timer` | the timers that the host keeps, if there are delays; `Machine::elapse` says that one is over |
 //! | `typestate` | with the option of that name: the states as types |
 //!
@@ -139,11 +140,56 @@
 //! into `Machine::context_mut` before it sends the event. Where a spec declares no context at all, `Host::field` and
 //! `Host::assign` are asked for every field by its name, since nothing says what it holds.
 //!
+//! # Actions that fail
+//!
+//! An action with `"fails": true` returns a `Result`. Where it fails, so does the step: configuration, histories, data,
+//! timers and raised events are as they were. What the host has done in the step stays done, so the error lists it.
+//! `"actions_fail": true` in the definition, or `machine!("order.md", actions_fail)`, says it of all actions that don't say
+//! `"fails": false`.
+//!
+//! ````
+//! statemark::machine!(r#"
+//! ### STATE-MACHINE: order
+//!
+//! ```mermaid
+//! stateDiagram-v2
+//!     [*] --> cart
+//!     cart --> paid : pay / reserve(), charge()
+//!     paid --> [*] : send
+//! ```
+//!
+//! ```json definition
+//! { "actions": { "charge": { "fails": true } } }
+//! ```
+//! "#);
+//!
+//! use order::{Action, Event, Machine, State, StepFailure};
+//!
+//! struct Shop;
+//!
+//! impl order::Host for Shop {
+//!     type Error = &'static str;
+//!
+//!     fn reserve(&mut self) {}
+//!
+//!     fn charge(&mut self) -> Result<(), Self::Error> {
+//!         Err("no money")
+//!     }
+//! }
+//!
+//! let mut order = Machine::new(Shop);
+//! let Err(StepFailure::Action(failure)) = order.send(Event::Pay) else { panic!() };
+//! assert_eq!((failure.action, failure.cause), (Action::Charge, "no money"));
+//! assert_eq!(failure.done, [Action::Reserve]);
+//! assert_eq!(order.state(), State::Cart);
+//! ````
+//!
 //! # Beside the module
 //!
 //! | name | is |
 //! |---|---|
 //! | [`Outcome`], [`StepError`] | what became of an event |
+//! | [`StepFailure`], [`ActionError`] | the same where actions can fail |
 //! | [`Observer`], [`Recorder`], [`Record`] | what a step did, for who wants to know |
 //! | [`Value`] | what a host answers when a guard reads a field |
 //! | [`runtime`] | the rest: tables, and the engine that runs them |
@@ -153,4 +199,6 @@
 pub use statemark_macros::machine;
 pub use statemark_runtime as runtime;
 pub use statemark_runtime::generated::{RestoreError, Snapshot};
-pub use statemark_runtime::{Observer, Outcome, Record, Recorder, StepError, Value};
+pub use statemark_runtime::{
+    ActionError, Observer, Outcome, Record, Recorder, StepError, StepFailure, Value,
+};

@@ -9,6 +9,7 @@ use core::ops::{ControlFlow, Range};
 use crate::configuration::Configuration;
 use crate::error::StepError;
 use crate::expression;
+use crate::failure::{ActionError, Cause, Done};
 use crate::host::{Host, Observer};
 use crate::id::{ActionId, EventId, StateId, TransitionId};
 use crate::limits::MAX_RAISED;
@@ -16,14 +17,25 @@ use crate::regions;
 use crate::table::Table;
 use crate::table::sections::{ActionKind, list};
 
-/// The memory of steps, kept from one to the next: SCXML's internal queue and the limit.
-#[derive(Clone, Debug)]
+/// The memory of steps, kept from one to the next: SCXML's internal queue, the limit, and what the host has done.
+#[derive(Debug)]
 pub(crate) struct Work {
     /// Events raised in this macrostep, in order; those before `next` are done with.
     raised: Vec<EventId>,
     next: usize,
     /// Most microsteps in a macrostep.
     pub(crate) limit: u32,
+    /// The host's actions in this macrostep, in a table whose actions can fail.
+    pub(crate) done: Done<ActionId>,
+    /// The action that failed in the last macrostep that one did in.
+    pub(crate) failure: Option<ActionError<ActionId, Cause>>,
+}
+
+/// Between two steps only the limit means anything; a failure stays with the machine that had it.
+impl Clone for Work {
+    fn clone(&self) -> Self {
+        Self::new(self.limit)
+    }
 }
 
 impl Work {
@@ -32,6 +44,8 @@ impl Work {
             raised: Vec::new(),
             next: 0,
             limit,
+            done: Done::new(),
+            failure: None,
         }
     }
 
@@ -97,6 +111,15 @@ impl<H: Host> Content<'_, H> {
         match table.action(action).map(|row| &row.kind) {
             None | Some(ActionKind::Host) => {
                 self.host.action(action);
+                self.note_done(action);
+                observer.action(action);
+            }
+            Some(ActionKind::Fallible) => {
+                if let Err(cause) = self.host.try_action(action) {
+                    self.work.failure = Some(self.work.done.fail(action, cause));
+                    return Err(StepError::ActionFailed(action));
+                }
+                self.note_done(action);
                 observer.action(action);
             }
             Some(&ActionKind::Raise(event)) => {
@@ -136,6 +159,14 @@ impl<H: Host> Content<'_, H> {
             }
         }
         Ok(Flow::Continue(()))
+    }
+
+    /// Notes an action of the host's where a later one can fail.
+    #[inline]
+    fn note_done(&mut self, action: ActionId) {
+        if self.table.index.can_fail {
+            self.work.done.push(action);
+        }
     }
 
     /// Appends an event to the internal queue: SCXML's `internalQueue.enqueue`.

@@ -27,6 +27,9 @@ pub enum StepError {
     /// An assignment without a value, in a machine without the event `error.execution`.
     /// The action had it.
     NoValue(ActionId),
+    /// The host could not carry out the action.
+    /// [`Machine::take_failure`](crate::Machine::take_failure) has the cause, and the actions that had run before.
+    ActionFailed(ActionId),
 }
 
 impl fmt::Display for StepError {
@@ -63,6 +66,7 @@ impl fmt::Display for StepError {
                     action.raw()
                 )
             }
+            Self::ActionFailed(action) => write!(out, "action number {} failed", action.raw()),
         }
     }
 }

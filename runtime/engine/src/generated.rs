@@ -18,6 +18,7 @@ pub use self::data::{
 pub use self::places::{Notice, Places, Position, notify};
 pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot, states};
 pub use crate::chart::RegionIndex;
+pub use crate::failure::Done;
 pub use crate::words::same_words;
 
 use alloc::collections::VecDeque;
@@ -25,10 +26,27 @@ use core::fmt;
 
 use crate::chart::Chart as _;
 use crate::error::StepError;
+use crate::failure::{ActionError, StepFailure};
 use crate::host::Observer;
 use crate::id::{StateId, TransitionId};
 use crate::limits::{DEFAULT_STEP_LIMIT, MAX_RAISED};
 use crate::table::Table;
+
+/// Returns the result of a step, with the action that failed if one did.
+///
+/// # Errors
+///
+/// Those of the step.
+#[inline]
+pub fn explain<T, A, E>(
+    outcome: Result<T, StepError>,
+    failed: Option<ActionError<A, E>>,
+) -> Result<T, StepFailure<A, E>> {
+    outcome.map_err(|error| match failed {
+        Some(failed) => StepFailure::Action(failed),
+        None => StepFailure::Machine(error),
+    })
+}
 
 /// Stands for *none* in rows: no event, no state.
 pub const NONE: u16 = u16::MAX;

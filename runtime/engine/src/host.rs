@@ -3,6 +3,7 @@
 //! The step algorithm calls both at the moments that SCXML's appendix D names, in its order. Both are static: a host
 //! without guards or an observer that watches nothing costs no instruction.
 
+use crate::failure::Cause;
 use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TimerId, TransitionId};
 use crate::value::Value;
 
@@ -20,6 +21,20 @@ pub trait Host {
     /// Carries out the action. Actions of one step come in order: exit, transition, entry.
     fn action(&mut self, action: ActionId) {
         let _ = action;
+    }
+
+    /// Carries out an action that the table lets fail, or says why it can't.
+    ///
+    /// A failure fails the step: what the machine owns is as it was before, and what the host has done in the step stays
+    /// done. [`Machine::take_failure`](crate::Machine::take_failure) has the cause and lists those actions.
+    /// The default carries it out by [`action`](Self::action).
+    ///
+    /// # Errors
+    ///
+    /// The action could not be carried out.
+    fn try_action(&mut self, action: ActionId) -> Result<(), Cause> {
+        self.action(action);
+        Ok(())
     }
 
     /// Returns the value of a field of the context, or of the data of the current event.
@@ -69,6 +84,11 @@ impl<H: Host + ?Sized> Host for &mut H {
     }
 
     #[inline]
+    fn try_action(&mut self, action: ActionId) -> Result<(), Cause> {
+        (**self).try_action(action)
+    }
+
+    #[inline]
     fn field(&self, field: FieldId) -> Value<'_> {
         (**self).field(field)
     }
@@ -115,7 +135,7 @@ impl<H: Host + ?Sized> Host for &mut H {
 ///    nothing, the actions of the history's default transition; all before anything of its children.
 ///
 /// An action that the host carries out is [`action`](Self::action), after the host has returned; so is one that assigns,
-/// schedules or cancels. One that raises an event isn't given to the host; it is `action` and right behind it
+/// schedules or cancels. One that fails is none. One that raises an event isn't given to the host; it is `action` and right behind it
 /// [`raised`](Self::raised). A conditional one is `action` once its condition was asked; what it then does follows. An
 /// assignment without a value is no `action`: it is `raised` with the event `error.execution`, and the rest of the list
 /// is skipped, with the lists around it if that is one of a conditional action.

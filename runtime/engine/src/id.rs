@@ -34,6 +34,13 @@ macro_rules! id {
                 self.0
             }
         }
+
+        /// Shows the number.
+        impl core::fmt::Display for $name {
+            fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(&self.0, out)
+            }
+        }
     };
 }
 

@@ -137,6 +137,7 @@ mod data;
 mod datum;
 mod error;
 mod expression;
+mod failure;
 mod flat;
 pub mod generated;
 mod host;
@@ -163,11 +164,12 @@ pub use data::Data;
 pub use datum::{Datum, JsonError};
 pub use error::{Fault, StepError};
 pub use expression::{compare, evaluate};
+pub use failure::{ActionError, Cause, FailedStart, StepFailure};
 pub use host::{Host, Observer};
 pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};
 pub use limits::{
     DEFAULT_STEP_LIMIT, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_BYTES, MAX_DATUM_DEPTH, MAX_DEPTH,
-    MAX_EVENTS, MAX_LEVELS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED, MAX_ROWS, MAX_STATES,
+    MAX_DONE, MAX_EVENTS, MAX_LEVELS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED, MAX_ROWS, MAX_STATES,
     MAX_TABLE_BYTES, MAX_TRANSITIONS,
 };
 pub use machine::Machine;

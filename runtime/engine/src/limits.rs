@@ -67,3 +67,9 @@ pub const MAX_DATUM_BYTES: usize = 1 << 20;
 /// Deepest nesting of a value that is read or kept.
 /// Unit: lists and objects around one another. Why: bounds recursion; as for [`MAX_DEPTH`].
 pub const MAX_DATUM_DEPTH: usize = 64;
+
+/// Most actions that the error of a failed step lists as carried out before.
+///
+/// Unit: actions. Why: lists of actions are bounded in a table, how often a step runs them only by its microsteps; who
+/// reads an error reads no more.
+pub const MAX_DONE: usize = 65_536;

@@ -9,8 +9,9 @@ use crate::candidate::{self, Candidate};
 use crate::configuration::{Configuration, RestoreError};
 use crate::content::Work;
 use crate::error::StepError;
+use crate::failure::{ActionError, Cause, FailedStart};
 use crate::host::{Host, Observer};
-use crate::id::{EventId, StateId, TimerId, TransitionId};
+use crate::id::{ActionId, EventId, StateId, TimerId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::quick::{self, Quick};
 use crate::record::Outcome;
@@ -37,7 +38,7 @@ impl<'t, H: Host> Machine<'t, H> {
     /// # Errors
     ///
     /// The machine doesn't come to rest within [`DEFAULT_STEP_LIMIT`] microsteps or with
-    /// [`MAX_RAISED`](crate::MAX_RAISED) events raised.
+    /// [`MAX_RAISED`](crate::MAX_RAISED) events raised, or an action fails.
     pub fn start(table: &'t Table, host: H) -> Result<Self, StepError> {
         Self::start_observed(table, host, &mut ())
     }
@@ -52,10 +53,29 @@ impl<'t, H: Host> Machine<'t, H> {
         host: H,
         observer: &mut O,
     ) -> Result<Self, StepError> {
+        Self::try_start(table, host, observer).map_err(|failed| failed.error)
+    }
+
+    /// Starts a machine as [`Machine::start_observed`] does, and gives the host back if it can't.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Machine::start`]; with the action that failed, if one did.
+    pub fn try_start<O: Observer>(
+        table: &'t Table,
+        host: H,
+        observer: &mut O,
+    ) -> Result<Self, FailedStart<H>> {
         let mut host = host;
         let mut work = Work::new(DEFAULT_STEP_LIMIT);
-        let configuration = step::start(table, &mut work, &mut host, observer)?;
-        Ok(Self::new(table, configuration, work, host))
+        match step::start(table, &mut work, &mut host, observer) {
+            Ok(configuration) => Ok(Self::new(table, configuration, work, host)),
+            Err(error) => Err(FailedStart {
+                error,
+                failure: work.failure,
+                host,
+            }),
+        }
     }
 
     /// Returns a machine in the given configuration.
@@ -94,8 +114,9 @@ impl<'t, H: Host> Machine<'t, H> {
     /// # Errors
     ///
     /// The machine has ended, the event isn't one that can be sent, or the machine doesn't come to rest within the limit
-    /// of microsteps or with [`MAX_RAISED`](crate::MAX_RAISED) events raised. The configuration is then the one before
-    /// the event; actions that the host has already carried out are the host's to undo.
+    /// of microsteps or with [`MAX_RAISED`](crate::MAX_RAISED) events raised, or an action fails. The configuration is
+    /// then the one before the event; actions that the host has already carried out are the host's to undo, and
+    /// [`take_failure`](Self::take_failure) lists them.
     #[inline(always)]
     pub fn send(&mut self, event: EventId) -> Result<Outcome, StepError> {
         self.send_observed(event, &mut ())
@@ -223,6 +244,12 @@ impl<'t, H: Host> Machine<'t, H> {
             ..
         } = self;
         step::jump(table, configuration, targets, work, host, observer)
+    }
+
+    /// Takes the failed action of the last step that failed by one ([`StepError::ActionFailed`]).
+    /// It has the cause and the actions that had run before it. Clones of a machine don't have it.
+    pub const fn take_failure(&mut self) -> Option<ActionError<ActionId, Cause>> {
+        self.work.failure.take()
     }
 
     /// Reports whether sending the event would take a transition.

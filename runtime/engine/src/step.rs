@@ -310,6 +310,9 @@ fn one_change<H: Host>(
     if changes {
         host.begin();
     }
+    if table.index.can_fail {
+        work.done.clear();
+    }
     let outcome = steps(&mut Content { table, work, host });
     if changes && outcome.is_err() {
         host.rollback();

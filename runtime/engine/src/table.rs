@@ -52,7 +52,7 @@
 //! | 3 | parallel | | | schedule | all | float |
 //! | 4 | history | | | cancel | any | text |
 //! | 5 | deep history | | | if | load | |
-//! | 6 | | | | | push | |
+//! | 6 | | | | host, can fail | push | |
 //! | 7 | | | | | has | |
 //! | 8 | | | | | in state | |
 //! | 9 | | | | | among | |

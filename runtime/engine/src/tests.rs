@@ -5,6 +5,7 @@ use crate as rt;
 mod data;
 mod evaluator;
 mod exercise;
+mod failing;
 mod large;
 mod machines;
 mod notation;

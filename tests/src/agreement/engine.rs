@@ -4,8 +4,8 @@ use statemark_compiler::arena::Handle;
 use statemark_compiler::ir::{Action, Field, HostGuard, Machine, Timer};
 use statemark_compiler::valid::Valid;
 use statemark_runtime::{
-    ActionId, Configuration, EventId, FieldId, GuardId, Outcome, Record, Recorder, StepError,
-    Table, TimerId, Value,
+    ActionError, ActionId, Cause, Configuration, EventId, FailedStart, FieldId, GuardId, Outcome,
+    Record, Recorder, StepError, Table, TimerId, Value,
 };
 
 use super::Case;
@@ -117,6 +117,10 @@ impl naive::Host for World {
         self.act(action.index());
     }
 
+    fn try_action(&mut self, action: Handle<Action>) -> bool {
+        self.try_act(action.index()).is_ok()
+    }
+
     fn field(&self, field: Handle<Field>) -> Datum {
         self.datum(field.index())
     }
@@ -155,6 +159,11 @@ impl statemark_runtime::Host for Asked {
         self.0.act(action.index());
     }
 
+    fn try_action(&mut self, action: ActionId) -> Result<(), Cause> {
+        let carried_out = self.0.try_act(action.index());
+        carried_out.map_err(|before| before.to_string().into())
+    }
+
     fn field(&self, field: FieldId) -> Value<'_> {
         self.0.field(field.index())
     }
@@ -180,6 +189,16 @@ impl statemark_runtime::Host for Asked {
     }
 }
 
+/// Compares what an engine says of a failed action with what its world knows.
+fn check_failure(told: Option<ActionError<ActionId, Cause>>, world: &World) {
+    let told = told.map(|failure| {
+        let done = failure.done.iter().map(|action| action.index());
+        let cause = failure.cause.to_string().parse().unwrap();
+        (failure.action.index(), cause, done.collect())
+    });
+    assert_eq!(told, world.failure(), "the action that failed");
+}
+
 /// The engine that steps tables, twice: watched, for its records, and unwatched, where it may take shortcuts.
 pub(super) struct ByTable<'t> {
     watched: statemark_runtime::Machine<'t, Asked>,
@@ -192,8 +211,14 @@ impl<'t> ByTable<'t> {
     pub(super) fn start(case: &Case, table: &'t Table) -> (Option<Self>, Told) {
         let mut recorder = Recorder::new();
         let host = Asked(World::new(&case.machine, case.seed));
-        let unwatched = statemark_runtime::Machine::start(table, host.clone());
-        let started = statemark_runtime::Machine::start_observed(table, host, &mut recorder);
+        let checked = |failed: FailedStart<Asked>| {
+            check_failure(failed.failure, &failed.host.0);
+            failed.error
+        };
+        let unwatched = statemark_runtime::Machine::try_start(table, host.clone(), &mut ());
+        let unwatched = unwatched.map_err(checked);
+        let started = statemark_runtime::Machine::try_start(table, host, &mut recorder);
+        let started = started.map_err(checked);
         let outcome = match &started {
             Ok(machine) if machine.is_ended() => Ok(Outcome::Ended),
             Ok(_) => Ok(Outcome::Taken),
@@ -232,6 +257,9 @@ impl<'t> ByTable<'t> {
         watched.host_mut().0.settle();
         unwatched.host_mut().0.settle();
         assert_eq!(watched.host(), unwatched.host(), "the world unwatched");
+        for machine in [watched, unwatched] {
+            check_failure(machine.take_failure(), &machine.host().0);
+        }
     }
 
     fn send(&mut self, event: EventId) -> Result<Outcome, StepError> {
@@ -319,6 +347,7 @@ pub(super) fn failure(fault: &StepError) -> Failure {
         StepError::Ended => Failure::Ended,
         StepError::NotAnEvent(_) => Failure::NotAnEvent,
         StepError::NoValue(action) => Failure::Execution(Handle::at(action.index())),
+        StepError::ActionFailed(action) => Failure::Action(Handle::at(action.index())),
         other => panic!("another failure: {other:?}"),
     }
 }

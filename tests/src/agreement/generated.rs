@@ -3,7 +3,9 @@
 //! A twin of each machine takes the same steps, and nobody observes it: steps that are looked up are its alone. It must
 //! come to the same outcomes, snapshots and worlds.
 
-use statemark_runtime::{EventId, Observer, Outcome, Recorder, StateId, StepError, Value};
+use statemark_runtime::{
+    ActionId, EventId, Observer, Outcome, Recorder, StateId, StepError, StepFailure, Value,
+};
 
 use super::Case;
 use super::engine::{Engine, Step, Told, failure};
@@ -30,7 +32,7 @@ impl<M: Module> Generated<M> {
         let outcome = match &started {
             Ok(machine) if machine.ended() => Ok(Outcome::Ended),
             Ok(_) => Ok(Outcome::Taken),
-            Err(fault) => Err(failure(fault)),
+            Err(failed) => Err(failure(&failed.error)),
         };
         let record = recorder.finish(None, outcome.unwrap_or(Outcome::Ignored));
         let twin = M::start(World::new(&case.machine, case.seed), &mut ());
@@ -65,7 +67,16 @@ impl<M: Module> Engine for Generated<M> {
         };
         assert_eq!(unobserved, outcome, "nobody observes {event:?}");
         let outcome = match outcome {
-            Some(outcome) => outcome.map_err(|fault| failure(&fault)),
+            Some(outcome) => {
+                let failed = outcome.as_ref().err();
+                let action = failed.and_then(|failed| failed.action.clone());
+                assert_eq!(
+                    action,
+                    self.machine.host().failure(),
+                    "the action that failed"
+                );
+                outcome.map_err(|failed| failure(&failed.error))
+            }
             // Its type has no such event.
             None if self.machine.ended() => Err(Failure::Ended),
             None => Err(Failure::NotAnEvent),
@@ -100,15 +111,14 @@ impl<M: Module> Engine for Generated<M> {
 
 /// What the tests do with a generated machine.
 pub(super) trait Module: Sized {
-    fn start<O: Observer>(world: World, observer: &mut O) -> Result<Self, StepError>;
+    fn start<O: Observer>(world: World, observer: &mut O) -> Result<Self, Failed>;
     /// None if the module has no such event.
     fn send<O: Observer>(
         &mut self,
         event: EventId,
         observer: &mut O,
-    ) -> Option<Result<Outcome, StepError>>;
-    fn elapse<O: Observer>(&mut self, timer: usize, observer: &mut O)
-    -> Result<Outcome, StepError>;
+    ) -> Option<Result<Outcome, Failed>>;
+    fn elapse<O: Observer>(&mut self, timer: usize, observer: &mut O) -> Result<Outcome, Failed>;
     /// The snapshot, with what histories have recorded.
     fn snapshot_text(&self) -> String;
     fn leaves(&self) -> Vec<StateId>;
@@ -125,12 +135,49 @@ trait Look {
 
 /// What `new_observed` gives: a machine, or a result where the start can run on.
 trait Started<M> {
-    fn started(self) -> Result<M, StepError>;
+    fn started(self) -> Result<M, Failed>;
 }
 
-impl<M> Started<M> for Result<M, StepError> {
-    fn started(self) -> Self {
-        self
+impl<M, E: Into<Failed>> Started<M> for Result<M, E> {
+    fn started(self) -> Result<M, Failed> {
+        self.map_err(Into::into)
+    }
+}
+
+/// The error of a step, and of a failed action its number, its cause and those of the actions before it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Failed {
+    error: StepError,
+    action: Option<(usize, usize, Vec<usize>)>,
+}
+
+impl From<StepError> for Failed {
+    fn from(error: StepError) -> Self {
+        Self {
+            error,
+            action: None,
+        }
+    }
+}
+
+/// The enum `Action` of a module, by number.
+trait Numbered: Copy {
+    fn id(self) -> ActionId;
+}
+
+impl<A: Numbered> From<StepFailure<A, usize>> for Failed {
+    fn from(failure: StepFailure<A, usize>) -> Self {
+        match failure {
+            StepFailure::Machine(error) => error.into(),
+            StepFailure::Action(failure) => {
+                let done = failure.done.iter().map(|action| action.id().index());
+                Self {
+                    error: StepError::ActionFailed(failure.action.id()),
+                    action: Some((failure.action.id().index(), failure.cause, done.collect())),
+                }
+            }
+            _ => panic!("another failure"),
+        }
     }
 }
 
@@ -167,12 +214,13 @@ macro_rules! face {
             &mut self,
             timer: usize,
             observer: &mut O,
-        ) -> Result<Outcome, StepError> {
+        ) -> Result<Outcome, Failed> {
             self.elapse_observed($name::Timer::ALL[timer], observer)
+                .map_err(Into::into)
         }
     };
     (timeless $name:ident) => {
-        fn elapse<O: Observer>(&mut self, timer: usize, _: &mut O) -> Result<Outcome, StepError> {
+        fn elapse<O: Observer>(&mut self, timer: usize, _: &mut O) -> Result<Outcome, Failed> {
             panic!("there is no timer {timer}")
         }
     };
@@ -182,13 +230,13 @@ macro_rules! engines {
     ($($face:ident $name:ident $seed:literal)*) => {
         $(
             impl Started<$name::Machine<World>> for $name::Machine<World> {
-                fn started(self) -> Result<Self, StepError> {
+                fn started(self) -> Result<Self, Failed> {
                     Ok(self)
                 }
             }
 
             impl Module for $name::Machine<World> {
-                fn start<O: Observer>(world: World, observer: &mut O) -> Result<Self, StepError> {
+                fn start<O: Observer>(world: World, observer: &mut O) -> Result<Self, Failed> {
                     Self::new_observed(world, observer).started()
                 }
 
@@ -196,9 +244,9 @@ macro_rules! engines {
                     &mut self,
                     event: EventId,
                     observer: &mut O,
-                ) -> Option<Result<Outcome, StepError>> {
+                ) -> Option<Result<Outcome, Failed>> {
                     let event = $name::Event::ALL.iter().find(|other| other.id() == event)?;
-                    Some(self.send_observed(*event, observer))
+                    Some(self.send_observed(*event, observer).map_err(Into::into))
                 }
 
                 face!($face $name);

@@ -24,6 +24,8 @@ pub(super) struct World {
     pub(super) is_typed: bool,
     scheduled: BTreeSet<usize>,
     saved: Option<(Vec<Field>, BTreeSet<usize>)>,
+    /// The action that failed in this step.
+    failed: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +76,7 @@ impl World {
             is_typed: false,
             scheduled: BTreeSet::new(),
             saved: None,
+            failed: None,
         }
     }
 
@@ -119,6 +122,31 @@ impl World {
 
     pub(super) fn act(&mut self, action: usize) {
         self.deeds.push(Deed::Action(action));
+    }
+
+    /// Carries out an action or fails, by chance, with the number of deeds before as the cause.
+    pub(super) fn try_act(&mut self, action: usize) -> Result<(), usize> {
+        let before = self.deeds.len();
+        if self.chance(action as u64 + 1000 * (1 + before as u64)) % 6 == 0 {
+            self.failed = Some(action);
+            return Err(before);
+        }
+        self.act(action);
+        Ok(())
+    }
+
+    /// The action that failed in this step, the number of deeds before it, and the actions that were carried out.
+    pub(super) fn failure(&self) -> Option<(usize, usize, Vec<usize>)> {
+        let done = self.deeds.iter().filter_map(|deed| match deed {
+            Deed::Action(action) => Some(*action),
+            _ => None,
+        });
+        Some((self.failed?, self.deeds.len(), done.collect()))
+    }
+
+    /// What a failed step leaves as it was.
+    pub(super) fn kept(&self) -> impl PartialEq + std::fmt::Debug + use<> {
+        (self.fields.clone(), self.scheduled.clone())
     }
 
     pub(super) fn assign(&mut self, field: usize, value: Datum) {
@@ -172,6 +200,7 @@ impl World {
         self.moment += 1;
         self.deeds.clear();
         self.assigned.clear();
+        self.failed = None;
     }
 }
 

@@ -96,6 +96,15 @@ pub(super) const BROKEN_BYTES: &[(&str, BreakBytes)] = &[
         let at = section(bytes, 15);
         bytes[at] = 5;
     }),
+    ("D09-action-kind", |bytes| {
+        let at = section(bytes, 8);
+        bytes[at + 4] = 7;
+    }),
+    ("D10-failing-action-with-more", |bytes| {
+        let at = section(bytes, 8);
+        bytes[at + 4] = 6;
+        bytes[at + 5] = 1;
+    }),
     ("D10-instruction-with-more", |bytes| {
         let at = section(bytes, 14);
         bytes[at + 11] = 1;

@@ -51,6 +51,12 @@ impl<H: Host> Interpreter<'_, H> {
                 self.host.action(action);
                 self.recorder.action(id);
             }
+            ActionKind::Fallible => {
+                if !self.host.try_action(action) {
+                    return Err(Failure::Action(action));
+                }
+                self.recorder.action(id);
+            }
             ActionKind::Raise(event) => {
                 self.recorder.action(id);
                 self.raise(*event);

@@ -11,6 +11,11 @@ pub(crate) trait Host {
     fn guard(&mut self, guard: Handle<HostGuard>) -> bool;
     /// Carries out an action.
     fn action(&mut self, action: Handle<Action>);
+    /// Carries out an action that can fail; false if it did.
+    fn try_action(&mut self, action: Handle<Action>) -> bool {
+        self.action(action);
+        true
+    }
     /// The value of a field now.
     fn field(&self, field: Handle<Field>) -> Datum;
     /// Changes a field.

@@ -38,6 +38,8 @@ pub(crate) enum Failure {
     NotAnEvent,
     /// An assignment had no value, and the machine has no `error.execution`.
     Execution(Handle<Action>),
+    /// The host could not carry out an action.
+    Action(Handle<Action>),
 }
 
 /// What became of a macrostep, and what was seen of it.

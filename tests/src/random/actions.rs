@@ -46,6 +46,9 @@ impl Builder {
                     otherwise: self.some_actions(40),
                 }
             }
+            _ if self.shape.fails > 0 && self.chance.percent(self.shape.fails) => {
+                ActionKind::Fallible
+            }
             _ => ActionKind::Host,
         }
     }

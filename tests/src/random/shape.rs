@@ -31,6 +31,8 @@ pub(crate) struct Shape {
     pub(crate) bounds: bool,
     /// How many of a hundred states have an `after`.
     pub(crate) timers: u64,
+    /// How many of a hundred actions of the host's can fail.
+    pub(crate) fails: u64,
 }
 
 impl Shape {
@@ -50,6 +52,7 @@ impl Shape {
             content: false,
             bounds: true,
             timers: 0,
+            fails: [0, 0, 60][Chance::new(seed ^ 0xfa11).below(3)],
         }
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use statemark_compiler::back;
 use statemark_compiler::valid::Valid;
+use statemark_compiler::{Options, back};
 
 use crate::args::TextFormat;
 use crate::failure::{CommandResult, ExitStatus, Failure};
@@ -36,6 +36,9 @@ pub(crate) struct BuildArgs {
         hide_possible_values = true
     )]
     emit: Vec<Emit>,
+    /// Let every action of the host fail, unless the spec says otherwise
+    #[arg(long)]
+    actions_fail: bool,
 }
 
 /// A form of output.
@@ -58,8 +61,10 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> CommandResult {
     let mut kinds = args.emit.clone();
     kinds.sort_unstable();
     kinds.dedup();
+    let mut options = Options::default();
+    options.actions_fail = args.actions_fail;
     for spec in &args.specs {
-        match load_spec(spec, TextFormat::Text, printer)? {
+        match load_spec(spec, &options, TextFormat::Text, printer)? {
             Some(checked) => {
                 for valid in &checked.machines {
                     outputs.add(&checked.name, valid, &kinds)?;

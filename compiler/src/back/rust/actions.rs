@@ -53,14 +53,32 @@ pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStrea
                 }
             }
             ActionKind::Assign(assigns) => assign(facts, action, assigns),
-            ActionKind::Host => {
-                let name = Ident::new(facts.names.action(action), Span::call_site());
-                let context = context_argument(facts);
-                quote!(self.host.#name(#context); #observed)
-            }
+            ActionKind::Host | ActionKind::Fallible => host_call(facts, action, &observed),
         }
     });
     quote!(#(#calls)*)
+}
+
+/// Calls the host.
+///
+/// Where an action can fail, the step lists what the host has done before it, and returns there: `fail` of the machine or of
+/// its `Acts` makes the error.
+fn host_call(facts: &Facts<'_>, action: Handle<Action>, observed: &TokenStream) -> TokenStream {
+    let name = Ident::new(facts.names.action(action), Span::call_site());
+    let context = context_argument(facts);
+    if !facts.fails {
+        return quote!(self.host.#name(#context); #observed);
+    }
+    let variant = facts.action(action);
+    let call = match facts.machine.actions.at(action).kind {
+        ActionKind::Fallible => quote! {
+            if let Err(cause) = self.host.#name(#context) {
+                return Err(self.fail(Action::#variant, cause));
+            }
+        },
+        _ => quote!(self.host.#name(#context);),
+    };
+    quote!(#call self.done.push(Action::#variant); #observed)
 }
 
 /// Assigns fields: all values are found first. Where one has none, the rest of the block is skipped.

@@ -102,6 +102,8 @@ pub(super) struct Facts<'m> {
     pub(super) walked: bool,
     /// True if any action assigns.
     pub(super) assigns: bool,
+    /// True if any action of the host's can fail.
+    pub(super) fails: bool,
     /// True if it has parallel states or history, so that it may be in several states at once.
     pub(super) has_regions: bool,
     /// The table of a machine with regions, from which its rows take what steps look up.
@@ -111,6 +113,10 @@ pub(super) struct Facts<'m> {
     /// For each leaf, in order: each event with a transition that it may take, in the order of selection.
     /// Empty where the machine is walked.
     arms: Vec<Vec<Reaction>>,
+    /// The variants of `Timer`.
+    timers: Vec<Ident>,
+    /// The variants of `Action`, by the number of the action.
+    actions: Vec<Ident>,
 }
 
 /// An event, or `None` for what needs none, and a transition that it may take.
@@ -189,10 +195,16 @@ impl<'m> Facts<'m> {
                 .actions
                 .iter()
                 .any(|(_, action)| is_assignment(action)),
+            fails: machine
+                .actions
+                .iter()
+                .any(|(_, action)| action.kind == ActionKind::Fallible),
             has_regions: has_regions(machine),
             table: None,
             places: None,
             arms: Vec::new(),
+            timers: distinct(machine.timers.iter().map(|(_, it)| it.name.as_str())),
+            actions: distinct(machine.actions.iter().map(|(_, it)| it.name.as_str())),
             data,
         };
         facts.starts_at_rest = facts.rests_after_start();
@@ -516,23 +528,37 @@ impl<'m> Facts<'m> {
     }
 
     /// Returns the identifier of a timer's variant.
-    pub(super) fn timer(&self, timer: Handle<Timer>) -> Ident {
-        let mut taken = BTreeSet::new();
-        let mut found = String::new();
-        for (handle, row) in self.machine.timers.iter() {
-            let (wanted, _) = upper_camel(&row.name);
-            let mut name = wanted.clone();
-            let mut count = 1;
-            while !taken.insert(name.clone()) {
-                count += 1;
-                name = format!("{wanted}{count}");
-            }
-            if handle == timer {
-                found = name;
-                break;
-            }
-        }
-        Ident::new(&found, Span::call_site())
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is one for each timer, and arenas never shrink"
+    )]
+    pub(super) fn timer(&self, timer: Handle<Timer>) -> &Ident {
+        &self.timers[timer.index()]
+    }
+
+    /// Returns the identifier of an action's variant.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is one for each action, and arenas never shrink"
+    )]
+    pub(super) fn action(&self, action: Handle<Action>) -> &Ident {
+        &self.actions[action.index()]
+    }
+
+    /// Returns the actions that the host carries out.
+    pub(super) fn host_actions(&self) -> impl Iterator<Item = (Handle<Action>, &'m Action)> {
+        let actions = self.machine.actions.iter();
+        actions.filter(|(_, action)| action.kind.is_host())
+    }
+
+    /// Returns true if an action of the initial configuration can fail, in a machine with one leaf.
+    pub(super) fn start_fails(&self) -> bool {
+        let fails =
+            |action: &Handle<Action>| self.machine.actions.at(*action).kind == ActionKind::Fallible;
+        let entries = self.start().into_iter();
+        entries
+            .flat_map(|entry| self.entry_actions(entry))
+            .any(fails)
     }
 
     /// Returns the fields of an event's data that are merged, each with its index and field in the context.
@@ -559,6 +585,22 @@ impl<'m> Facts<'m> {
         targets.dedup_by_key(|&mut (at, _)| at);
         targets
     }
+}
+
+/// Returns a variant for each name; a number is appended to one that is taken.
+fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Ident> {
+    let mut taken = BTreeSet::new();
+    let name = |name| {
+        let (wanted, _) = upper_camel(name);
+        let mut name = wanted.clone();
+        let mut count = 1;
+        while !taken.insert(name.clone()) {
+            count += 1;
+            name = format!("{wanted}{count}");
+        }
+        Ident::new(&name, Span::call_site())
+    };
+    names.map(name).collect()
 }
 
 fn has_regions(machine: &Machine) -> bool {

@@ -7,6 +7,57 @@ use super::facts::Facts;
 use super::tokens::doc;
 use super::types::context::has_initial;
 
+/// Returns the type of the errors of steps.
+pub(super) fn error_type(facts: &Facts<'_>) -> TokenStream {
+    if facts.fails {
+        quote!(StepFailure<H::Error>)
+    } else {
+        quote!(runtime::StepError)
+    }
+}
+
+/// Returns an error of the machine's own as that type.
+pub(super) fn own_error(facts: &Facts<'_>, error: &TokenStream) -> TokenStream {
+    if facts.fails {
+        quote!(runtime::StepFailure::Machine(#error))
+    } else {
+        error.clone()
+    }
+}
+
+/// Writes the list of what the host has done in a step: the field, its first value, and how a step begins it.
+pub(super) fn done_list(facts: &Facts<'_>) -> [Option<TokenStream>; 3] {
+    [
+        quote!(done: runtime::generated::Done<Action>,),
+        quote!(done: runtime::generated::Done::new(),),
+        quote!(self.done.clear();),
+    ]
+    .map(|part| facts.fails.then_some(part))
+}
+
+/// Writes the function by which a step that is written out fails.
+pub(super) fn fail(facts: &Facts<'_>) -> Option<TokenStream> {
+    facts.fails.then(|| {
+        quote! {
+            /// Returns the error of a step in which that action failed.
+            #[cold]
+            fn fail(&mut self, action: Action, cause: H::Error) -> StepFailure<H::Error> {
+                runtime::StepFailure::Action(self.done.fail(action, cause))
+            }
+        }
+    })
+}
+
+/// Writes a line of docs for the errors of steps; `reasons` are the machine's own, separated by commas.
+pub(super) fn errors_docs(facts: &Facts<'_>, reasons: &str, end: &str) -> TokenStream {
+    let fails = if facts.fails {
+        ", or an action fails"
+    } else {
+        ""
+    };
+    doc(&format!("{reasons}{fails}.{end}"))
+}
+
 /// Writes the parameter of functions that begin with a given context.
 pub(super) fn context_parameter(facts: &Facts<'_>) -> Option<TokenStream> {
     facts.data.is_some().then(|| quote!(context: Context,))
@@ -199,6 +250,7 @@ pub(super) fn send_with(facts: &Facts<'_>) -> Option<TokenStream> {
         "None of the data becomes part of the context."
     };
     let merging = doc(merging);
+    let error = error_type(facts);
     Some(quote! {
         /// Sends an event with its data: the machine reacts and comes to rest.
         ///
@@ -211,7 +263,7 @@ pub(super) fn send_with(facts: &Facts<'_>) -> Option<TokenStream> {
         pub fn send_with(
             &mut self,
             data: impl Into<EventData>,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, #error> {
             self.send_with_observed(data, &mut ())
         }
 
@@ -224,7 +276,7 @@ pub(super) fn send_with(facts: &Facts<'_>) -> Option<TokenStream> {
             &mut self,
             data: impl Into<EventData>,
             observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, #error> {
             let data = data.into();
             let event = data.event();
             #merge

@@ -44,6 +44,8 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     let kept = restore_docs(facts);
     let send_with = machine::send_with(facts);
     let undo = actions::undo(facts);
+    let [done, ..] = machine::done_list(facts);
+    let fail = machine::fail(facts);
     let received = received(facts);
     let needs = if facts.has_host {
         " The machine in one of its states, with its host."
@@ -58,6 +60,7 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
             #queue
             #context
             #received
+            #done
             host: H,
         }
 
@@ -73,6 +76,7 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
             }
 
             #guards
+            #fail
         }
 
         impl<H> Machine<H> {
@@ -124,7 +128,8 @@ fn received(facts: &Facts<'_>) -> TokenStream {
 fn restored(facts: &Facts<'_>) -> TokenStream {
     let queue = queue_value(facts);
     let context = context_value(facts);
-    quote!(Self { state, #queue #context host })
+    let [_, done, _] = machine::done_list(facts);
+    quote!(Self { state, #queue #context #done host })
 }
 
 fn context_value(facts: &Facts<'_>) -> Option<TokenStream> {
@@ -141,42 +146,70 @@ fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     let initial = facts.variant(initial);
     let enter = dispatch::enter_all(facts, &facts.start());
     let context = context_value(facts);
-    let value = quote!(Self { state: State::#initial, #queue #context host });
+    let [_, done, _] = machine::done_list(facts);
+    let error = machine::error_type(facts);
+    let fails = facts.start_fails();
+    let value = quote!(Self { state: State::#initial, #queue #context #done host });
     let begun = if facts.starts_silent() {
         quote! { #enter let mut machine = #value; }
+    } else if fails {
+        quote! { let mut machine = #value; machine.start(observer)?; }
     } else {
         quote! { let mut machine = #value; machine.start(observer); }
     };
     let (result, errors, body) = if !facts.starts_at_rest {
+        let failure = machine::errors_docs(
+            facts,
+            "The machine doesn't come to rest within the limit of microsteps",
+            "",
+        );
         let errors = quote! {
             ///
             /// # Errors
             ///
-            /// The machine doesn't come to rest within the limit of microsteps.
+            #failure
         };
         let come_to_rest = quote! {
             machine.come_to_rest(State::#initial, runtime::generated::Steps::new(), observer)?;
             Ok(machine)
         };
         (
-            quote!(Result<Self, runtime::StepError>),
+            quote!(Result<Self, #error>),
             Some(errors),
             quote!(#begun #come_to_rest),
+        )
+    } else if fails {
+        let errors = quote! {
+            ///
+            /// # Errors
+            ///
+            /// An action fails.
+        };
+        (
+            quote!(Result<Self, #error>),
+            Some(errors),
+            quote!(#begun Ok(machine)),
         )
     } else if facts.starts_silent() {
         (quote!(Self), None, quote!(#enter #value))
     } else {
         (quote!(Self), None, quote!(#begun machine))
     };
+    let (started, end) = if fails {
+        (Some(quote!(-> Result<(), #error>)), Some(quote!(Ok(()))))
+    } else {
+        (None, None)
+    };
     let start = (!facts.starts_silent()).then(|| {
         quote! {
             /// Enters the initial state.
-            fn start<O: runtime::Observer>(&mut self, observer: &mut O) {
+            fn start<O: runtime::Observer>(&mut self, observer: &mut O) #started {
                 #enter
+                #end
             }
         }
     });
-    let must_use = facts.starts_at_rest.then(|| quote!(#[must_use]));
+    let must_use = (facts.starts_at_rest && !fails).then(|| quote!(#[must_use]));
     let docs = quote!(#errors #must_use);
     let constructors = machine::constructors(facts, &docs, &result, &body);
     quote! {

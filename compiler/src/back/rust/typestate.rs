@@ -9,7 +9,7 @@ use super::docs;
 use super::facts::{Entry, Facts};
 use super::tokens::doc;
 use crate::arena::Handle;
-use crate::ir::{Action, Event, State, Transition};
+use crate::ir::{Action, ActionKind, Event, State, Transition};
 use crate::pass::names::snake;
 
 /// Methods that every machine has, so that no event may be called so.
@@ -57,6 +57,10 @@ pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
         .find(|(_, a)| a.kind.raised().is_some())
     {
         return Some(format!("action `{}` raises an event", action.name));
+    }
+    let mut actions = machine.actions.iter();
+    if let Some((_, action)) = actions.find(|(_, it)| it.kind == ActionKind::Fallible) {
+        return Some(format!("action `{}` can fail", action.name));
     }
     facts.is_large.then(|| "it has too many states".to_owned())
 }

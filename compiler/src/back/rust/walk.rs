@@ -68,6 +68,9 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
     let queue = facts
         .has_raised
         .then(|| quote!(queue: runtime::generated::Queue<runtime::EventId>,));
+    let [done, ..] = machine::done_list(facts);
+    // Steps that are written out by place fail there, the others in `Acts`.
+    let fail = facts.places.as_ref().and_then(|_| machine::fail(facts));
     let accessors = machine::accessors(facts);
     let snapshot = snapshot(facts);
     let [field, kind, _] = state_field(facts);
@@ -89,11 +92,13 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
             #queue
             #fields
             #sent
+            #done
             host: H,
         }
 
         impl<H #bound> Machine<H> {
             #steps
+            #fail
             #can
 
             /// Returns the events that the machine would take now, in the order of the spec.
@@ -129,9 +134,10 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
     });
     let [field, _, configuration] = state_field(facts);
     let position = find_position(facts);
+    let [_, done, _] = machine::done_list(facts);
     let value = quote! {
         #position
-        Ok(Self { #field, #queue #values host })
+        Ok(Self { #field, #queue #values #done host })
     };
     let kept = restore_docs(facts);
     let errors = quote! {
@@ -299,6 +305,7 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
         let sent = facts.receives().then(|| quote!(sent: sent.as_ref(),));
         quote!(context: &mut *context, #undo #sent)
     });
+    let error = machine::error_type(facts);
     let elapse = timers.then(|| {
         quote! {
             /// Reports that a timer has elapsed: the machine reacts and comes to rest.
@@ -306,7 +313,7 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
             /// # Errors
             ///
             /// See [`Machine::send`].
-            pub fn elapse(&mut self, timer: Timer) -> Result<runtime::Outcome, runtime::StepError> {
+            pub fn elapse(&mut self, timer: Timer) -> Result<runtime::Outcome, #error> {
                 self.elapse_observed(timer, &mut ())
             }
 
@@ -319,21 +326,18 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
                 &mut self,
                 timer: Timer,
                 observer: &mut O,
-            ) -> Result<runtime::Outcome, runtime::StepError> {
+            ) -> Result<runtime::Outcome, #error> {
                 self.step(timer.event(), observer)
             }
         }
     });
-    let failure = if facts.assigns {
-        doc(
-            "The machine has ended, or doesn't come to rest, or an assignment has no value. It is then as it was before \
-             the event.",
-        )
+    let reasons = if facts.assigns {
+        "The machine has ended, or doesn't come to rest, or an assignment has no value"
     } else {
-        doc(
-            "The machine has ended, or doesn't come to rest. It is then as it was before the event.",
-        )
+        "The machine has ended, or doesn't come to rest"
     };
+    let end = " It is then as it was before the event.";
+    let failure = machine::errors_docs(facts, reasons, end);
     let sends = if facts.is_plain {
         doc("Sends an event: the machine reacts and comes to rest.")
     } else {
@@ -344,6 +348,12 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
     let queue = facts.has_raised.then(|| quote!(queue,));
     let queue_passed = facts.has_raised.then(|| quote!(queue: &mut *queue,));
     let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
+    let [_, _, clear_done] = machine::done_list(facts);
+    let done = facts.fails.then(|| quote!(done,));
+    let done_passed = facts
+        .fails
+        .then(|| quote!(done: &mut *done, failed: &mut failed,));
+    let (failed, outcome) = (failed(facts), outcome(facts));
     let start = start(facts, begin.as_ref(), back.as_ref());
     let send_with = machine::send_with(facts);
     let step = match &facts.places {
@@ -372,7 +382,7 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
         ///
         #failure
         #inline
-        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, runtime::StepError> {
+        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, #error> {
             self.send_observed(event, &mut ())
         }
 
@@ -386,7 +396,7 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
             &mut self,
             event: Event,
             observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, #error> {
             #step
         }
 
@@ -398,18 +408,34 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
             &mut self,
             event: runtime::EventId,
             observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
-            let Self { #field, #queue #fields host } = self;
+        ) -> Result<runtime::Outcome, #error> {
+            #clear_done
+            let Self { #field, #queue #fields #done host } = self;
             #before
             #begin
-            let mut acts = Acts { host: &mut *host, #passed #queue_passed };
+            #failed
+            let mut acts = Acts { host: &mut *host, #passed #queue_passed #done_passed };
             let outcome = ROWS.send(configuration, event, &mut acts, observer);
             #after
             #queue_clear
             #rollback
             #clear
-            outcome
+            #outcome
         }
+    }
+}
+
+/// Writes the variable that keeps the action that failed.
+fn failed(facts: &Facts<'_>) -> Option<TokenStream> {
+    facts.fails.then(|| quote!(let mut failed = None;))
+}
+
+/// Writes the result of a step, with the action that failed if one did.
+fn outcome(facts: &Facts<'_>) -> TokenStream {
+    if facts.fails {
+        quote!(runtime::generated::explain(outcome, failed))
+    } else {
+        quote!(outcome)
     }
 }
 
@@ -468,9 +494,18 @@ fn start(
     let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
     let [field, _, _] = state_field(facts);
     let position = find_position(facts);
-    let machine = quote!(Self { #field, #queue #kept host });
+    let done = facts.fails.then(|| quote!(done,));
+    let done_new = facts
+        .fails
+        .then(|| quote!(let mut done = runtime::generated::Done::new();));
+    let done_passed = facts
+        .fails
+        .then(|| quote!(done: &mut done, failed: &mut failed,));
+    let failed = failed(facts);
+    let machine = quote!(Self { #field, #queue #kept #done host });
     let (configuration, machine) = if starts.can_fail {
-        (quote!(let configuration = outcome?;), quote!(Ok(#machine)))
+        let outcome = outcome(facts);
+        (quote!(let configuration = #outcome?;), quote!(Ok(#machine)))
     } else {
         let configuration = quote! {
             // INVARIANT: nothing that happens at the start can fail.
@@ -481,8 +516,10 @@ fn start(
     let body = quote! {
         #own
         #queue_new
+        #done_new
         #begin
-        let mut acts = Acts { host: &mut host, #passed #queue_passed };
+        #failed
+        let mut acts = Acts { host: &mut host, #passed #queue_passed #done_passed };
         let outcome = ROWS.start(&mut acts, observer);
         #rollback
         #configuration
@@ -504,7 +541,7 @@ struct Starts {
 
 impl Starts {
     fn new(facts: &Facts<'_>) -> Self {
-        let can_fail = !(facts.is_plain && facts.starts_at_rest);
+        let can_fail = !(facts.is_plain && facts.starts_at_rest) || facts.start_fails();
         if !can_fail {
             return Self {
                 can_fail,
@@ -512,12 +549,13 @@ impl Starts {
                 result: quote!(Self),
             };
         }
-        let failure = if facts.is_plain {
-            "The machine doesn't come to rest within the limit of microsteps."
+        let reasons = if facts.is_plain {
+            "The machine doesn't come to rest within the limit of microsteps"
         } else {
-            "The machine doesn't come to rest within the limit of microsteps, or an assignment has no value."
+            "The machine doesn't come to rest within the limit of microsteps, or an assignment has no value"
         };
-        let failure = doc(failure);
+        let failure = machine::errors_docs(facts, reasons, "");
+        let error = machine::error_type(facts);
         Self {
             can_fail,
             docs: quote! {
@@ -526,7 +564,7 @@ impl Starts {
                 ///
                 #failure
             },
-            result: quote!(Result<Self, runtime::StepError>),
+            result: quote!(Result<Self, #error>),
         }
     }
 }

@@ -21,7 +21,7 @@ impl Writer<'_> {
         let action = machine.actions.at(handle);
         let name_attribute = self.name_attribute(handle, action);
         match &action.kind {
-            ActionKind::Host => self.host(action, &name_attribute),
+            ActionKind::Host | ActionKind::Fallible => self.host(action, &name_attribute),
             ActionKind::Raise(event) => {
                 self.mentioned.insert(event.index());
                 let event = escaped(self.events.get(event.index()));
@@ -101,7 +101,11 @@ impl Writer<'_> {
     fn host(&mut self, action: &Action, name_attribute: &str) {
         let Some(log) = action.meta.get("log") else {
             let name = escaped(&action.name);
-            self.line(&format!("<statemark:action name=\"{name}\"/>"));
+            let fails = match action.kind {
+                ActionKind::Fallible => " fails=\"true\"",
+                _ => "",
+            };
+            self.line(&format!("<statemark:action name=\"{name}\"{fails}/>"));
             return;
         };
         let mut line = String::from("<log");

@@ -34,6 +34,8 @@ pub struct Definition {
     pub guards: Vec<Named<Guard>>,
     /// `actions`, in the order of the text.
     pub actions: Vec<Named<ActionDeclaration>>,
+    /// `actions_fail`: whether the host's actions can fail unless they say otherwise.
+    pub actions_fail: Option<bool>,
     /// `states`, in the order of the text.
     pub states: Vec<Named<State>>,
     /// `interrupts`, in the order of the text.
@@ -266,8 +268,13 @@ pub enum ActionDeclaration {
         /// The other keys, for hosts.
         meta: Map<String, Value>,
     },
-    /// `{effect: …}`, as written, for the host.
-    Host(Map<String, Value>),
+    /// `{effect: …}`, or an action that only says whether it can fail.
+    Host {
+        /// `fails`.
+        fails: Option<bool>,
+        /// The other keys as written, for hosts.
+        meta: Map<String, Value>,
+    },
 }
 
 /// One interrupt.

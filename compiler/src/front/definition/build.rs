@@ -58,6 +58,9 @@ pub(super) fn definition(place: Place<'_>, machine: &Object<'_>, diags: &mut Dia
                 .map_or(Guard::All(Vec::new()), |guard| guard.value)
         }),
         actions: build.map(fields, "actions", Build::action),
+        actions_fail: fields
+            .get("actions_fail")
+            .and_then(|value| json::value(value).as_bool()),
         states: build.map(fields, "states", Build::state),
         interrupts: build.map(fields, "interrupts", |build, value| build.interrupt(value)),
         on: build.map(fields, "on", |build, value| build.branches(value)),
@@ -186,16 +189,20 @@ impl Build<'_, '_> {
 
     fn action(&mut self, value: &Value<'_>) -> ActionDeclaration {
         let Value::Object(object) = value else {
-            return ActionDeclaration::Host(serde_json::Map::new());
+            return ActionDeclaration::Host {
+                fails: None,
+                meta: serde_json::Map::new(),
+            };
         };
-        let kinds = ["raise", "assign", "effect"];
+        // The last one may stand next to `effect`.
+        let kinds = ["raise", "assign", "effect", "fails"];
         let mut present = object
             .properties
             .iter()
             .filter(|property| kinds.contains(&property.name.as_str()));
         match present.next() {
             None => {
-                let needs = "`raise`, `assign` or `effect`";
+                let needs = "`raise`, `assign`, `effect` or `fails`";
                 self.diags.push(messages::missing_key(
                     self.place.span_of(value),
                     "an action",
@@ -203,10 +210,19 @@ impl Build<'_, '_> {
                 ));
             }
             Some(first) => {
-                for other in present.filter(|other| other.name.as_str() != first.name.as_str()) {
-                    let at = self.place.range(&other.name);
+                let mut present: Vec<_> = present.collect();
+                let mut first = first;
+                if first.name.as_str() == "fails"
+                    && let Some(next) = present.first_mut()
+                {
+                    std::mem::swap(&mut first, next);
+                }
+                for other in present {
                     let (name, first) = (other.name.as_str(), first.name.as_str());
-                    self.diags.push(messages::ignored_key(at, name, first));
+                    if name != first && (first, name) != ("effect", "fails") {
+                        let at = self.place.range(&other.name);
+                        self.diags.push(messages::ignored_key(at, name, first));
+                    }
                 }
                 if let ("raise", Some(event)) = (first.name.as_str(), self.spanned(&first.value)) {
                     return ActionDeclaration::Raise(event);
@@ -220,10 +236,14 @@ impl Build<'_, '_> {
         match json::get(object, "assign") {
             Some(Value::Object(fields)) => {
                 meta.remove("assign");
+                meta.remove("fails");
                 let fields = self.assigned(fields);
                 ActionDeclaration::Assign { fields, meta }
             }
-            _ => ActionDeclaration::Host(meta),
+            _ => ActionDeclaration::Host {
+                fails: meta.remove("fails").and_then(|fails| fails.as_bool()),
+                meta,
+            },
         }
     }
 

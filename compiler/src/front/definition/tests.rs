@@ -343,7 +343,7 @@ fn keys_get_in_each_others_way() {
           "D": {"target": "b", "input": {}},
           "E": {"guard": "ok"},
           "F": {"actions": "note"}
-        }}}, "actions": {"x": {}, "y": {"raise": "E", "assign": {"n": "n + 1"}}}, "interrupts": {"i": {"trigger": {}}}, "checks": {"c": {}}}"#,
+        }}}, "actions": {"x": {}, "y": {"raise": "E", "assign": {"n": "n + 1"}}, "z": {"fails": true, "raise": "E"}}, "interrupts": {"i": {"trigger": {}}}, "checks": {"c": {}}}"#,
         r#"
         1:37 SM711 `outcome` means nothing in a state that isn't final <"outcome">
         1:59 SM711 `history` means nothing in a state that isn't a history state <"history">
@@ -355,11 +355,12 @@ fn keys_get_in_each_others_way() {
         4:64 SM711 `on_fail` next to `fork` is ignored <"on_fail">
         4:80 SM711 `on_complete` next to `fork` is ignored <"on_complete">
         5:32 SM711 `input` without `invoke` is ignored <"input">
-        8:31 SM707 an action needs `raise`, `assign` or `effect` <{>
+        8:31 SM707 an action needs `raise`, `assign`, `effect` or `fails` <{>
         8:55 SM711 `assign` next to `raise` is ignored <"assign">
-        8:103 SM707 an interrupt needs `target` <{>
-        8:115 SM707 a trigger needs `file_pattern` <{>
-        8:137 SM707 a check needs `command` <{>
+        8:88 SM711 `fails` next to `raise` is ignored <"fails">
+        8:139 SM707 an interrupt needs `target` <{>
+        8:151 SM707 a trigger needs `file_pattern` <{>
+        8:173 SM707 a check needs `command` <{>
         "#,
     );
 }

@@ -205,7 +205,10 @@ pub enum ContentKind {
     /// `<if>`, with the content after its `<elseif>` and `<else>`.
     If(Vec<Branch>),
     /// `<statemark:action>`: what the host makes of its name.
-    Host,
+    Host {
+        /// `fails`: whether that can fail.
+        fails: Option<bool>,
+    },
     /// An element that fails whenever it is executed.
     Failure,
 }
@@ -286,7 +289,7 @@ impl ContentKind {
                 });
                 words.collect::<Vec<_>>().join(" ")
             }
-            Self::Host => "action".to_owned(),
+            Self::Host { fails } => format!("action {fails:?}"),
             Self::Failure => "failure".to_owned(),
         }
     }

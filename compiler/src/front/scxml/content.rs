@@ -82,10 +82,14 @@ fn content(
     let own = node.is_element() && space(node) == Space::Own;
     let name = node.tag_name().name();
     let kind = if own && name == "action" {
-        reader.expect_attributes(node, &["name"], &[]);
+        reader.expect_attributes(node, &["name", "fails"], &[]);
         nothing_inside(node, reader);
         reader.required(node, "name", Reader::attribute)?;
-        ContentKind::Host
+        let fails = reader.attribute(node, "fails");
+        let fails = fails.and_then(|text| reader.choice(&text, "fails", &["false", "true"]));
+        ContentKind::Host {
+            fails: fails.map(|chosen| chosen == 1),
+        }
     } else if own && name == "assign" {
         together(node, reader)
     } else if node.is_element() && space(node) == Space::Foreign {

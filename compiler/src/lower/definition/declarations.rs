@@ -1,11 +1,11 @@
 //! Declarations of events, guards and actions, once the draft knows which of them are used.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{ActionDeclaration, Definition, Named, State};
-use crate::ir::Event;
+use crate::ir::{Action, ActionKind, Event};
 use crate::lower::draft::{Draft, DraftTrigger, StateHandle};
 use crate::lower::event::intern_named_event;
 use crate::lower::expression;
@@ -65,7 +65,7 @@ pub(in crate::lower) fn add_declarations<'c>(
 fn compensating_action(action: &Named<ActionDeclaration>) -> Option<&str> {
     match &action.value {
         ActionDeclaration::Raise(_) => None,
-        ActionDeclaration::Assign { meta, .. } | ActionDeclaration::Host(meta) => {
+        ActionDeclaration::Assign { meta, .. } | ActionDeclaration::Host { meta, .. } => {
             meta.get("compensate")?.as_str()
         }
     }
@@ -82,16 +82,41 @@ fn declare_action<'c>(
     match &action.value {
         ActionDeclaration::Raise(event) => {
             let raised = intern_named_event(&event.value, event.span, draft, context.diags);
-            draft.actions.at_mut(handle).kind = crate::ir::ActionKind::Raise(raised);
+            draft.actions.at_mut(handle).kind = ActionKind::Raise(raised);
         }
         ActionDeclaration::Assign { fields, meta } => {
             let assigns = expression::assignments(fields, draft, context);
             let action = draft.actions.at_mut(handle);
-            action.kind = crate::ir::ActionKind::Assign(assigns);
+            action.kind = ActionKind::Assign(assigns);
             action.meta.clone_from(meta);
         }
-        ActionDeclaration::Host(meta) => {
+        ActionDeclaration::Host { meta, .. } => {
             draft.actions.at_mut(handle).meta.clone_from(meta);
+        }
+    }
+}
+
+/// Lets actions of the host fail: those that say so, and if `all` can, those that don't say otherwise.
+pub(in crate::lower) fn let_actions_fail(
+    definition: Option<&Definition>,
+    all: bool,
+    draft: &mut Draft,
+) {
+    let all = definition
+        .and_then(|definition| definition.actions_fail)
+        .unwrap_or(all);
+    let declared = definition.map_or(&[][..], |definition| &definition.actions);
+    let declared = declared.iter().filter_map(|action| {
+        let ActionDeclaration::Host { fails, .. } = action.value else {
+            return None;
+        };
+        Some((draft.action(&action.name.value)?, fails?))
+    });
+    let declared: BTreeMap<Handle<Action>, bool> = declared.collect();
+    for handle in draft.actions.handles() {
+        let action = draft.actions.at_mut(handle);
+        if action.kind == ActionKind::Host && declared.get(&handle).copied().unwrap_or(all) {
+            action.kind = ActionKind::Fallible;
         }
     }
 }

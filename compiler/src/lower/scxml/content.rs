@@ -213,8 +213,12 @@ impl Lowering<'_, '_> {
                 actions.extend(self.conditional(content.span, given, branches));
             }
             ContentKind::Failure => {}
-            ContentKind::Host => {
-                actions.push(self.action(content.span, given, ActionKind::Host, None));
+            ContentKind::Host { fails } => {
+                let kind = match fails.unwrap_or(self.actions_fail) {
+                    true => ActionKind::Fallible,
+                    false => ActionKind::Host,
+                };
+                actions.push(self.action(content.span, given, kind, None));
             }
         }
     }
@@ -315,7 +319,7 @@ pub(super) fn name_of(
     fields: &Arena<Field>,
 ) -> String {
     let name = match &action.kind {
-        ActionKind::Host => match action.meta.get("log") {
+        ActionKind::Host | ActionKind::Fallible => match action.meta.get("log") {
             Some(log) => {
                 let text = |key: &str| log.get(key).and_then(serde_json::Value::as_str);
                 let words = [Some("log"), text("label"), text("expr")];
@@ -337,7 +341,7 @@ pub(super) fn name_of(
         }
         ActionKind::If { .. } => "if".to_owned(),
     };
-    if action.kind == ActionKind::Host {
+    if action.kind.is_host() {
         return name;
     }
     to_nfc(&name.replace(['.', '-', ' '], "_")).into_owned()

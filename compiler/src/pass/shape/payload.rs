@@ -113,6 +113,7 @@ impl Reads<'_> {
                     self.actions(otherwise);
                 }
                 ActionKind::Host
+                | ActionKind::Fallible
                 | ActionKind::Raise(_)
                 | ActionKind::Schedule(..)
                 | ActionKind::Cancel(_) => {}

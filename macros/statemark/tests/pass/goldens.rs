@@ -12,6 +12,7 @@ pub mod goldens {
     include!("../../../../tests/rust/oddities.rs");
     include!("../../../../tests/rust/order.rs");
     include!("../../../../tests/rust/parcel.rs");
+    include!("../../../../tests/rust/payment.rs");
     include!("../../../../tests/rust/turnstile.rs");
 }
 

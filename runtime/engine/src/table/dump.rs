@@ -311,6 +311,7 @@ impl Names<'_> {
     fn action_kind(&self, kind: &ActionKind) -> String {
         match kind {
             ActionKind::Host => String::new(),
+            ActionKind::Fallible => "can fail".into(),
             ActionKind::Raise(event) => format!("raises {}", self.event(*event)),
             ActionKind::Assign(range) => {
                 let assigns = list(&self.0.assigns, range).iter();

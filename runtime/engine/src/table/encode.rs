@@ -225,6 +225,7 @@ fn action(row: &ActionRow, out: &mut Writer) -> Result<(), EncodeError> {
     let none = || 0..0;
     let (code, argument, ranges) = match &row.kind {
         ActionKind::Host => (0, 0, [none(), none(), none()]),
+        ActionKind::Fallible => (6, 0, [none(), none(), none()]),
         ActionKind::Raise(event) => (1, event.raw(), [none(), none(), none()]),
         ActionKind::Assign(list) => (2, 0, [list.clone(), none(), none()]),
         ActionKind::Schedule(timer, delay) => (3, timer.raw(), [halves(*delay), none(), none()]),

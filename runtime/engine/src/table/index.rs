@@ -54,6 +54,8 @@ pub(crate) struct Index {
     /// True if an action may change the host's fields or timers.
     /// The host then learns where a macrostep begins and fails.
     pub(crate) changes_host: bool,
+    /// True if an action of the host's can fail, so that steps list those before it.
+    pub(crate) can_fail: bool,
     /// The event that is raised where an assignment has no value.
     pub(crate) execution: Option<EventId>,
 }
@@ -99,6 +101,8 @@ impl Index {
                 ActionKind::Assign(_) | ActionKind::Schedule(..) | ActionKind::Cancel(_)
             )
         });
+        let mut actions = sections.actions.iter();
+        index.can_fail = actions.any(|row| row.kind == ActionKind::Fallible);
         index.execution = execution(sections);
         index.dense = Dense::new(sections, &index);
         index

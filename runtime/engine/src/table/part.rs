@@ -30,7 +30,8 @@ pub enum Part {
 }
 
 /// The keys of the behavior.
-const BEHAVIOR: [&str; 36] = [
+const BEHAVIOR: [&str; 38] = [
+    "actions_fail",
     "after",
     "all",
     "always",
@@ -44,6 +45,7 @@ const BEHAVIOR: [&str; 36] = [
     "entry",
     "events",
     "exit",
+    "fails",
     "field",
     "fork",
     "guard",

@@ -188,6 +188,8 @@ pub struct ActionRow {
 pub enum ActionKind {
     /// An action that the host carries out.
     Host,
+    /// An action that the host carries out or fails to, which fails the step.
+    Fallible,
     /// Raises an event from inside.
     Raise(EventId),
     /// Assigns fields: all programs run first, then all fields change. A range of `assigns`.
@@ -209,6 +211,12 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
+    /// Reports whether the host carries it out, by its name.
+    #[must_use]
+    pub const fn is_host(&self) -> bool {
+        matches!(self, Self::Host | Self::Fallible)
+    }
+
     /// Returns the event that it raises at once.
     #[must_use]
     pub const fn raised(&self) -> Option<EventId> {

@@ -3,8 +3,8 @@
 //! `tests/` and `tests/fuzz/` include this file, too; `rt` is the runtime, by whatever name it goes there.
 
 use super::rt::{
-    ActionId, Configuration, EventId, FieldId, GuardId, Host, Machine, Recorder, Sections, TimerId,
-    Value, decode, dump, encode, verify,
+    ActionId, Cause, Configuration, EventId, FieldId, GuardId, Host, Machine, Recorder, Sections,
+    TimerId, Value, decode, dump, encode, verify,
 };
 use std::vec::Vec;
 
@@ -47,6 +47,16 @@ impl Host for Fickle {
 
     fn action(&mut self, action: ActionId) {
         self.turn(0x1_0000 | u32::from(action.raw()));
+    }
+
+    fn try_action(&mut self, action: ActionId) -> Result<(), Cause> {
+        if self
+            .turn(0x5_0000 | u32::from(action.raw()))
+            .is_multiple_of(4)
+        {
+            return Err("chance".into());
+        }
+        Ok(())
     }
 
     fn assign(&mut self, field: FieldId, value: Value<'_>) {

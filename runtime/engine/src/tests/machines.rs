@@ -116,6 +116,7 @@ impl Maker<'_, '_> {
             };
             let kind = match self.entropy.below(16) {
                 _ if self.is_calm => ActionKind::Host,
+                3 => ActionKind::Fallible,
                 4..8 => ActionKind::Raise(self.event()),
                 8 | 9 => self.assignment(),
                 10 if timers > 0 => ActionKind::Cancel(timer(self)),

@@ -9,7 +9,7 @@
 //!
 //! `to=a|b` leads to several states. `schedule.x` has the timer `x` send the event `after.x`, `cancel.x` forgets it.
 //! An action `raise.x` raises the event `x`; events `done.…` are internal, and a state has its own if any row names it.
-//! A guard is a name, `!name`, or `field>3` (also `field?` for *exists*).
+//! An action `try.…` can fail. A guard is a name, `!name`, or `field>3` (also `field?` for *exists*).
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -205,6 +205,9 @@ impl Reader {
         }
         if let Some(timer) = name.strip_prefix("schedule.") {
             return ActionKind::Schedule(self.timer(timer), 100);
+        }
+        if name.starts_with("try.") {
+            return ActionKind::Fallible;
         }
         match name.strip_prefix("cancel.") {
             Some(timer) => ActionKind::Cancel(self.timer(timer)),

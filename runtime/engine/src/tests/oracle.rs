@@ -432,6 +432,10 @@ impl<'s, H: Host> Oracle<'s, H> {
     fn action(&mut self, action: ActionId) -> Result<Result<(), Skipped>, StepError> {
         match self.sections.actions[action.index()].kind.clone() {
             ActionKind::Host => self.host.action(action),
+            ActionKind::Fallible => {
+                let carried_out = self.host.try_action(action);
+                carried_out.map_err(|_| StepError::ActionFailed(action))?;
+            }
             ActionKind::Raise(event) => {
                 self.recorder.action(action);
                 self.raise(event);

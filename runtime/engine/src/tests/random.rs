@@ -137,7 +137,9 @@ proptest! {
         } else {
             let stuck = matches!(
                 found.0.as_slice(),
-                [Err(StepError::StepLimit { .. } | StepError::NoValue(_))]
+                [Err(StepError::StepLimit { .. }
+                    | StepError::NoValue(_)
+                    | StepError::ActionFailed(_))]
             );
             prop_assert!(stuck);
         }

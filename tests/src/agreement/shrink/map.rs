@@ -81,6 +81,7 @@ impl Map {
     pub(super) fn action(&self, kind: &ActionKind) -> Option<ActionKind> {
         Some(match kind {
             ActionKind::Host => ActionKind::Host,
+            ActionKind::Fallible => ActionKind::Fallible,
             ActionKind::Raise(event) => ActionKind::Raise(moved(&self.events, *event)?),
             ActionKind::Assign(assigns) => {
                 let assign = |assign: &Assign| {

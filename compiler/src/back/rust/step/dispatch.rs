@@ -11,6 +11,7 @@ use crate::arena::Handle;
 use crate::back::rust::actions::{calls, done};
 use crate::back::rust::expr::Guards;
 use crate::back::rust::facts::{Entry, Facts, Reaction, Route};
+use crate::back::rust::machine::{done_list, error_type, errors_docs, own_error};
 use crate::back::rust::tokens::{number, otherwise};
 use crate::ir::{Event, State, Transition};
 
@@ -35,19 +36,25 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>, guards: &Guards<'_>) -> To
         send_and_run_on(facts)
     } else {
         let step = dispatch(facts, guards, Answer::Outcome);
-        let (event, observer) = parameters(facts);
-        sender(&quote! { #step }, &event, &observer)
+        let [_, _, clear] = done_list(facts);
+        sender(facts, &quote! { #clear #step })
     };
     let take = facts.runs_on().then(|| take(facts, guards));
     let shared = shared(facts);
+    let error = error_type(facts);
+    let failure = errors_docs(
+        facts,
+        "The machine has ended, or doesn't come to rest",
+        " It is then as it was before the event.",
+    );
     quote! {
         /// Sends an event: the machine reacts and comes to rest.
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest. It is then as it was before the event.
+        #failure
         #[inline]
-        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, runtime::StepError> {
+        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, #error> {
             self.send_observed(event, &mut ())
         }
 
@@ -69,7 +76,9 @@ fn parameters(facts: &Facts<'_>) -> (Ident, Ident) {
     }
 }
 
-fn sender(body: &TokenStream, event: &Ident, observer: &Ident) -> TokenStream {
+fn sender(facts: &Facts<'_>, body: &TokenStream) -> TokenStream {
+    let (event, observer) = parameters(facts);
+    let error = error_type(facts);
     quote! {
         /// Like [`Machine::send`], with an observer.
         ///
@@ -81,7 +90,7 @@ fn sender(body: &TokenStream, event: &Ident, observer: &Ident) -> TokenStream {
             &mut self,
             #event: Event,
             #observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, #error> {
             #body
         }
     }
@@ -89,10 +98,11 @@ fn sender(body: &TokenStream, event: &Ident, observer: &Ident) -> TokenStream {
 
 /// Writes a step that may take several transitions.
 fn send_and_run_on(facts: &Facts<'_>) -> TokenStream {
+    let over = own_error(facts, &quote!(runtime::StepError::Ended));
     let ended = facts.can_end().then(|| {
         quote! {
             if self.state.is_end() {
-                return Err(runtime::StepError::Ended);
+                return Err(#over);
             }
         }
     });
@@ -101,18 +111,56 @@ fn send_and_run_on(facts: &Facts<'_>) -> TokenStream {
     } else {
         quote!(event)
     };
+    let unless_taken = unless(
+        facts,
+        &taken(facts, &quote!(self.take(#trigger, &mut steps, observer))),
+    );
+    let [_, _, done] = done_list(facts);
     let rest = quote! {
         let before = self.state;
+        #done
         let mut steps = runtime::generated::Steps::new();
-        if !self.take(#trigger, &mut steps, observer) {
+        #unless_taken {
             return Ok(runtime::Outcome::Ignored);
         }
         self.come_to_rest(before, steps, observer)
     };
-    let (event, observer) = parameters(facts);
-    let send = sender(&quote!(#ended #rest), &event, &observer);
+    let send = sender(facts, &quote!(#ended #rest));
     let come_to_rest = write_come_to_rest(facts);
     quote!(#send #come_to_rest)
+}
+
+/// Writes how a step is given up: what was raised is dropped, and the state is the one before.
+fn give_up(facts: &Facts<'_>, error: &TokenStream) -> TokenStream {
+    let clear = facts.has_raised.then(|| quote!(self.queue.clear();));
+    quote! {
+        #clear
+        self.state = before;
+        return Err(#error);
+    }
+}
+
+/// Writes whether a call of `take` or `eventless` took a transition; if an action fails in it, the step is given up.
+fn taken(facts: &Facts<'_>, call: &TokenStream) -> TokenStream {
+    if !facts.fails {
+        return call.clone();
+    }
+    let give_up = give_up(facts, &quote!(failure));
+    quote! {
+        match #call {
+            Ok(taken) => taken,
+            Err(failure) => { #give_up }
+        }
+    }
+}
+
+/// Writes the condition that nothing was taken.
+fn unless(facts: &Facts<'_>, taken: &TokenStream) -> TokenStream {
+    if facts.fails {
+        quote!(let taken = #taken; if !taken)
+    } else {
+        quote!(if !#taken)
+    }
 }
 
 /// Writes `come_to_rest`, which runs the machine on until nothing is left.
@@ -128,11 +176,13 @@ fn write_come_to_rest(facts: &Facts<'_>) -> TokenStream {
             }
         }
     });
-    let give_up = quote! {
-        #clear
-        self.state = before;
-        return Err(fault);
-    };
+    let give_up = give_up(facts, &own_error(facts, &quote!(fault)));
+    let error = error_type(facts);
+    let unless_eventless = unless(
+        facts,
+        &taken(facts, &quote!(self.eventless(&mut steps, observer))),
+    );
+    let take = taken(facts, &quote!(self.take(event, &mut steps, observer)));
     // Asked before the next selection, as the table engine does, so that both fail at the same event.
     let bounded = facts.has_raised.then(|| {
         quote! {
@@ -143,15 +193,15 @@ fn write_come_to_rest(facts: &Facts<'_>) -> TokenStream {
     });
     let next = match (facts.has_eventless, facts.has_raised) {
         (true, true) => quote! {
-            if !self.eventless(&mut steps, observer) {
+            #unless_eventless {
                 let Some(event) = self.queue.pop() else {
                     return Ok(runtime::Outcome::Taken);
                 };
-                self.take(event, &mut steps, observer);
+                #take;
             }
         },
         (true, false) => quote! {
-            if !self.eventless(&mut steps, observer) {
+            #unless_eventless {
                 return Ok(runtime::Outcome::Taken);
             }
         },
@@ -159,7 +209,7 @@ fn write_come_to_rest(facts: &Facts<'_>) -> TokenStream {
             let Some(event) = self.queue.pop() else {
                 return Ok(runtime::Outcome::Taken);
             };
-            self.take(event, &mut steps, observer);
+            #take;
         },
     };
     quote! {
@@ -169,7 +219,7 @@ fn write_come_to_rest(facts: &Facts<'_>) -> TokenStream {
             before: State,
             mut steps: runtime::generated::Steps,
             observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, #error> {
             loop {
                 #ended
                 #bounded
@@ -185,6 +235,8 @@ fn write_come_to_rest(facts: &Facts<'_>) -> TokenStream {
 /// Writes `take` and `eventless`.
 fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
     let trigger = facts.trigger_type();
+    let answer = taken_type(facts);
+    let ignored = ignored(facts, Answer::Taken);
     let taken = dispatch(facts, guards, Answer::Taken);
     let reacts = facts
         .arms()
@@ -223,7 +275,7 @@ fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
             }
         });
         let rest = rest.map(|(leaf, _)| facts.variant(leaf));
-        let other = otherwise(rest, &quote!(State), &quote!(false));
+        let other = otherwise(rest, &quote!(State), &ignored);
         let [_, steps, observer] = names(!arms.is_empty());
         quote! {
             /// Takes the first eventless transition that is enabled, if any.
@@ -232,7 +284,7 @@ fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
                 &mut self,
                 #steps: &mut runtime::generated::Steps,
                 #observer: &mut O,
-            ) -> bool {
+            ) -> #answer {
                 match self.state {
                     #(#arms)*
                     #other
@@ -248,7 +300,7 @@ fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
             #event: #trigger,
             #steps: &mut runtime::generated::Steps,
             #observer: &mut O,
-        ) -> bool {
+        ) -> #answer {
             #taken
         }
 
@@ -259,7 +311,8 @@ fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
 /// Writes the `match` over states and events.
 fn dispatch(facts: &Facts<'_>, guards: &Guards<'_>, answer: Answer) -> TokenStream {
     let trigger = facts.trigger_type();
-    let ignored = ignored(answer);
+    let ignored = ignored(facts, answer);
+    let over = own_error(facts, &quote!(runtime::StepError::Ended));
     let mut states = Vec::new();
     let (mut dull, mut ends) = (Vec::new(), Vec::new());
     for (leaf, list) in facts.arms() {
@@ -305,8 +358,7 @@ fn dispatch(facts: &Facts<'_>, guards: &Guards<'_>, answer: Answer) -> TokenStre
         return ignored;
     }
     let dull = (!dull.is_empty()).then(|| quote!(#(State::#dull)|* => #ignored,));
-    let ends =
-        (!ends.is_empty()).then(|| quote!(#(State::#ends)|* => Err(runtime::StepError::Ended),));
+    let ends = (!ends.is_empty()).then(|| quote!(#(State::#ends)|* => Err(#over),));
     quote! {
         match self.state {
             #(#states)*
@@ -327,10 +379,28 @@ fn reactions(list: &[Reaction]) -> Vec<Handle<Event>> {
     events
 }
 
-fn ignored(answer: Answer) -> TokenStream {
+/// Returns the type of the answer of `take` and `eventless`.
+fn taken_type(facts: &Facts<'_>) -> TokenStream {
+    let error = error_type(facts);
+    if facts.fails {
+        quote!(Result<bool, #error>)
+    } else {
+        quote!(bool)
+    }
+}
+
+fn taken_value(facts: &Facts<'_>, taken: bool) -> TokenStream {
+    if facts.fails {
+        quote!(Ok(#taken))
+    } else {
+        quote!(#taken)
+    }
+}
+
+fn ignored(facts: &Facts<'_>, answer: Answer) -> TokenStream {
     match answer {
         Answer::Outcome => quote!(Ok(runtime::Outcome::Ignored)),
-        Answer::Taken => quote!(false),
+        Answer::Taken => taken_value(facts, false),
     }
 }
 
@@ -356,7 +426,7 @@ fn contenders(
             }
         }
     }
-    let ignored = ignored(answer);
+    let ignored = ignored(facts, answer);
     code.extend(quote! { { #ignored } });
     code
 }
@@ -383,12 +453,13 @@ fn body(
     let inside = inside.into_iter().map(|state| exit(facts, state));
     let rest = if is_shared(facts, transition) {
         let name = shared_name(transition);
-        quote!(self.#name(observer);)
+        let failed = facts.fails.then(|| quote!(?));
+        quote!(self.#name(observer)#failed;)
     } else {
         rest(facts, transition, &route)
     };
     let end = match answer {
-        Answer::Taken => quote!(true),
+        Answer::Taken => taken_value(facts, true),
         Answer::Outcome if route.leaf.is_some_and(|leaf| facts.is_end(leaf)) => {
             quote!(Ok(runtime::Outcome::Ended))
         }
@@ -401,9 +472,10 @@ fn body(
 fn begin(facts: &Facts<'_>, transition: Handle<Transition>) -> TokenStream {
     let id = number(transition.index());
     if facts.runs_on() {
+        let taken = taken_value(facts, true);
         quote! {
             if steps.begin(#id, observer) {
-                return true;
+                return #taken;
             }
         }
     } else {
@@ -453,9 +525,16 @@ fn shared(facts: &Facts<'_>) -> TokenStream {
         if used && is_shared(facts, transition) {
             let name = shared_name(transition);
             let rest = rest(facts, transition, &facts.route(transition));
+            let error = error_type(facts);
+            let (result, end) = if facts.fails {
+                (Some(quote!(-> Result<(), #error>)), Some(quote!(Ok(()))))
+            } else {
+                (None, None)
+            };
             functions.extend(quote! {
-                fn #name<O: runtime::Observer>(&mut self, observer: &mut O) {
+                fn #name<O: runtime::Observer>(&mut self, observer: &mut O) #result {
                     #rest
+                    #end
                 }
             });
         }

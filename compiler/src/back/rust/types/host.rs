@@ -24,18 +24,32 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             fn #name(&self #context) -> bool;
         }
     });
-    let actions = machine
-        .actions
-        .iter()
-        .filter(|(_, action)| action.kind == ActionKind::Host)
-        .map(|(handle, action)| {
-            let name = Ident::new(facts.names.action(handle), Span::call_site());
-            let docs = doc(&action_docs(facts, handle, action));
-            quote! {
-                #docs
-                fn #name(&mut self #context);
-            }
-        });
+    let error = facts.fails.then(|| {
+        quote! {
+            /// The reason why an action could not be carried out.
+            type Error;
+        }
+    });
+    let actions = facts.host_actions().map(|(handle, action)| {
+        let name = Ident::new(facts.names.action(handle), Span::call_site());
+        let docs = doc(&action_docs(facts, handle, action));
+        let (errors, result) = if action.kind == ActionKind::Fallible {
+            let errors = quote! {
+                ///
+                /// # Errors
+                ///
+                /// It could not be carried out. The step then fails.
+            };
+            (Some(errors), Some(quote!(-> Result<(), Self::Error>)))
+        } else {
+            (None, None)
+        };
+        quote! {
+            #docs
+            #errors
+            fn #name(&mut self #context) #result;
+        }
+    });
     let field = facts.has_fields.then(|| {
         let paths: Vec<_> = machine
             .fields
@@ -100,11 +114,15 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             fn rollback(&mut self) {}
         }
     });
+    let failure = facts.fails.then(|| write_actions(facts));
     Some(quote! {
+        #failure
+
         /// The host of the machine: answers guards and carries out actions.
         ///
         /// A guard has no effects; it may be asked any number of times.
         pub trait Host {
+            #error
             #(#guards)*
             #(#actions)*
             #timers
@@ -113,6 +131,56 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             #field
         }
     })
+}
+
+/// Writes `Action` and `StepFailure`, for a machine whose actions can fail.
+fn write_actions(facts: &Facts<'_>) -> TokenStream {
+    let names: Vec<_> = facts
+        .host_actions()
+        .map(|(handle, _)| facts.action(handle))
+        .collect();
+    let actions = || facts.host_actions().map(|(_, action)| action);
+    let texts: Vec<_> = actions().map(|action| action.name.as_str()).collect();
+    let ids = facts.host_actions();
+    let ids = ids.map(|(handle, _)| number(handle.index()));
+    let docs = actions().map(|action| doc(&format!("The action `{}`.", action.name)));
+    quote! {
+        /// An action that the host carries out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Action {
+            #(#docs #names,)*
+        }
+
+        impl Action {
+            /// Every action, in the order of the spec.
+            pub const ALL: &'static [Self] = &[#(Self::#names),*];
+
+            /// Returns its name in the spec.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    #(Self::#names => #texts,)*
+                }
+            }
+
+            /// Returns its id in the machine's table.
+            #[must_use]
+            pub const fn id(self) -> runtime::ActionId {
+                runtime::ActionId::new(match self {
+                    #(Self::#names => #ids,)*
+                })
+            }
+        }
+
+        impl ::core::fmt::Display for Action {
+            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                out.write_str(self.name())
+            }
+        }
+
+        /// A step that was not taken: the machine's own reason, or the action that failed, with those done before it.
+        pub type StepFailure<E> = runtime::StepFailure<Action, E>;
+    }
 }
 
 fn guard_docs(name: &str, text: &str) -> String {

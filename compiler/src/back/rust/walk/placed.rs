@@ -11,6 +11,7 @@ use crate::arena::Handle;
 use crate::back::rust::actions;
 use crate::back::rust::expr::read::ask_host;
 use crate::back::rust::facts::Facts;
+use crate::back::rust::machine::{done_list, own_error};
 use crate::back::rust::places::{Arrival, Places, Step, Then};
 use crate::back::rust::tokens::number;
 use crate::ir::{Action, ActionKind, Event};
@@ -52,12 +53,14 @@ pub(super) fn rows(places: &Places) -> TokenStream {
 pub(super) fn step(facts: &Facts<'_>, places: &Places) -> TokenStream {
     let arms = arms(facts, places, |step| Some(body(facts, step)));
     let walk = quote!(return self.step(event.id(), observer));
+    let over = own_error(facts, &quote!(runtime::StepError::Ended));
+    let [_, _, clear] = done_list(facts);
     let rest = rest(
         facts,
         places,
         &walk,
         [
-            &quote!(return Err(runtime::StepError::Ended)),
+            &quote!(return Err(#over)),
             &quote!(return Ok(runtime::Outcome::Ignored)),
         ],
     );
@@ -65,12 +68,17 @@ pub(super) fn step(facts: &Facts<'_>, places: &Places) -> TokenStream {
     let mut kinds = BTreeSet::new();
     let steps = places.steps.values().flatten();
     steps.for_each(|step| collect_kinds(facts, step, &mut kinds));
+    let kinds = kinds.iter().map(|kind| match notice_name(facts, kind) {
+        name if name == *kind => quote!(#kind),
+        name => quote!(#kind as #name),
+    });
     let used = quote! {
         use runtime::generated::Notice::{#(#kinds),*};
         use runtime::generated::notify;
     };
     quote! {
         #used
+        #clear
         match (self.position.place_number(), event) {
             #arms
             #rest
@@ -219,6 +227,7 @@ fn deeds(facts: &Facts<'_>, deeds: &[Notice]) -> TokenStream {
             None => {
                 let notices = part.iter().map(|notice| {
                     let (kind, id) = parts_of(*notice);
+                    let kind = notice_name(facts, &kind);
                     let id = id.map(|id| number(id.into()));
                     let id = id.map(|id| quote!((#id)));
                     quote!(#kind #id)
@@ -253,6 +262,14 @@ fn parts_of(notice: Notice) -> (Ident, Option<u16>) {
         Notice::Raised(id) => ("Raised", Some(id)),
     };
     (format_ident!("{kind}"), id)
+}
+
+/// Returns the name under which a kind of notices is used; `Action` may be the module's own.
+fn notice_name(facts: &Facts<'_>, kind: &Ident) -> Ident {
+    if facts.fails && kind == "Action" {
+        return format_ident!("Acted");
+    }
+    kind.clone()
 }
 
 /// Collects the names of all notices of a step.

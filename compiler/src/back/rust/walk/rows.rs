@@ -168,14 +168,36 @@ pub(in crate::back::rust) fn write_acts(facts: &Facts<'_>) -> TokenStream {
     } else {
         (quote!(), quote!(None), quote!(None))
     };
+    let kept_bound = facts.fails.then(|| quote!(: Host));
+    let done_fields = facts.fails.then(|| {
+        quote! {
+            done: &'h mut runtime::generated::Done<Action>,
+            failed: &'h mut Option<runtime::ActionError<Action, H::Error>>,
+        }
+    });
+    let fail = facts.fails.then(|| {
+        quote! {
+            impl<H: Host> Acts<'_, H> {
+                /// Keeps the action that failed, and returns the error of its step.
+                #[cold]
+                fn fail(&mut self, action: Action, cause: H::Error) -> runtime::StepError {
+                    *self.failed = Some(self.done.fail(action, cause));
+                    runtime::StepError::ActionFailed(action.id())
+                }
+            }
+        }
+    });
     quote! {
         /// Answers guards and carries out actions.
-        struct Acts<'h, H> {
+        struct Acts<'h, H #kept_bound> {
             host: &'h mut H,
             #fields
             #sent_field
             #queue
+            #done_fields
         }
+
+        #fail
 
         impl<H #bound> runtime::generated::Content for Acts<'_, H> {
             fn holds<O: runtime::Observer>(

@@ -15,10 +15,11 @@ fn summary(definition: &Definition) -> String {
         |it: &Option<Spanned<String>>| it.as_ref().map_or("-".to_owned(), |it| it.value.clone());
     writeln!(
         out,
-        "machine {} {} context {:?}",
+        "machine {} {} context {:?} actions_fail={:?}",
         text(&definition.id),
         initial_words(definition.initial.as_ref()),
-        definition.context.as_ref().map(|it| it.value.to_string())
+        definition.context.as_ref().map(|it| it.value.to_string()),
+        definition.actions_fail
     )
     .unwrap();
     for event in &definition.events {
@@ -57,11 +58,11 @@ fn summary(definition: &Definition) -> String {
                     serde_json::Value::Object(meta.clone())
                 )
             }
-            ActionDeclaration::Host(map) => writeln!(
+            ActionDeclaration::Host { fails, meta } => writeln!(
                 out,
-                "action {} {}",
+                "action {} fails={fails:?} {}",
                 action.name.value,
-                serde_json::Value::Object(map.clone())
+                serde_json::Value::Object(meta.clone())
             ),
         }
         .unwrap();
@@ -251,7 +252,7 @@ fn every_key_arrives() {
       "guards": {"few": {"field": "steps", "op": "lte", "value": 3}, "set": {"field": "a", "op": "exists"},
                  "one": {"field": "s", "op": "in", "value": ["a", "b"]}, "text": "steps < 3",
                  "deep": {"all": ["few", {"not": {"any": ["set", "text"]}}]}},
-      "actions": {"count": {"assign": {"steps": "steps + 1"}}, "again": {"raise": "ready"}, "mail": {"effect": {"to": "x"}, "idempotent": true}},
+      "actions": {"count": {"assign": {"steps": "steps + 1"}}, "again": {"raise": "ready"}, "mail": {"effect": {"to": "x"}, "idempotent": true, "fails": true}, "ring": {"fails": false}}, "actions_fail": true,
       "states": {
         "plan": {"entry": ["a", {"type": "b"}], "exit": "c", "allowed_tools": [], "deny_env": ["KEY"], "max_iterations": 3,
           "on": {"ready": "work", "skip": [{"target": "end", "guard": "few", "guards": ["one", "steps > 1"]}, "work"],
@@ -272,7 +273,7 @@ fn every_key_arrives() {
     let codes: Vec<_> = list.iter().map(|it| it.code.id()).collect();
     assert_eq!(codes, ["SM706", "SM706", "SM706"]);
     let expected = r#"
-machine release plan context Some("{\"big\":18446744073709551615,\"half\":0.5,\"low\":-9223372036854775808,\"steps\":0}")
+machine release plan context Some("{\"big\":18446744073709551615,\"half\":0.5,\"low\":-9223372036854775808,\"steps\":0}") actions_fail=Some(true)
 event ready Ready
 guard few steps lte 3
 guard set a exists 
@@ -281,7 +282,8 @@ guard text `steps < 3`
 guard deep all(`few`, not(any(`set`, `text`)))
 action count assigns steps="steps + 1" {}
 action again raises ready
-action mail {"effect":{"to":"x"},"idempotent":true}
+action mail fails=Some(true) {"effect":{"to":"x"},"idempotent":true}
+action ring fails=Some(false) {}
 state plan None at - deep=false entry=a+b exit=c outcome=None meta={"allowed_tools":[],"blocked_env":["KEY"],"max_iterations":3}
   on ready work
   on skip end if few if one if [`steps > 1`] | work

@@ -87,7 +87,8 @@ pub(super) fn action(from: &mut Reader<'_>) -> Result<ActionRow, DecodeError> {
             then: second,
             otherwise: third,
         },
-        0..=5 => return Err(from.not_zero()),
+        6 if bare && argument == 0 => ActionKind::Fallible,
+        0..=6 => return Err(from.not_zero()),
         found => return Err(from.code("kind", found, 27)),
     };
     Ok(ActionRow {

@@ -131,7 +131,10 @@ pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
             ActionKind::Schedule(timer, _) | ActionKind::Cancel(timer) => {
                 id_within("timer", Some(timer.raw()), timers, place)?;
             }
-            ActionKind::Host | ActionKind::Assign(_) | ActionKind::If { .. } => {}
+            ActionKind::Host
+            | ActionKind::Fallible
+            | ActionKind::Assign(_)
+            | ActionKind::If { .. } => {}
         }
     }
     for (index, row) in sections.timers.iter().enumerate() {
