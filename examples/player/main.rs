@@ -85,10 +85,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Turns the clock, and reports every timer that has elapsed to the machine.
-fn wait(
-    player: &mut Machine<Speaker>,
-    milliseconds: u64,
-) -> Result<(), StepFailure<&'static str>> {
+fn wait(player: &mut Machine<Speaker>, milliseconds: u64) -> Result<(), StepFailure<&'static str>> {
     let now = player.host().now.saturating_add(milliseconds);
     player.host_mut().now = now;
     while let Some(timer) = player

@@ -421,7 +421,7 @@ pub mod payment {
         }
     }
 
-    /// A step that was not taken: the machine's own reason, or the action that failed, with those done before it.
+    /// A step that was not taken, for the machine's own reason or because an action failed.
     pub type StepFailure<E> = runtime::StepFailure<Action, E>;
 
     /// The host of the machine: answers guards and carries out actions.
@@ -1102,7 +1102,7 @@ pub mod tank {
         }
     }
 
-    /// A step that was not taken: the machine's own reason, or the action that failed, with those done before it.
+    /// A step that was not taken, for the machine's own reason or because an action failed.
     pub type StepFailure<E> = runtime::StepFailure<Action, E>;
 
     /// The host of the machine: answers guards and carries out actions.
@@ -2053,7 +2053,7 @@ pub mod booth {
         }
     }
 
-    /// A step that was not taken: the machine's own reason, or the action that failed, with those done before it.
+    /// A step that was not taken, for the machine's own reason or because an action failed.
     pub type StepFailure<E> = runtime::StepFailure<Action, E>;
 
     /// The host of the machine: answers guards and carries out actions.

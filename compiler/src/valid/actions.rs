@@ -27,7 +27,12 @@ fn failing_effects(subject: &Subject<'_>, diags: &mut Diags) {
     }
     let is_workflow = holds_callers(machine);
     let of_runs = |action: &&Action| {
-        let has = |key: &&str| action.meta.get(*key).is_some_and(|it| *it != Value::Bool(false));
+        let has = |key: &&str| {
+            action
+                .meta
+                .get(*key)
+                .is_some_and(|it| *it != Value::Bool(false))
+        };
         is_workflow || OF_RUNS.iter().any(|key| has(key))
     };
     let found: Vec<&Action> = failing.filter(of_runs).collect();

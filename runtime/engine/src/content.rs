@@ -17,7 +17,8 @@ use crate::regions;
 use crate::table::Table;
 use crate::table::sections::{ActionKind, list};
 
-/// The memory of steps, kept from one to the next: SCXML's internal queue, the limit, and what the host has done.
+/// The memory of steps, kept from one to the next.
+/// It is SCXML's internal queue, the limit, and what the host has done.
 #[derive(Debug)]
 pub(crate) struct Work {
     /// Events raised in this macrostep, in order; those before `next` are done with.

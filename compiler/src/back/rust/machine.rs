@@ -25,7 +25,9 @@ pub(super) fn own_error(facts: &Facts<'_>, error: &TokenStream) -> TokenStream {
     }
 }
 
-/// Writes the list of what the host has done in a step: the field, its first value, and how a step begins it.
+/// Writes the list of what the host has done in a step.
+///
+/// The parts are the field, its first value, and how a step begins it.
 pub(super) fn done_list(facts: &Facts<'_>) -> [Option<TokenStream>; 3] {
     [
         quote!(done: runtime::generated::Done<Action>,),

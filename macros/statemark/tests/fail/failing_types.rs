@@ -1,7 +1,7 @@
 //! States as types, of a machine whose actions can fail.
 
 statemark::machine!(r#"
-### STATE-MACHINE: order
+## STATE-MACHINE: order
 
 ```mermaid
 stateDiagram-v2

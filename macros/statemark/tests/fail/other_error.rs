@@ -1,7 +1,7 @@
 //! An action that fails with another error than its host's.
 
 statemark::machine!(r#"
-### STATE-MACHINE: order
+## STATE-MACHINE: order
 
 ```mermaid
 stateDiagram-v2

@@ -1,7 +1,7 @@
 //! A host that doesn't know of failures, of a machine whose actions can fail.
 
 statemark::machine!(r#"
-### STATE-MACHINE: order
+## STATE-MACHINE: order
 
 ```mermaid
 stateDiagram-v2

@@ -5,7 +5,7 @@ use std::fmt;
 use statemark::{Outcome, StepError};
 
 statemark::machine!(r#"
-### STATE-MACHINE: order
+## STATE-MACHINE: order
 
 ```mermaid
 stateDiagram-v2
@@ -21,7 +21,7 @@ stateDiagram-v2
 
 // All of a machine's, unless the spec says otherwise; with data, so that there is something to take back.
 statemark::machine!(r#"
-### STATE-MACHINE: pump
+## STATE-MACHINE: pump
 
 ```mermaid
 stateDiagram-v2

@@ -113,7 +113,7 @@ fn send_and_run_on(facts: &Facts<'_>) -> TokenStream {
     };
     let unless_taken = unless(
         facts,
-        &taken(facts, &quote!(self.take(#trigger, &mut steps, observer))),
+        &call_step(facts, &quote!(self.take(#trigger, &mut steps, observer))),
     );
     let [_, _, done] = done_list(facts);
     let rest = quote! {
@@ -140,8 +140,10 @@ fn give_up(facts: &Facts<'_>, error: &TokenStream) -> TokenStream {
     }
 }
 
-/// Writes whether a call of `take` or `eventless` took a transition; if an action fails in it, the step is given up.
-fn taken(facts: &Facts<'_>, call: &TokenStream) -> TokenStream {
+/// Writes whether a call of `take` or `eventless` took a transition.
+///
+/// If an action fails in it, the step is given up.
+fn call_step(facts: &Facts<'_>, call: &TokenStream) -> TokenStream {
     if !facts.fails {
         return call.clone();
     }
@@ -180,9 +182,9 @@ fn write_come_to_rest(facts: &Facts<'_>) -> TokenStream {
     let error = error_type(facts);
     let unless_eventless = unless(
         facts,
-        &taken(facts, &quote!(self.eventless(&mut steps, observer))),
+        &call_step(facts, &quote!(self.eventless(&mut steps, observer))),
     );
-    let take = taken(facts, &quote!(self.take(event, &mut steps, observer)));
+    let take = call_step(facts, &quote!(self.take(event, &mut steps, observer)));
     // Asked before the next selection, as the table engine does, so that both fail at the same event.
     let bounded = facts.has_raised.then(|| {
         quote! {

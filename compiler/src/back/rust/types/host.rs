@@ -178,7 +178,7 @@ fn write_actions(facts: &Facts<'_>) -> TokenStream {
             }
         }
 
-        /// A step that was not taken: the machine's own reason, or the action that failed, with those done before it.
+        /// A step that was not taken, for the machine's own reason or because an action failed.
         pub type StepFailure<E> = runtime::StepFailure<Action, E>;
     }
 }
