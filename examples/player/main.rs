@@ -75,12 +75,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     wait(&mut player, 30 * 60 * 1000)?;
     write_step(&mut out, "30 min", &mut player)?;
-    // It would play again, but can't: so it stays off.
+    player.send(Event::Power)?;
+    // A speaker without power can't play, so the player stays paused.
     player.host_mut().is_unplugged = true;
-    if let Err(failure) = player.send(Event::Power) {
+    if let Err(failure) = player.send(Event::Play) {
         writeln!(out, "{failure}")?;
     }
-    write_step(&mut out, "power", &mut player)?;
+    write_step(&mut out, "play", &mut player)?;
     Ok(())
 }
 
