@@ -26,15 +26,11 @@ fn failing_effects(subject: &Subject<'_>, diags: &mut Diags) {
         return;
     }
     let is_workflow = holds_callers(machine);
-    let of_runs = |action: &&Action| {
-        let has = |key: &&str| {
-            action
-                .meta
-                .get(*key)
-                .is_some_and(|it| *it != Value::Bool(false))
-        };
-        is_workflow || OF_RUNS.iter().any(|key| has(key))
+    let is_set = |action: &Action, key: &str| {
+        let value = action.meta.get(key);
+        value.is_some_and(|value| *value != Value::Bool(false))
     };
+    let of_runs = |action: &&Action| is_workflow || OF_RUNS.iter().any(|key| is_set(action, key));
     let found: Vec<&Action> = failing.filter(of_runs).collect();
     if let Some(first) = found.first() {
         let names: Vec<&str> = found.iter().map(|action| action.name.as_str()).collect();

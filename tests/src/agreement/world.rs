@@ -127,7 +127,8 @@ impl World {
     /// Carries out an action or fails, by chance, with the number of deeds before as the cause.
     pub(super) fn try_act(&mut self, action: usize) -> Result<(), usize> {
         let before = self.deeds.len();
-        if self.chance(action as u64 + 1000 * (1 + before as u64)) % 6 == 0 {
+        let chance = self.chance(action as u64 + 1000 * (1 + before as u64));
+        if chance.is_multiple_of(6) {
             self.failed = Some(action);
             return Err(before);
         }

@@ -45,6 +45,10 @@ pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStrea
             } => {
                 let holds = expr::holds(facts, guard);
                 let (then, otherwise) = (calls(facts, then), calls(facts, otherwise));
+                if then.is_empty() && otherwise.is_empty() {
+                    // The condition is asked all the same, as an observer sees.
+                    return quote!(let _ = #holds; #observed);
+                }
                 let otherwise = (!otherwise.is_empty()).then(|| quote!(else { #otherwise }));
                 quote! {
                     let holds = #holds;
