@@ -134,6 +134,7 @@ impl Config {
         sources.add(name.clone(), text);
         let options = Options {
             actions_fail: self.actions_fail,
+            for_rust: true,
             ..Options::default()
         };
         let compiled = compile(&sources, &options);

@@ -64,6 +64,8 @@ pub struct Machine {
     pub actions: Arena<Action>,
     /// The timers: of `after`, and of delayed sends.
     pub timers: Arena<Timer>,
+    /// The labels that lead to several places from one state, by source, then by label.
+    pub ambiguities: Vec<Ambiguity>,
     /// Detours that a file edit starts.
     pub interrupts: Vec<Interrupt>,
     /// The initial data.
@@ -334,6 +336,19 @@ pub struct Timer {
     pub of: Option<Handle<State>>,
 }
 
+/// A label that leads to several places from one state, where each way has an event of its own.
+///
+/// INVARIANT: each event triggers a transition of the source; the label triggers none of the source or inside it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ambiguity {
+    /// The state.
+    pub source: Handle<State>,
+    /// The label, an event that hosts can send elsewhere.
+    pub label: Handle<Event>,
+    /// The events that it may mean there, at least two, in the order of their ids.
+    pub events: Vec<Handle<Event>>,
+}
+
 /// A detour that a file edit starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupt {
@@ -419,6 +434,16 @@ impl Machine {
     #[must_use]
     pub fn is_within(&self, inner: Handle<State>, outer: Handle<State>) -> bool {
         (outer.index()..self.states.at(outer).end).contains(&inner.index())
+    }
+
+    /// Returns the label that its author wrote for an event of a state's transitions: another event if it is ambiguous.
+    #[must_use]
+    pub fn label_of(&self, source: Handle<State>, event: Handle<Event>) -> Handle<Event> {
+        let start = self.ambiguities.partition_point(|it| it.source < source);
+        let own = self.ambiguities.get(start..).unwrap_or_default().iter();
+        let mut own = own.take_while(|it| it.source == source);
+        let found = own.find(|it| it.events.contains(&event));
+        found.map_or(event, |ambiguity| ambiguity.label)
     }
 
     /// Returns the atomic and final states.

@@ -5,8 +5,9 @@
 //! and the machine is made without it.
 //!
 //! The steps, in order: `diagram` and `definition` fill the `draft`; `boundary` closes dead ends and opens scopes; `trigger`
-//! gives every transition its events; `finish` sorts and renumbers; `types` checks.
+//! gives every transition its events; `ambiguity` splits labels that lead to several places; `finish` sorts and renumbers; `types` checks.
 
+mod ambiguity;
 mod boundary;
 mod context;
 mod definition;
@@ -38,8 +39,16 @@ use crate::source::{Sources, Span, Spanned};
 
 /// Makes the machine of a spec.
 ///
-/// If `actions_fail`, actions of the host can fail where the definition doesn't say otherwise.
-pub fn lower(spec: &Spec, sources: &Sources, actions_fail: bool, diags: &mut Diags) -> Machine {
+/// `splits_labels`: a label that leads to several places from one state of a diagram gets an event for each. Otherwise it
+/// is left to the checks, which refuse it. If `actions_fail`, actions of the host can fail where the definition doesn't
+/// say otherwise.
+pub fn lower(
+    spec: &Spec,
+    sources: &Sources,
+    splits_labels: bool,
+    actions_fail: bool,
+    diags: &mut Diags,
+) -> Machine {
     let mut context = Context::new(spec, sources, diags);
     let mut draft = Draft::new(&spec.id.value, spec.span);
     if let Some(definition) = &spec.definition {
@@ -68,10 +77,14 @@ pub fn lower(spec: &Spec, sources: &Sources, actions_fail: bool, diags: &mut Dia
     }
     boundary::open_scopes(&mut draft, &mut context);
     trigger::resolve_triggers(&mut draft, context.diags);
+    if splits_labels && spec.diagram.is_some() {
+        ambiguity::split_labels(spec.definition.as_ref(), &mut draft, context.diags);
+    }
     let mut interrupts = Vec::new();
     if let Some(definition) = &spec.definition {
         trigger::intern_matching_events(definition, &mut draft);
         definition::add_declarations(definition, &mut draft, &mut context);
+        ambiguity::inherit_details(&mut draft);
         trigger::expand_patterns(&mut draft, &mut context);
         definition::add_event_references(definition, &mut draft, &mut context);
         interrupts = resolve_interrupts(spec, &draft, &mut context);

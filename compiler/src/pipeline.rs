@@ -22,6 +22,11 @@ pub struct Options {
     pub format: Option<Format>,
     /// True to let every action of the host fail where a spec doesn't say otherwise.
     pub actions_fail: bool,
+    /// True if generated Rust is wanted.
+    ///
+    /// A label that leads to several places from one state is then an error, where it is a warning otherwise: a program
+    /// that sends an event has nobody to ask which of them it means.
+    pub for_rust: bool,
 }
 
 /// The format of a text.
@@ -117,7 +122,7 @@ fn finish(
 ) -> (Option<Valid>, Vec<Diagnostic>) {
     let fail = options.actions_fail;
     let machine = match found {
-        Found::Spec(spec) => lower(spec, sources, fail, &mut diags),
+        Found::Spec(spec) => lower(spec, sources, !options.for_rust, fail, &mut diags),
         #[cfg(feature = "scxml")]
         Found::Scxml { document, file, id } => {
             lower_scxml(document, *file, id.clone(), fail, &mut diags)

@@ -53,6 +53,7 @@ fn expand(arguments: &Arguments, spec: &Spec) -> TokenStream {
     let mut options = Options::default();
     options.format = spec.format;
     options.actions_fail = arguments.actions_fail;
+    options.for_rust = true;
     let compiled = compile(&sources, &options);
     let body = match objection(arguments, &compiled, &sources, &spec.name) {
         Some(message) => error(span, &message),

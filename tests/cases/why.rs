@@ -189,6 +189,7 @@ impl<'l> Question<'l> {
             }
             code @ ("artifact_missing" | "check_missing" | "fact_missing") => sent(&[code]),
             "visits_spent" => sent(&["max_visits"]),
+            "ambiguous_event" => sent(&["ambiguous_event"]),
             "held" => state.held_by().is_some() && sent(&["waiting_for_request"]),
             "unknown_event" | "internal_event" => sent(&["unknown_event"]),
             "not_here" => sent(&["not_taken"]),
@@ -252,6 +253,7 @@ impl<'l> Question<'l> {
             ..bench.order(run)
         };
         match call {
+            Remedy::OneOf { remedies } => self.follow(bench, run, &remedies[0]),
             Remedy::Send { event, fields } => {
                 let data = (!fields.is_empty()).then(|| {
                     let data = self.data.clone().expect("data, behind `with`");

@@ -13,9 +13,10 @@ mod show;
 mod shrink;
 mod world;
 
+use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
 use statemark_compiler::diag::{Diags, Severity};
-use statemark_compiler::ir::Machine;
+use statemark_compiler::ir::{Ambiguity, Event, EventKind, Machine};
 use statemark_compiler::valid::{self, Valid};
 use statemark_runtime::{DEFAULT_STEP_LIMIT, Outcome, Table, decode, dump, verify};
 
@@ -38,12 +39,15 @@ struct Case {
     seed: u64,
     machine: Machine,
     steps: Vec<Step>,
+    /// True if some events are labels that lead to several places.
+    is_ambiguous: bool,
 }
 
 /// What a run met with, to see that the machines are worth something.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     refused: u64,
+    ambiguous: u64,
     restless: u64,
     machines: u64,
     steps: u64,
@@ -60,7 +64,8 @@ struct Tally {
 fn the_table_engine_agrees() {
     let mut tally = Tally::default();
     for seed in seeds() {
-        let case = Case::new(seed, Shape::any(seed));
+        let mut case = Case::new(seed, Shape::any(seed));
+        case.is_ambiguous = seed.is_multiple_of(4);
         case.check(&mut tally, check_table);
         if tally.steps >= number("STATEMARK_STEPS").unwrap_or(STEPS) {
             break;
@@ -71,6 +76,7 @@ fn the_table_engine_agrees() {
     if tally.steps >= 10_000 {
         assert!(tally.machines > 10 * tally.refused, "{tally:?}");
         assert!(tally.taken * 4 > tally.steps, "{tally:?}");
+        assert!(tally.ambiguous * 100 > tally.steps, "{tally:?}");
         assert!(tally.several * 30 > tally.steps, "{tally:?}");
         assert!(
             tally.absent * 50 > tally.steps && tally.ended > 0,
@@ -152,9 +158,13 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// The machine, if the checks accept it, and its table.
-fn compiled(machine: &Machine) -> Result<(Valid, Table), String> {
+fn compiled(case: &Case) -> Result<(Valid, Table), String> {
     let mut diags = Diags::new();
-    let Some(valid) = valid::check(machine.clone(), false, &mut diags) else {
+    let mut machine = case.machine.clone();
+    if case.is_ambiguous {
+        add_ambiguities(&mut machine);
+    }
+    let Some(valid) = valid::check(machine, false, &mut diags) else {
         let errors = diags.into_sorted();
         let errors = errors
             .iter()
@@ -169,6 +179,31 @@ fn compiled(machine: &Machine) -> Result<(Valid, Table), String> {
     Ok((valid, table))
 }
 
+/// Makes labels of events that a state doesn't take: they may mean all that can be sent there.
+fn add_ambiguities(machine: &mut Machine) {
+    let can_be_sent = |event: &Handle<Event>| machine.events.at(*event).kind == EventKind::Named;
+    let named: Vec<Handle<Event>> = machine.events.handles().filter(can_be_sent).collect();
+    let mut found = Vec::new();
+    for source in machine.states.handles() {
+        let own = machine.transitions_of(source);
+        let mut events: Vec<Handle<Event>> = own
+            .flat_map(|(_, transition)| transition.triggers.iter().copied())
+            .filter(can_be_sent)
+            .collect();
+        events.sort_unstable();
+        events.dedup();
+        let label = named.iter().find(|event| !events.contains(event)).copied();
+        if let Some(label) = label.filter(|_| events.len() > 1) {
+            found.push(Ambiguity {
+                source,
+                label,
+                events,
+            });
+        }
+    }
+    machine.ambiguities = found;
+}
+
 impl Case {
     fn new(seed: u64, shape: Shape) -> Self {
         let machine = random::machine(seed, shape);
@@ -177,6 +212,7 @@ impl Case {
         let steps = (0..length).map(|_| Step::random(&machine, &mut chance));
         Self {
             seed,
+            is_ambiguous: false,
             steps: steps.collect(),
             machine: machine.clone(),
         }
@@ -204,7 +240,7 @@ impl Case {
 
     /// What differs, if anything; an error if the machine isn't accepted.
     fn differs(&self, tally: &mut Tally, check: Check) -> Result<Option<String>, String> {
-        let (valid, table) = compiled(&self.machine)?;
+        let (valid, table) = compiled(self)?;
         tally.machines += 1;
         let run = || check(self, &valid, &table, tally).err();
         let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
@@ -219,7 +255,7 @@ impl Case {
 
     /// The machine as its table's dump, the steps, and what differs.
     fn show(&self, told: &str) -> String {
-        let (valid, _) = compiled(&self.machine).unwrap();
+        let (valid, _) = compiled(self).unwrap();
         let rows = decode(&back::table::write(&valid)).unwrap();
         let steps: Vec<String> = self
             .steps
@@ -259,7 +295,8 @@ fn agree<A: Engine, B: Engine>(
         same(&case.machine, &place, &told, &other_told)?;
         same_place(&place, &mut right, &mut other)?;
         tally.count(&told);
-        let refused = matches!(told.0, Err(Failure::NotAnEvent));
+        tally.ambiguous += u64::from(matches!(told.0, Err(Failure::Ambiguous(_))));
+        let refused = matches!(told.0, Err(Failure::NotAnEvent | Failure::Ambiguous(_)));
         if matches!(told.0, Err(Failure::Action(_))) {
             tally.undone += 1;
             let after = (right.leaves(), right.world().kept());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
 use statemark_compiler::back::mermaid::guard_text;
-use statemark_compiler::ir::{Action, ActionKind, EventKind, Machine, State};
+use statemark_compiler::ir::{Action, ActionKind, Event, EventKind, Machine, State};
 use statemark_compiler::pass::trigger::{delay, is_timer_action};
 use statemark_harness::{files, root};
 
@@ -83,6 +83,13 @@ fn outline(machine: &Machine) -> String {
                 .map(|it| machine.fields.at(it.field).path.as_str());
             lines += &format!("{} {:?}\n", action.name, fields.collect::<Vec<_>>());
         }
+    }
+    for ambiguity in &machine.ambiguities {
+        let event = |event: Handle<Event>| machine.events.at(event).id.as_str();
+        let mut events: Vec<&str> = ambiguity.events.iter().map(|it| event(*it)).collect();
+        events.sort_unstable();
+        let (source, label) = (ambiguity.source.index(), event(ambiguity.label));
+        lines += &format!("{label} in {source} means {events:?}\n");
     }
     lines
 }

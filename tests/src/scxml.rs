@@ -10,8 +10,8 @@ use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
 use statemark_compiler::diag::Diags;
 use statemark_compiler::ir::{
-    Action, ActionKind, BinaryOperator, Constant, EventKind, Expression, ExpressionKind, Machine,
-    State, StateKind,
+    Action, ActionKind, BinaryOperator, Constant, Event, EventKind, Expression, ExpressionKind,
+    Machine, State, StateKind,
 };
 use statemark_compiler::valid::{self, Valid};
 use statemark_harness::{files, relative, root};
@@ -89,6 +89,13 @@ pub(crate) fn outline(machine: &Machine) -> String {
                 indexes(&transition.targets),
             );
         }
+    }
+    for ambiguity in &machine.ambiguities {
+        let event = |event: Handle<Event>| machine.events.at(event).id.as_str();
+        let mut events: Vec<&str> = ambiguity.events.iter().map(|it| event(*it)).collect();
+        events.sort_unstable();
+        let (source, label) = (ambiguity.source.index(), event(ambiguity.label));
+        lines += &format!("{label} in {source} means {events:?}\n");
     }
     lines
 }

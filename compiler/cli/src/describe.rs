@@ -311,3 +311,21 @@ pub(crate) fn statement(table: &Table, transition: TransitionId) -> String {
     text.push_str(&parts.join(" "));
     text.trim_end_matches([' ', ':']).to_owned()
 }
+
+/// Returns the labels that lead to several places from a state, with the events that they may mean.
+pub(crate) fn ambiguities(table: &Table, state: StateId) -> Vec<(&str, Vec<&str>)> {
+    let rows = table.sections().ambiguities.iter();
+    let mut labels: Vec<EventId> = rows
+        .filter(|it| it.state == state)
+        .map(|it| it.label)
+        .collect();
+    labels.dedup();
+    let labels = labels.into_iter().map(|label| {
+        let events = table.meanings(state, label);
+        (
+            table.event_name(label),
+            events.map(|event| table.event_name(event)).collect(),
+        )
+    });
+    labels.collect()
+}

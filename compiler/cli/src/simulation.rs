@@ -275,6 +275,8 @@ impl<'w> Simulator<'w> {
         let record = if self.is_ended() {
             let state = StateLabel::new(self.table(), self.leaf());
             self.refuse(name, format!("the machine has ended in {state}"))
+        } else if let Some(reason) = self.explain_ambiguous(name) {
+            self.refuse(name, reason)
         } else if let Some((event, is_unknown)) = self.resolve(name) {
             let before = self.stepper.clone();
             self.event_answers.clone_from(answers);
@@ -407,6 +409,14 @@ impl<'w> Simulator<'w> {
                 (None, _) => {}
             }
         }
+    }
+
+    /// Explains why a label is refused that leads to several places from an active state.
+    fn explain_ambiguous(&self, name: &str) -> Option<String> {
+        let label = self.event(name)?;
+        let is_active = |state| self.machine().is_some_and(|machine| machine.is_in(state));
+        let blocker = statemark_runs::explain_ambiguous(self.table(), label, is_active);
+        blocker.map(|blocker| blocker.message())
     }
 
     /// Explains why nothing took an event.

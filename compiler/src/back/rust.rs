@@ -18,6 +18,8 @@
 //! The files are floors, and each uses only those below it: `tokens`, `layout`, `facts`, `docs`, `expr`, `actions`,
 //! `types`, `machine`, then the strategies `step` and `walk`, and `typestate`. This file assembles the module.
 //!
+//! - A label that leads to several places from one state is an error: sending one has to be answered by a question.
+//!
 //! Deliberately not here: `serde`. A snapshot is a hash and a number, which hosts store as they like, with the context.
 
 mod actions;
@@ -89,8 +91,23 @@ fn table_hash(valid: &Valid, options: &Options) -> [u8; 32] {
         .unwrap_or_else(|| table::hash(&table::write(valid)))
 }
 
+/// Returns why a machine can't be Rust: one of its labels leads to several places from one state.
+///
+/// [`crate::Options::for_rust`] makes that an error with its place in the spec.
+fn ambiguity(valid: &Valid) -> Option<String> {
+    let ambiguity = valid.ambiguities.first()?;
+    let label = &valid.events.at(ambiguity.label).id;
+    let source = &valid.states.at(ambiguity.source).id;
+    Some(format!(
+        "`{label}` leads to several places from `{source}`, and nobody can ask a program which of them it means: give the ways guards, or labels of their own"
+    ))
+}
+
 /// Writes everything in the module; `None` for a machine without a state.
 fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
+    if let Some(obstacle) = ambiguity(valid) {
+        return Some(quote!(compile_error!(#obstacle);));
+    }
     let initial = facts.initial();
     if facts.leaves.is_empty() || (initial.is_none() && facts.is_plain) {
         return None;

@@ -11,6 +11,7 @@
 //! | a trigger that is only a prefix of others (`door` and `door.open`) | `statemark:exact="true"` |
 //! | an event that nothing names, or that only a timer sends | `<statemark:event>` |
 //! | a timer that nothing sets | `<statemark:timer>` |
+//! | a label that leads to several places from one state | `<statemark:label>` with the events of its ways |
 //! | actions on the way to the first state | `<statemark:initial>` |
 //! | a transition of the machine itself | a copy at the end of each state in `<scxml>`, with `statemark:root="1"` and so on |
 //! | how a run ends | `statemark:verdict="failure"` |

@@ -12,7 +12,8 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 use statemark_runtime as runtime;
 use statemark_runtime::{
-    ActionId, EventId, FieldId, MergeKind, MergeRow, Part, Sections, StateId, TextId, TimerId,
+    ActionId, AmbiguityRow, EventId, FieldId, MergeKind, MergeRow, Part, Sections, StateId, TextId,
+    TimerId,
 };
 
 use crate::arena::Handle;
@@ -93,6 +94,15 @@ pub(crate) fn rows(machine: &Machine) -> Sections {
         writer.transition(transition);
     }
     writer.merges(&Merges::new(machine));
+    for ambiguity in &machine.ambiguities {
+        let event = |event: Handle<Event>| EventId::new(short(event.index()));
+        let rows = ambiguity.events.iter().map(|&meaning| AmbiguityRow {
+            state: StateId::new(short(ambiguity.source.index())),
+            label: event(ambiguity.label),
+            event: event(meaning),
+        });
+        writer.sections.ambiguities.extend(rows);
+    }
     writer.sections
 }
 

@@ -175,6 +175,7 @@ codes! {
     SM403 "eventless-cycle" Error EventlessCycle;
     SM404 "overridden-transition" Warning OverriddenTransition;
     SM405 "unbounded-raise" Warning UnboundedRaise;
+    SM406 "ambiguous-label" Warning AmbiguousLabel;
     // 5: guards and data.
     SM501 "host-expression" Hint HostExpression;
     SM502 "mistyped-guard" Error MistypedGuard;

@@ -13,8 +13,8 @@ use crate::front::expression::GuardText;
 use crate::front::mermaid::ast::{Note, Stereotype};
 use crate::front::words::{to_nfc, word_key};
 use crate::ir::{
-    Action, ActionKind, Constant, Direction, Event, EventKind, Field, HostGuard, Initial, Meta,
-    Operator, State, StateKind, Timer, Transition, Type, Verdict,
+    Action, ActionKind, Ambiguity, Constant, Direction, Event, EventKind, Field, HostGuard,
+    Initial, Meta, Operator, State, StateKind, Timer, Transition, Type, Verdict,
 };
 use crate::source::{Span, Spanned};
 
@@ -56,6 +56,8 @@ pub(super) struct Draft {
     actions_by_name: BTreeMap<String, Handle<Action>>,
     /// The timers.
     pub(super) timers: Arena<Timer>,
+    /// The labels that were split, each in the state from which it leads to several places.
+    pub(super) ambiguities: Vec<Ambiguity>,
     /// The last `direction` at the root of the diagram.
     pub(super) direction: Option<Direction>,
     /// The notes of the diagram.

@@ -24,6 +24,8 @@ pub(super) fn finish(spec: &Spec, mut draft: Draft, interrupts: Vec<Interrupt>) 
     let numbers = Numbers::new(&order, draft.states.len());
     let notes = notes(&draft);
     let transitions = sorted_transitions(&mut draft, &numbers);
+    let mut ambiguities = std::mem::take(&mut draft.ambiguities);
+    ambiguities.retain(|it| !draft.get(it.source).dropped);
     let states = sorted_states(draft.states, children, &order);
     let definition = spec.definition.as_ref();
     let diagram = spec.diagram.as_ref();
@@ -51,6 +53,7 @@ pub(super) fn finish(spec: &Spec, mut draft: Draft, interrupts: Vec<Interrupt>) 
         fields: draft.fields,
         actions: draft.actions,
         timers: draft.timers,
+        ambiguities,
         interrupts,
         context: context.map(|context| context.value.clone()),
         context_schema: definition
@@ -218,6 +221,10 @@ impl Numbers {
                 | ActionKind::Cancel(_) => {}
             }
         }
+        for ambiguity in &mut machine.ambiguities {
+            self.set(&mut ambiguity.source);
+        }
+        machine.ambiguities.sort_unstable();
         for interrupt in &mut machine.interrupts {
             self.set_all(&mut interrupt.target);
         }

@@ -69,6 +69,7 @@ pub fn lower_scxml(
     lowering.add_timers();
     let (states, transitions) = lowering.make_states();
     lowering.find_delays(&states);
+    let ambiguities = lowering.ambiguities(&states, &transitions);
     let context = lowering.data.context();
     Machine {
         file,
@@ -84,6 +85,7 @@ pub fn lower_scxml(
         fields: lowering.fields,
         actions: lowering.actions,
         timers: lowering.timers,
+        ambiguities,
         interrupts: Vec::new(),
         context,
         context_schema: None,

@@ -114,6 +114,14 @@ impl Regions {
                 return None;
             }
         }
+        // Where a label is ambiguous, it is refused everywhere.
+        for ambiguity in &machine.ambiguities {
+            if let Some(region) = region_of(ambiguity.source)
+                && *by_event.entry(ambiguity.label).or_insert(region) != region
+            {
+                return None;
+            }
+        }
         let mut by_timer = BTreeMap::new();
         for (handle, timer) in machine.timers.iter() {
             let region = timer.of.and_then(region_of);

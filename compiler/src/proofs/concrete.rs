@@ -430,6 +430,8 @@ impl Search<'_> {
                         self.connect(index, next, turn.region);
                     }
                 }
+                // A label that another region's state makes ambiguous changes nothing.
+                Some(Err(StepError::Ambiguous { .. })) => {}
                 // No other error can occur here.
                 Some(Err(_)) | None => self.is_cut = true,
             }

@@ -10,6 +10,7 @@ use crate::host::Host;
 use crate::id::{EventId, StateId, TransitionId};
 use crate::regions;
 use crate::scratch::Selection;
+use crate::step;
 use crate::table::Table;
 use crate::table::sections::EventKind;
 
@@ -66,6 +67,7 @@ fn of_state<H: Host>(
         let named = |event: &EventId| {
             let row = table.event(*event);
             row.is_some_and(|row| row.kind == EventKind::Named)
+                && step::ambiguous_state(table, configuration, *event).is_none()
         };
         let triggers = table.triggers(transition).iter().copied();
         let mut events = triggers.filter(named).peekable();

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::id::{ActionId, EventId, TimerId};
+use crate::id::{ActionId, EventId, StateId, TimerId};
 use crate::limits::MAX_RAISED;
 
 /// A step that was not taken. The configuration is the one before it.
@@ -20,6 +20,14 @@ pub enum StepError {
     Ended,
     /// The table has no such event, or it is one that only the machine itself may raise.
     NotAnEvent(EventId),
+    /// The event is a label that leads to several places from an active state.
+    /// [`Table::meanings`](crate::Table::meanings) has the events that it may mean there.
+    Ambiguous {
+        /// The first such state, in document order.
+        state: StateId,
+        /// The label.
+        label: EventId,
+    },
     /// The table has no such timer.
     NotATimer(TimerId),
     /// The states to be entered can't be active together, or can't be entered at all.
@@ -53,6 +61,14 @@ impl fmt::Display for StepError {
                     out,
                     "event number {} can't be sent to this machine",
                     event.raw()
+                )
+            }
+            Self::Ambiguous { state, label } => {
+                write!(
+                    out,
+                    "event number {} may mean several events in state number {}: send one of those",
+                    label.raw(),
+                    state.raw()
                 )
             }
             Self::NotATimer(timer) => {

@@ -180,8 +180,8 @@ pub use table::dump::dump;
 pub use table::encode::{EncodeError, encode};
 pub use table::part::Part;
 pub use table::sections::{
-    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, MergeKind,
-    MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
+    ActionKind, ActionRow, AmbiguityRow, AssignRow, Constant, EventKind, EventRow, Instruction,
+    MergeKind, MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 pub use table::spell::{Dialect, operands, spell};
 pub use table::verify::{VerifyError, verify};

@@ -113,9 +113,10 @@ impl<'t, H: Host> Machine<'t, H> {
     ///
     /// # Errors
     ///
-    /// The machine has ended, the event isn't one that can be sent, or the machine doesn't come to rest within the limit
-    /// of microsteps or with [`MAX_RAISED`](crate::MAX_RAISED) events raised, or an action fails. The configuration is
-    /// then the one before the event; actions that the host has already carried out are the host's to undo, and
+    /// The machine has ended, the event isn't one that can be sent, it is a label that leads to several places from an
+    /// active state ([`StepError::Ambiguous`]), or the machine doesn't come to rest within the limit of microsteps or with
+    /// [`MAX_RAISED`](crate::MAX_RAISED) events raised, or an action fails. The configuration is then the one before the
+    /// event; actions that the host has already carried out are the host's to undo, and
     /// [`take_failure`](Self::take_failure) lists them.
     #[inline(always)]
     pub fn send(&mut self, event: EventId) -> Result<Outcome, StepError> {

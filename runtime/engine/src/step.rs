@@ -217,9 +217,24 @@ pub(crate) fn accepts(
         return Err(StepError::Ended);
     }
     match table.event(event).map(|row| row.kind) {
-        Some(EventKind::Named) => Ok(()),
-        Some(EventKind::Internal) | None => Err(StepError::NotAnEvent(event)),
+        Some(EventKind::Named) => {}
+        Some(EventKind::Internal) | None => return Err(StepError::NotAnEvent(event)),
     }
+    let label = event;
+    match ambiguous_state(table, configuration, label) {
+        Some(state) => Err(StepError::Ambiguous { state, label }),
+        None => Ok(()),
+    }
+}
+
+/// Returns the first active state in which a label is ambiguous.
+pub(crate) fn ambiguous_state(
+    table: &Table,
+    configuration: &Configuration,
+    label: EventId,
+) -> Option<StateId> {
+    let mut states = table.ambiguous_states(label);
+    states.find(|state| configuration.is_active(table, *state))
 }
 
 /// Returns the transition that the event takes in a machine with one leaf.

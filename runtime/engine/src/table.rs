@@ -40,6 +40,7 @@
 //!  code          12   instruction u8, operator u8, argument u16, constants range
 //!  constants     17   kind u8, value 16 bytes: a bool, an i128, the bits of an f64, a text; the rest zero
 //!  merges         7   event?, kind u8 (0 only, 1 except), field text?
+//!  ambiguities    6   state, label event, event
 //! ```
 //!
 //! A *text* is a u32, a *range* two u32 (begin, end); other ids are u16. Where `?` stands, all ones mean *none*.
@@ -362,6 +363,26 @@ impl Table {
         let rows = rows.get(start..).unwrap_or_default();
         let end = rows.partition_point(|row| row.event <= event);
         rows.get(..end).unwrap_or_default()
+    }
+
+    /// Returns the events that a label may mean in a state; none if it isn't ambiguous there.
+    pub fn meanings(&self, state: StateId, label: EventId) -> impl Iterator<Item = EventId> {
+        let rows = &self.sections.ambiguities;
+        let start = rows.partition_point(|row| (row.state, row.label) < (state, label));
+        let rows = rows.get(start..).unwrap_or_default().iter();
+        let rows = rows.take_while(move |row| (row.state, row.label) == (state, label));
+        rows.map(|row| row.event)
+    }
+
+    /// Returns the states in which a label is ambiguous, in document order.
+    /// Takes time in the number of ambiguities.
+    pub fn ambiguous_states(&self, label: EventId) -> impl Iterator<Item = StateId> {
+        let rows = self.sections.ambiguities.iter();
+        let rows = rows.filter(move |row| row.label == label);
+        let mut last = None;
+        rows.filter_map(move |row| {
+            (last.replace(row.state) != Some(row.state)).then_some(row.state)
+        })
     }
 
     /// Returns the constants in a range that an instruction of this table holds.

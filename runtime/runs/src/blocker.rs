@@ -22,8 +22,8 @@ use crate::guard::Unmet;
 use crate::phrase::{list, with_reason};
 
 use message::{
-    describe_child, describe_effect, describe_end, describe_guard, describe_internal,
-    describe_pause, describe_takers, describe_targets, suggest_event,
+    describe_ambiguous, describe_child, describe_effect, describe_end, describe_guard,
+    describe_internal, describe_pause, describe_takers, describe_targets, suggest_event,
 };
 
 pub use artifact::ArtifactBlocker;
@@ -196,6 +196,16 @@ pub enum Blocker {
         suggestion: Option<String>,
         /// The events that can be sent, here or elsewhere.
         known: Vec<String>,
+    },
+    /// The event is a label that leads to several places from active states.
+    #[error("{}", describe_ambiguous(event, states, choices))]
+    AmbiguousEvent {
+        /// The label.
+        event: String,
+        /// The active states.
+        states: Vec<String>,
+        /// The events that it may mean there.
+        choices: Vec<String>,
     },
     /// The machine has no such event, and an active state catches it: it can be sent.
     #[error(
@@ -413,6 +423,7 @@ impl Blocker {
             Self::EventAwaited { .. } => Code::CanBeSent,
             Self::LastRefused { .. } => Code::Refused,
             Self::UnknownEvent { .. } => Code::UnknownEvent,
+            Self::AmbiguousEvent { .. } => Code::AmbiguousEvent,
             Self::EventCaught { .. } => Code::Caught,
             Self::InternalEvent { .. } => by_surface(Code::UnknownEvent, Code::InternalEvent),
             Self::NotHere { .. } => by_surface(Code::NotTaken, Code::NotHere),

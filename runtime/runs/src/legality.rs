@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use statemark_runtime::{Candidate, EventId, EventKind, EventRow, Table, TransitionId};
+use statemark_runtime::{Candidate, EventId, EventKind, EventRow, StateId, Table, TransitionId};
 use statemark_text::suggest::nearest;
 
 pub(crate) use path::{distance, takers};
@@ -343,6 +343,10 @@ impl<'r> Legality<'r> {
         }
         let table = self.run.workflow.table();
         let named = table.event_named(name);
+        let is_active = |state| self.run.state.is_active(table.state_name(state));
+        if let Some(blocker) = named.and_then(|event| explain_ambiguous(table, event, is_active)) {
+            return Ok(Err(blocker));
+        }
         let is_named = |row: &EventRow| row.kind == EventKind::Named;
         let sendable = named.filter(|id| table.event(*id).is_some_and(is_named));
         let sendable = sendable.filter(|_| !is_internal(name));
@@ -518,6 +522,35 @@ impl<'r> Legality<'r> {
             blocker: None,
         }
     }
+}
+
+/// Returns the reason that a label is refused: it leads to several places from active states.
+///
+/// None if the event is ambiguous in no active state.
+pub fn explain_ambiguous(
+    table: &Table,
+    label: EventId,
+    is_active: impl Fn(StateId) -> bool,
+) -> Option<Blocker> {
+    let states = table.ambiguous_states(label);
+    let states: Vec<StateId> = states.filter(|state| is_active(*state)).collect();
+    let mut choices: Vec<String> = Vec::new();
+    for &state in &states {
+        for event in table.meanings(state, label) {
+            let name = table.event_name(event);
+            if !choices.iter().any(|it| it == name) {
+                choices.push(name.to_owned());
+            }
+        }
+    }
+    (!states.is_empty()).then(|| Blocker::AmbiguousEvent {
+        event: table.event_name(label).to_owned(),
+        states: states
+            .iter()
+            .map(|it| table.state_name(*it).to_owned())
+            .collect(),
+        choices,
+    })
 }
 
 /// Returns the reason that a machine has ignored an event, by its candidates with the event's data.

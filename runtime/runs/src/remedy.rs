@@ -1,6 +1,6 @@
 //! Actions that take a blocker away.
 //!
-//! A [`Remedy`] is data. Each front end renders it once: [`Remedy::as_command`] for a terminal, the server's `as_tool_call`
+//! A [`Remedy`] is data. Each front end renders it once: [`Remedy::as_commands`] for a terminal, the server's `as_tool_call`
 //! for MCP.
 
 use serde::Serialize;
@@ -19,6 +19,11 @@ pub enum Remedy {
         /// The fields that its data must have, or that the context must have before.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         fields: Vec<String>,
+    },
+    /// Do one of these; only the caller knows which is meant.
+    OneOf {
+        /// The actions, at least two.
+        remedies: Vec<Remedy>,
     },
     /// Approve or deny a request, as a person.
     Approve {
@@ -99,9 +104,22 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// Returns the command that applies the remedy to a run; none where waiting is all there is to do.
+    /// Returns the commands that apply the remedy to a run: one of them is enough.
+    ///
+    /// There is none where waiting is all there is to do.
     #[must_use]
-    pub fn as_command(&self, run: &RunId, workflow: &str) -> Option<String> {
+    pub fn as_commands(&self, run: &RunId, workflow: &str) -> Vec<String> {
+        match self {
+            Self::OneOf { remedies } => {
+                let each = remedies.iter();
+                each.flat_map(|it| it.as_commands(run, workflow)).collect()
+            }
+            one => one.as_command(run, workflow).into_iter().collect(),
+        }
+    }
+
+    /// Returns the command that applies the remedy, if it has just one.
+    fn as_command(&self, run: &RunId, workflow: &str) -> Option<String> {
         let run = shell_word(run.as_str());
         Some(match self {
             Self::Send { event, fields } if fields.is_empty() => {
@@ -127,7 +145,7 @@ impl Remedy {
                 )
             }
             Self::Look { run } => format!("statemark state {}", shell_word(run)),
-            Self::Wait { .. } => return None,
+            Self::OneOf { .. } | Self::Wait { .. } => return None,
             Self::SubmitArtifact { artifact } => {
                 let artifact = shell_word(artifact);
                 format!("statemark artifacts put {run} {artifact} FILE --final")

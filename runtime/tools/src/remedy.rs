@@ -23,6 +23,10 @@ pub(crate) fn as_tool_call(remedy: &Remedy, loaded: &Loaded) -> Value {
             }
             call("send_event", arguments)
         }
+        Remedy::OneOf { remedies } => {
+            let each = remedies.iter().map(|it| as_tool_call(it, loaded));
+            json!({"one_of": each.collect::<Vec<Value>>()})
+        }
         Remedy::Report { step } => call(
             "send_event",
             json!({"run_id": run, "step": step, "status": "running"}),

@@ -267,7 +267,10 @@ impl<'t> ByTable<'t> {
         let unwatched = self.unwatched.send(event);
         let watched = self.watched.send_observed(event, &mut self.recorder);
         assert_eq!(watched, unwatched, "the outcome unwatched");
-        let refused = matches!(watched, Err(StepError::Ended | StepError::NotAnEvent(_)));
+        let refused = matches!(
+            watched,
+            Err(StepError::Ended | StepError::NotAnEvent(_) | StepError::Ambiguous { .. })
+        );
         assert_eq!(
             can,
             watched != Ok(Outcome::Ignored) && !refused,
@@ -346,6 +349,7 @@ pub(super) fn failure(fault: &StepError) -> Failure {
         StepError::RaiseLimit => Failure::RaiseLimit,
         StepError::Ended => Failure::Ended,
         StepError::NotAnEvent(_) => Failure::NotAnEvent,
+        StepError::Ambiguous { state, .. } => Failure::Ambiguous(Handle::at(state.index())),
         StepError::NoValue(action) => Failure::Execution(Handle::at(action.index())),
         StepError::ActionFailed(action) => Failure::Action(Handle::at(action.index())),
         other => panic!("another failure: {other:?}"),

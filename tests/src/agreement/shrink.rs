@@ -54,6 +54,7 @@ fn drop_parts(case: &mut Case, differs: &dyn Fn(&Case) -> bool) {
                 let steps = case.steps.iter();
                 Some(Case {
                     seed: case.seed,
+                    is_ambiguous: case.is_ambiguous,
                     steps: steps.map(|step| map.step(*step)).collect::<Option<_>>()?,
                     machine,
                 })

@@ -145,5 +145,6 @@ pub(super) fn good() -> Sections {
         ],
         constants: vec![Constant::Int(3)],
         merges: Vec::new(),
+        ambiguities: Vec::new(),
     }
 }

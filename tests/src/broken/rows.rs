@@ -1,10 +1,10 @@
 //! Rows that decode and must not be stepped.
 
 use statemark_runtime::{
-    ActionId, ActionKind, ActionRow, AssignRow, BinaryOperator, Constant, EventId, EventKind,
-    FieldId, GuardId, Instruction, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_DEPTH, MAX_DEPTH, MAX_EVENTS,
-    MAX_LEVELS, MAX_PROGRAM, MergeKind, MergeRow, Operator, Sections, StateId, StateKind, StateRow,
-    TextId, TimerId, TimerRow, TransitionRow, Verdict,
+    ActionId, ActionKind, ActionRow, AmbiguityRow, AssignRow, BinaryOperator, Constant, EventId,
+    EventKind, EventRow, FieldId, GuardId, Instruction, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_DEPTH,
+    MAX_DEPTH, MAX_EVENTS, MAX_LEVELS, MAX_PROGRAM, MergeKind, MergeRow, Operator, Sections,
+    StateId, StateKind, StateRow, TextId, TimerId, TimerRow, TransitionRow, Verdict,
 };
 
 /// Returns a row of a merge rule.
@@ -20,6 +20,27 @@ const fn merge(event: Option<u16>, kind: MergeKind, field: Option<u32>) -> Merge
             None => None,
         },
     }
+}
+
+/// Returns a row that says what a label may mean in a state.
+const fn ambiguity(state: u16, label: u16, event: u16) -> AmbiguityRow {
+    AmbiguityRow {
+        state: StateId::new(state),
+        label: EventId::new(label),
+        event: EventId::new(event),
+    }
+}
+
+/// Adds an event of a kind, and returns its number.
+fn add_event(rows: &mut Sections, kind: EventKind) -> u16 {
+    let name = TextId::from_index(rows.texts.len()).unwrap();
+    rows.texts.push("review".into());
+    rows.events.push(EventRow {
+        name,
+        kind,
+        metadata: None,
+    });
+    u16::try_from(rows.events.len() - 1).unwrap()
 }
 
 /// Returns the texts' numbers in the order of the texts.
@@ -332,6 +353,40 @@ pub(super) const BROKEN_ROWS: &[(&str, BreakRows)] = &[
     ("V46-merge-of-nothing-and-more", |rows| {
         rows.merges.push(merge(Some(0), MergeKind::Only, None));
         rows.merges.push(merge(Some(0), MergeKind::Only, Some(3)));
+    }),
+    ("V04-ambiguity-of-no-state", |rows| {
+        rows.ambiguities.push(ambiguity(999, 0, 1));
+    }),
+    ("V04-ambiguity-of-no-event", |rows| {
+        rows.ambiguities.push(ambiguity(1, 999, 1));
+    }),
+    ("V50-ambiguity-out-of-order", |rows| {
+        let label = add_event(rows, EventKind::Named);
+        rows.ambiguities = vec![ambiguity(1, label, 1), ambiguity(1, label, 0)];
+    }),
+    ("V50-ambiguity-twice", |rows| {
+        let label = add_event(rows, EventKind::Named);
+        rows.ambiguities = vec![ambiguity(1, label, 0), ambiguity(1, label, 0)];
+    }),
+    ("V50-one-meaning", |rows| {
+        let label = add_event(rows, EventKind::Named);
+        rows.ambiguities.push(ambiguity(1, label, 0));
+    }),
+    ("V51-internal-label", |rows| {
+        let label = add_event(rows, EventKind::Internal);
+        rows.ambiguities = vec![ambiguity(1, label, 0), ambiguity(1, label, 1)];
+    }),
+    ("V51-internal-meaning", |rows| {
+        let label = add_event(rows, EventKind::Named);
+        rows.ambiguities = vec![ambiguity(1, label, 0), ambiguity(1, label, 2)];
+    }),
+    ("V51-label-that-triggers", |rows| {
+        let event = add_event(rows, EventKind::Named);
+        rows.ambiguities = vec![ambiguity(1, 0, 1), ambiguity(1, 0, event)];
+    }),
+    ("V51-meaning-of-another-state", |rows| {
+        let label = add_event(rows, EventKind::Named);
+        rows.ambiguities = vec![ambiguity(3, label, 0), ambiguity(3, label, 1)];
     }),
     ("V45-endless-path", |rows| {
         rows.texts[11] = vec!["a"; MAX_DATUM_DEPTH + 1].join(".").into();

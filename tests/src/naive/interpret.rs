@@ -36,6 +36,8 @@ pub(crate) enum Failure {
     RaiseLimit,
     Ended,
     NotAnEvent,
+    /// The label leads to several places from this state.
+    Ambiguous(Handle<State>),
     /// An assignment had no value, and the machine has no `error.execution`.
     Execution(Handle<Action>),
     /// The host could not carry out an action.
@@ -78,21 +80,28 @@ impl<'m, H: Host> Interpreter<'m, H> {
             self.machine.events.at(event).kind,
             EventKind::Named | EventKind::Unknown
         );
-        self.external(event, may_be_sent)
+        let mut ambiguities = self.machine.ambiguities.iter();
+        let ambiguous =
+            ambiguities.find(|it| it.label == event && self.configuration.contains(&it.source));
+        let ambiguous = ambiguous.map(|it| Failure::Ambiguous(it.source));
+        self.external(
+            event,
+            (!may_be_sent).then_some(Failure::NotAnEvent).or(ambiguous),
+        )
     }
 
     /// A timer's event.
     pub(crate) fn elapse(&mut self, timer: Handle<Timer>) -> Told {
-        self.external(self.machine.timers.at(timer).event, true)
+        self.external(self.machine.timers.at(timer).event, None)
     }
 
-    fn external(&mut self, event: Handle<Event>, may_be_sent: bool) -> Told {
+    fn external(&mut self, event: Handle<Event>, refused: Option<Failure>) -> Told {
         self.macrostep(Some(event), |interpreter| {
             if !interpreter.running {
                 return Err(Failure::Ended);
             }
-            if !may_be_sent {
-                return Err(Failure::NotAnEvent);
+            if let Some(refused) = refused {
+                return Err(refused);
             }
             let enabled_transitions = interpreter.select_transitions(event);
             if enabled_transitions.is_empty() {

@@ -148,6 +148,7 @@ fn empty(seed: u64, file: FileId) -> Machine {
         fields: Arena::new(),
         actions: Arena::new(),
         timers: Arena::new(),
+        ambiguities: Vec::new(),
         interrupts: Vec::new(),
         context: None,
         context_schema: None,

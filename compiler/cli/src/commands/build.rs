@@ -63,6 +63,7 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> CommandResult {
     kinds.dedup();
     let mut options = Options::default();
     options.actions_fail = args.actions_fail;
+    options.for_rust = kinds.contains(&Emit::Rust);
     for spec in &args.specs {
         match load_spec(spec, &options, TextFormat::Text, printer)? {
             Some(checked) => {

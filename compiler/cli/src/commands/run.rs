@@ -139,12 +139,13 @@ fn refused_remedy(refused: &Refused, loaded: &Loaded) -> Option<Remedy> {
 
 /// Describes a remedy: the command that a user types, or the time until it comes on its own.
 fn describe_remedy(remedy: &Remedy, loaded: &Loaded, now: u64) -> String {
-    match (remedy, remedy.as_command(&loaded.run, loaded.workflow.id())) {
-        (_, Some(command)) => format!("`{command}`"),
-        (Remedy::Wait { until }, None) if *until > now => {
+    let commands = remedy.as_commands(&loaded.run, loaded.workflow.id());
+    match (remedy, commands.as_slice()) {
+        (Remedy::Wait { until }, []) if *until > now => {
             format!("in {}", format_length(until - now))
         }
-        (_, None) => "now".to_owned(),
+        (_, []) => "now".to_owned(),
+        (_, commands) => format!("`{}`", commands.join("` or `")),
     }
 }
 

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 use statemark_compiler::proofs::{Judgment, Proof, prove};
 use statemark_runtime::{EventKind, StateId, StateKind, StateRow, Table, TransitionId, Verdict};
+use statemark_text::list::join;
 
 use crate::args::TextFormat;
 use crate::describe::{self, Meta};
@@ -285,6 +286,7 @@ impl Page<'_> {
         self.facts(row, &meta, depth + 2);
         self.entries(state, depth + 2);
         self.transitions(state, depth + 2);
+        self.ambiguities(state, depth + 2);
         self.line(0, "");
         for child in self.links.children(state) {
             self.state(child, depth + 2);
@@ -436,6 +438,16 @@ impl Page<'_> {
                     self.line(depth + 1, &line);
                 }
             }
+        }
+    }
+
+    /// Writes the labels that lead to several places from a state, with the events that they may mean.
+    fn ambiguities(&mut self, state: StateId, depth: usize) {
+        let table = self.table;
+        for (label, events) in describe::ambiguities(table, state) {
+            let events: Vec<String> = events.iter().map(|it| (*it).to_owned()).collect();
+            let text = format!("{label} means {}", join(&events, "or"));
+            self.fact(depth, "ambiguous", &text);
         }
     }
 

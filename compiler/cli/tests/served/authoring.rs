@@ -63,7 +63,12 @@ fn nothing_is_written_outside_of_the_folder() {
 #[test]
 fn files_with_errors_are_linted_by_what_they_are_called() {
     let scratch = Scratch::new("served-broken");
-    let breaks = |spec: &str| spec.replace("    shut -->", "    open --> off : push\n    shut -->");
+    let breaks = |spec: &str| {
+        spec.replace(
+            "    shut -->",
+            "    open --> shut : push / ring()\n    shut -->",
+        )
+    };
     let broken = breaks(SPEC);
     scratch.write("specs/gate.md", &broken);
     scratch.write("specs/lamp.workflow.json", "{");

@@ -20,7 +20,11 @@ pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
     } else if !completes {
         let name = |&event: &Handle<Event>| match delay(machine, transition.source, event) {
             Some(milliseconds) => format!("after {}", format_duration(milliseconds)),
-            None => machine.events.at(event).id.clone(),
+            // What is ambiguous is written as its author wrote it, and reads back so.
+            None => {
+                let label = machine.label_of(transition.source, event);
+                machine.events.at(label).id.clone()
+            }
         };
         let ids: Vec<String> = transition.triggers.iter().map(name).collect();
         parts.push(ids.join(", "));

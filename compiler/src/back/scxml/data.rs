@@ -196,6 +196,19 @@ impl Writer<'_> {
         for line in events {
             self.line(&line);
         }
+        for ambiguity in &machine.ambiguities {
+            let name = escaped(self.events.get(ambiguity.label.index()));
+            let state = escaped(self.states.get(ambiguity.source.index()));
+            let events = ambiguity.events.iter();
+            let mut events: Vec<String> = events
+                .map(|event| escaped(self.events.get(event.index())))
+                .collect();
+            events.sort_unstable();
+            let events = events.join(" ");
+            self.line(&format!(
+                "<statemark:label name=\"{name}\" state=\"{state}\" events=\"{events}\"/>"
+            ));
+        }
     }
 
     fn data(&mut self, declared: &Declared) {

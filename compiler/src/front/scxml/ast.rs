@@ -22,6 +22,8 @@ pub struct Document {
     pub events: Vec<DeclaredEvent>,
     /// `<statemark:timer>`: ids, and the events that they would send.
     pub timers: Vec<(Spanned<String>, Spanned<String>)>,
+    /// `<statemark:label>`.
+    pub labels: Vec<AmbiguousLabel>,
     /// Its content, as in a state.
     pub body: State,
 }
@@ -33,6 +35,17 @@ pub struct DeclaredEvent {
     pub name: Spanned<String>,
     /// True if only timers send it.
     pub delayed: bool,
+}
+
+/// `<statemark:label>`: a label that leads to several places from one state, where each way has an event of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AmbiguousLabel {
+    /// The label.
+    pub name: Spanned<String>,
+    /// The state.
+    pub state: Spanned<String>,
+    /// The events that it may mean there.
+    pub events: Vec<Spanned<String>>,
 }
 
 /// A kind of state, by its element.

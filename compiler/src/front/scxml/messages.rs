@@ -2,6 +2,7 @@
 
 use statemark_text::list::join;
 
+use super::ast::AmbiguousLabel;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};
 
@@ -206,6 +207,15 @@ pub(super) fn copy_before_own(place: Span) -> Diagnostic {
     bad_attribute(place, message)
         .label("would be taken before those")
         .help(OF_ROOT)
+}
+
+/// Reports a label that doesn't lead to several places from its state.
+pub(crate) fn no_ambiguity(label: &AmbiguousLabel) -> Diagnostic {
+    let (name, state) = (&label.name.value, &label.state.value);
+    let message = format!("`{name}` can't be a label of several events in `{state}`");
+    bad_attribute(label.name.span, message)
+        .label("not ambiguous there")
+        .help("name two or more events that transitions of the state have, and a label that none of them has")
 }
 
 fn always_fails(place: Span, message: String) -> Diagnostic {

@@ -3,8 +3,8 @@
 use roxmltree::Node;
 
 use super::ast::{
-    Data, DeclaredEvent, Document, Guard, GuardKind, Initial, Kind, Operator, State, Transition,
-    Verdict,
+    AmbiguousLabel, Data, DeclaredEvent, Document, Guard, GuardKind, Initial, Kind, Operator,
+    State, Transition, Verdict,
 };
 use super::reader::{MAX_NESTING, Reader, Space, space};
 use super::{content, messages};
@@ -71,6 +71,7 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
         native: datamodel == Some(1),
         events: Vec::new(),
         timers: Vec::new(),
+        labels: Vec::new(),
         body,
     };
     for child in root.children().filter(|&child| is_own_declaration(child)) {
@@ -81,11 +82,11 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
 
 /// Returns true if a child of the document is read with it, not with its states.
 fn is_own_declaration(node: Node<'_, '_>) -> bool {
-    let names = ["event", "timer", "initial"];
+    let names = ["event", "timer", "label", "initial"];
     node.is_element() && space(node) == Space::Own && names.contains(&node.tag_name().name())
 }
 
-/// Reads `<statemark:event>`, `<statemark:timer>` and `<statemark:initial>`.
+/// Reads `<statemark:event>`, `<statemark:timer>`, `<statemark:label>` and `<statemark:initial>`.
 fn declaration(node: Node<'_, '_>, document: &mut Document, reader: &mut Reader<'_>) {
     let name = node.tag_name().name();
     if name == "initial" {
@@ -100,6 +101,22 @@ fn declaration(node: Node<'_, '_>, document: &mut Document, reader: &mut Reader<
         let id = reader.required(node, "id", Reader::attribute);
         let event = reader.required(node, "event", Reader::attribute);
         document.timers.extend(id.zip(event));
+        return;
+    }
+    if name == "label" {
+        reader.expect_attributes(node, &["name", "state", "events"], &[]);
+        let name = reader.required(node, "name", Reader::attribute);
+        let state = reader.required(node, "state", Reader::attribute);
+        let events = reader.required(node, "events", Reader::attribute);
+        let events = events.and_then(|_| reader.words(node, "events"));
+        if let (Some(name), Some(state), Some(events)) = (name, state, events) {
+            let label = AmbiguousLabel {
+                name,
+                state,
+                events,
+            };
+            document.labels.push(label);
+        }
         return;
     }
     reader.expect_attributes(node, &["name", "kind"], &[]);

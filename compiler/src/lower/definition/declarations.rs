@@ -149,6 +149,7 @@ fn add_references(
                 .while_waiting
                 .iter()
                 .filter_map(|event| find_event(event, draft, context))
+                .flat_map(|event| with_meanings(event, draft))
                 .collect();
             draft.get_mut(index).ir.while_waiting = waiting;
             if let Some(event) = &named.value.on_max_iterations {
@@ -166,6 +167,20 @@ fn add_references(
         }
         add_references(&named.value.states, handled, draft, context);
     }
+}
+
+/// Returns an event, and the events that it means where it leads to several places.
+fn with_meanings(event: Handle<Event>, draft: &Draft) -> Vec<Handle<Event>> {
+    let mut all = vec![event];
+    let ambiguities = draft.ambiguities.iter();
+    for ambiguity in ambiguities.filter(|it| it.label == event) {
+        for meaning in &ambiguity.events {
+            if !all.contains(meaning) {
+                all.push(*meaning);
+            }
+        }
+    }
+    all
 }
 
 fn find_event(

@@ -5,10 +5,10 @@
 //! whole list. Source: SCXML 3.12.1, *Event Descriptors*.
 
 use super::{Lowering, plain};
-use crate::arena::Handle;
+use crate::arena::{Arena, Handle};
 use crate::front::scxml::ast::{self, Content, ContentKind, Kind, visit_content};
 use crate::front::scxml::messages;
-use crate::ir::{Event, EventKind, State, StateKind};
+use crate::ir::{Ambiguity, Event, EventKind, State, StateKind, Transition};
 use crate::source::{Span, Spanned};
 
 /// The event that is raised if an assignment has no value.
@@ -98,6 +98,9 @@ impl Lowering<'_, '_> {
         for (_, event) in &self.document.timers {
             self.event(event);
         }
+        for label in &self.document.labels {
+            self.event(&label.name);
+        }
         let fails = self.known.assigns || !self.data.failures.is_empty();
         if fails && !self.document.native {
             self.add_event(FAULT, span);
@@ -173,6 +176,48 @@ impl Lowering<'_, '_> {
     /// Returns the event of a name that was mentioned, and makes one of the engine's that nothing raises.
     pub(super) fn event(&mut self, name: &Spanned<String>) -> Handle<Event> {
         self.add_event(&plain(name), name.span)
+    }
+
+    /// Returns the labels that lead to several places, and reports those that don't.
+    pub(super) fn ambiguities(
+        &mut self,
+        states: &Arena<State>,
+        transitions: &Arena<Transition>,
+    ) -> Vec<Ambiguity> {
+        let mut found = Vec::new();
+        for label in &self.document.labels {
+            let source = self.by_id.get(&plain(&label.state)).copied();
+            let event = self.event_ids.get(&plain(&label.name)).copied();
+            let events = label.events.iter();
+            let mut events: Vec<Handle<Event>> = events
+                .filter_map(|event| self.event_ids.get(&plain(event)).copied())
+                .collect();
+            events.sort_unstable();
+            events.dedup();
+            let is_sendable = |&event: &Handle<Event>| self.events.at(event).kind.is_sendable();
+            let takes = |event: Handle<Event>| {
+                let range = source.map_or(0..0, |state| states.at(state).transitions.clone());
+                let mut own = range.map(|index| transitions.at(Handle::at(index)));
+                own.any(|transition| transition.triggers.contains(&event))
+            };
+            let is_split = events.len() > 1
+                && events.len() == label.events.len()
+                && events
+                    .iter()
+                    .all(|event| is_sendable(event) && takes(*event))
+                && event.is_some_and(|label| is_sendable(&label) && !takes(label));
+            match source.zip(event).filter(|_| is_split) {
+                Some((source, label)) => found.push(Ambiguity {
+                    source,
+                    label,
+                    events,
+                }),
+                None => self.diags.push(messages::no_ambiguity(label)),
+            }
+        }
+        found.sort_unstable();
+        found.dedup_by_key(|it| (it.source, it.label));
+        found
     }
 
     /// Returns the event `done.state.<id>` of a state, if something waits for it.

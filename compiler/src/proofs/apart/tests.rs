@@ -128,7 +128,7 @@ fn what_is_decided_apart_is_so_of_all_configurations() {
     let mut tally: BTreeMap<(&str, String, String), u32> = BTreeMap::new();
     for seed in 0..3_000 {
         let text = diagram(seed);
-        // Two ways on one event are an error.
+        // Two ways to one state on one event are an error.
         let Some(machine) = compiled(&text) else {
             continue;
         };

@@ -68,6 +68,7 @@ pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
             Section::Code => sections.code = from.rows(count, rows::instruction)?,
             Section::Constants => sections.constants = from.rows(count, rows::constant)?,
             Section::Merges => sections.merges = from.rows(count, rows::merge)?,
+            Section::Ambiguities => sections.ambiguities = from.rows(count, rows::ambiguity)?,
         }
     }
     if version == FORMER {

@@ -106,6 +106,11 @@ pub fn dump(sections: &Sections) -> String {
         vec![event, kind.to_owned(), field]
     });
     paragraph(&mut out, "merges", merges);
+    let ambiguities = sections.ambiguities.iter().map(|row| {
+        let means = format!("may mean {}", names.event(row.event));
+        vec![names.state(row.state), names.event(row.label), means]
+    });
+    paragraph(&mut out, "ambiguities", ambiguities);
     out
 }
 

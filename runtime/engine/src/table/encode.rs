@@ -9,8 +9,8 @@ use super::layout::{
     CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, NONE_16, NONE_32, Section, VERSION, sections_at,
 };
 use super::sections::{
-    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, MergeKind,
-    MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
+    ActionKind, ActionRow, AmbiguityRow, AssignRow, Constant, EventKind, EventRow, Instruction,
+    MergeKind, MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 use crate::id::{EventId, StateId, TextId};
 use crate::limits::MAX_TABLE_BYTES;
@@ -129,6 +129,7 @@ fn count(sections: &Sections, section: Section) -> usize {
         Section::Code => sections.code.len(),
         Section::Constants => sections.constants.len(),
         Section::Merges => sections.merges.len(),
+        Section::Ambiguities => sections.ambiguities.len(),
     }
 }
 
@@ -170,7 +171,11 @@ fn rows(sections: &Sections, out: &mut Writer) -> Result<(), EncodeError> {
     for value in &sections.constants {
         constant(value, out);
     }
-    out.each(Section::Merges, &sections.merges, merge)
+    out.each(Section::Merges, &sections.merges, merge)?;
+    for row in &sections.ambiguities {
+        ambiguity(row, out);
+    }
+    Ok(())
 }
 
 fn state(row: &StateRow, out: &mut Writer) -> Result<(), EncodeError> {
@@ -312,6 +317,12 @@ fn merge(row: &MergeRow, out: &mut Writer) -> Result<(), EncodeError> {
         MergeKind::Except => 1,
     }]);
     out.maybe_text(row.field)
+}
+
+fn ambiguity(row: &AmbiguityRow, out: &mut Writer) {
+    out.u16(row.state.raw());
+    out.u16(row.label.raw());
+    out.u16(row.event.raw());
 }
 
 /// The bytes so far, and which row is being written, for errors.

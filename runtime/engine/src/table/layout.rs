@@ -52,6 +52,7 @@ pub(crate) enum Section {
     Code,
     Constants,
     Merges,
+    Ambiguities,
 }
 
 impl Section {
@@ -74,6 +75,7 @@ impl Section {
         Self::Code,
         Self::Constants,
         Self::Merges,
+        Self::Ambiguities,
     ];
 
     /// The number of sections that every directory has. The later ones end at the last that has a row.
@@ -89,7 +91,7 @@ impl Section {
             Self::Merges => 7,
             Self::Machine => 8,
             Self::Events => 9,
-            Self::Timers => 6,
+            Self::Timers | Self::Ambiguities => 6,
             Self::Assigns => 10,
             Self::Actions => 35,
             Self::Code => 12,
@@ -119,6 +121,7 @@ impl Section {
             Self::Code => "code",
             Self::Constants => "constants",
             Self::Merges => "merges",
+            Self::Ambiguities => "ambiguities",
         }
     }
 }

@@ -256,6 +256,7 @@ fn bare(sections: &Sections) -> Sections {
         code: _,
         constants,
         merges,
+        ambiguities: _,
     } = &mut bare;
     *metadata = None;
     for row in states.iter_mut() {

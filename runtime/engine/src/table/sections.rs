@@ -51,6 +51,8 @@ pub struct Sections {
     ///
     /// The rule of an event is its rows, else those without an event, else that all fields do.
     pub merges: Vec<MergeRow>,
+    /// The labels that lead to several places, with the events of their own that the ways have.
+    pub ambiguities: Vec<AmbiguityRow>,
 }
 
 /// The kind of a state, in SCXML's words.
@@ -329,6 +331,20 @@ pub enum MergeKind {
     Only,
     /// All but these become fields of the context.
     Except,
+}
+
+/// One event that a label may mean in a state from which it leads to several places.
+///
+/// The label triggers nothing there: sending it while the state is active is refused. Rows stand in the order of their
+/// states, labels and events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AmbiguityRow {
+    /// The state.
+    pub state: StateId,
+    /// The label, which is an event of the machine.
+    pub label: EventId,
+    /// An event that it may mean.
+    pub event: EventId,
 }
 
 /// Returns the rows of a range, or none if it is out of bounds.

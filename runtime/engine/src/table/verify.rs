@@ -49,9 +49,12 @@
 //! | V44 | no action assigns more fields than the limit |
 //! | V45 | the path of a field has no more keys than a value may be nested deep |
 //! | V46 | merge rules stand in the order of their events, each of one kind, its fields in the order of their names |
+//! | V50 | ambiguities stand in the order of their states, labels and events, and a label has several events in its state |
+//! | V51 | an ambiguous label and its events can be sent; the events trigger transitions of the state, the label none |
 //!
 //! Deliberately not here: whether the machine is any *good*. The compiler has opinions; the runtime has none.
 
+mod ambiguities;
 mod effects;
 mod lists;
 mod names;
@@ -251,6 +254,17 @@ enum FaultKind {
         action: u16,
     },
     MergeOrder,
+    AmbiguityOrder,
+    OneMeaning,
+    Unsendable {
+        event: u16,
+    },
+    LabelTriggers {
+        transition: u16,
+    },
+    NoMeaning {
+        event: u16,
+    },
 }
 
 impl fmt::Display for VerifyError {
@@ -332,6 +346,11 @@ impl fmt::Display for FaultKind {
             Self::TimerCompletes { event } => write!(out, "its event, event {event}, says that a state is done"),
             Self::ConditionBehind { action } => write!(out, "does action {action}, which doesn't stand before it"),
             Self::MergeOrder => out.write_str("doesn't follow the row before it by event and field, or is of another kind"),
+            Self::AmbiguityOrder => out.write_str("doesn't follow the row before it by state, label and event"),
+            Self::OneMeaning => out.write_str("is the only event that its label may mean in its state"),
+            Self::Unsendable { event } => write!(out, "names event {event}, which can't be sent"),
+            Self::LabelTriggers { transition } => write!(out, "its label triggers transition {transition} of its state"),
+            Self::NoMeaning { event } => write!(out, "names event {event}, which triggers no transition of its state"),
             Self::NoOperand => out.write_str("its program ends where an operand must stand"),
             Self::Levels { at, limit } => write!(out, "instruction {at} of its program is nested more than {limit} deep"),
             Self::Unfinished { end } => write!(out, "operands end before instruction {end} of its program, in the middle of an expression"),
@@ -392,6 +411,8 @@ const RULES: &[(u8, Rule)] = &[
     (44, programs::v44_assigns),
     (45, programs::v45_paths),
     (46, lists::v46_merges),
+    (50, ambiguities::v50_order),
+    (51, ambiguities::v51_meanings),
 ];
 
 /// Verifies rows and derives what makes steps quick.

@@ -8,9 +8,9 @@ mod entropy;
 mod programs;
 
 use super::rt::{
-    ActionId, ActionKind, ActionRow, AssignRow, BinaryOperator, Constant, EventId, EventKind,
-    EventRow, FieldId, GuardId, Instruction, MergeKind, MergeRow, Sections, StateId, StateKind,
-    StateRow, TextId, TimerId, TimerRow, TransitionRow, Verdict,
+    ActionId, ActionKind, ActionRow, AmbiguityRow, AssignRow, BinaryOperator, Constant, EventId,
+    EventKind, EventRow, FieldId, GuardId, Instruction, MergeKind, MergeRow, Sections, StateId,
+    StateKind, StateRow, TextId, TimerId, TimerRow, TransitionRow, Verdict,
 };
 use std::boxed::Box;
 use std::format;
@@ -39,6 +39,9 @@ pub(crate) fn machine(entropy: &mut Entropy<'_>) -> Sections {
             kind: MergeKind::Except,
             field: Some(maker.sections.name),
         });
+    }
+    if maker.entropy.once_in(2) {
+        maker.ambiguity();
     }
     maker.sections
 }
@@ -330,6 +333,39 @@ impl Maker<'_, '_> {
         }
     }
 
+    /// A label that may mean all that can be sent in a state, if there is one that it doesn't take itself.
+    fn ambiguity(&mut self) {
+        let is_named =
+            |event: &EventId| self.sections.events[event.index()].kind == EventKind::Named;
+        let named = (0..self.sections.events.len()).filter_map(EventId::from_index);
+        let named: Vec<EventId> = named.filter(is_named).collect();
+        let state = self.entropy.below(self.sections.states.len());
+        let transitions = self.sections.states[state].transitions.clone();
+        let rows =
+            &self.sections.transitions[usize::from(transitions.start)..transitions.end.into()];
+        let mut taken: Vec<EventId> = Vec::new();
+        for row in rows {
+            let triggers = row.triggers.start as usize..row.triggers.end as usize;
+            taken.extend(
+                self.sections.triggers[triggers]
+                    .iter()
+                    .filter(|it| is_named(it)),
+            );
+        }
+        taken.sort_unstable();
+        taken.dedup();
+        let label = named.into_iter().find(|event| !taken.contains(event));
+        if let Some(label) = label.filter(|_| taken.len() > 1) {
+            let state = StateId::from_index(state).unwrap();
+            let row = |event| AmbiguityRow {
+                state,
+                label,
+                event,
+            };
+            self.sections.ambiguities.extend(taken.into_iter().map(row));
+        }
+    }
+
     fn transition(&mut self, source: usize) -> TransitionRow {
         let start = self.sections.triggers.len();
         let eventless = self.entropy.once_in(6) && !self.is_calm;
@@ -392,6 +428,13 @@ pub(crate) fn edit(entropy: &mut Entropy<'_>, sections: &mut Sections) {
             event: Some(EventId::new(number)),
             kind: MergeKind::Only,
             field: Some(TextId::new(from)),
+        });
+    }
+    if entropy.once_in(20) {
+        sections.ambiguities.push(AmbiguityRow {
+            state: StateId::new(small),
+            label: EventId::new(number),
+            event: EventId::new(number % 7),
         });
     }
     let choice = entropy.byte();

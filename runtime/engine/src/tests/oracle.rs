@@ -64,9 +64,16 @@ impl<'s, H: Host> Oracle<'s, H> {
             return Err(StepError::Ended);
         }
         match self.sections.events.get(event.index()) {
-            Some(row) if row.kind == EventKind::Named => self.external(event, limit),
-            _ => Err(StepError::NotAnEvent(event)),
+            Some(row) if row.kind == EventKind::Named => {}
+            _ => return Err(StepError::NotAnEvent(event)),
         }
+        for row in &self.sections.ambiguities {
+            if row.label == event && self.configuration.contains(&row.state.index()) {
+                let (state, label) = (row.state, event);
+                return Err(StepError::Ambiguous { state, label });
+            }
+        }
+        self.external(event, limit)
     }
 
     pub(super) fn elapse(&mut self, timer: TimerId, limit: u32) -> Result<Record, StepError> {

@@ -8,10 +8,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::notation::table;
+use super::notation::{sections, table};
 use crate::{
-    ActionId, Configuration, EventId, FieldId, GuardId, Host, Machine, Observer, StateId,
-    StepError, Table, TransitionId, Value, dump,
+    ActionId, AmbiguityRow, Configuration, EventId, FieldId, GuardId, Host, Machine, Observer,
+    Outcome, StateId, StepError, Table, TransitionId, Value, decode, dump, encode, verify,
 };
 
 struct Trace<'t> {
@@ -92,7 +92,7 @@ pub(super) fn check(machine: &str, expected: &[(&str, &str)]) {
                 let id = table.event_named(event).unwrap_or(EventId::new(999));
                 let can = machine.can(id);
                 let result = machine.send_observed(id, &mut trace);
-                let taken = matches!(result, Ok(crate::Outcome::Taken | crate::Outcome::Ended));
+                let taken = matches!(result, Ok(Outcome::Taken | Outcome::Ended));
                 assert!(can == taken || matches!(result, Err(StepError::StepLimit { .. })));
                 result.map_or_else(|fault| fault.to_string(), |outcome| format!("{outcome:?}"))
             }
@@ -469,4 +469,101 @@ actions
 ";
     let found = dump(table.sections());
     assert_eq!(found, expected, "\n{found}");
+}
+
+/// Returns the table of a machine in which a label may mean two events in a state.
+fn ambiguous(machine: &str, state: &str, label: &str, means: [&str; 2]) -> Table {
+    let plain = table(machine);
+    let event = |name| plain.event_named(name).unwrap();
+    let mut rows = sections(machine);
+    rows.ambiguities = means
+        .map(|name| AmbiguityRow {
+            state: plain.state_named(state).unwrap(),
+            label: event(label),
+            event: event(name),
+        })
+        .into();
+    let bytes = encode(&rows).unwrap();
+    assert_eq!(decode(&bytes).as_ref(), Ok(&rows));
+    verify(rows).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+#[test]
+fn an_ambiguous_label_is_refused_while_its_state_is_active() {
+    let table = ambiguous(
+        "
+root to=a
+  a to=aa
+    - on=yes to=b
+    - on=no to=c
+    aa
+      - on=review to=ab
+      - on=go to=ab
+    ab
+  b
+    - on=review to=a
+  c
+",
+        "a",
+        "review",
+        ["yes", "no"],
+    );
+    let event = |name| table.event_named(name).unwrap();
+    let [review, yes, go] = ["review", "yes", "go"].map(event);
+    let state = table.state_named("a").unwrap();
+    let refused = Err(StepError::Ambiguous {
+        state,
+        label: review,
+    });
+    let mut machine = Machine::start(&table, ByName(&table)).unwrap();
+    // Not even an inner state takes it.
+    assert_eq!(machine.send(review), refused);
+    assert!(!machine.can(review) && machine.can(yes));
+    assert!(refused.unwrap_err().to_string().contains("several events"));
+    assert_eq!(machine.send(go), Ok(Outcome::Taken));
+    assert_eq!(machine.send(review), refused);
+    let means: Vec<EventId> = table.meanings(state, review).collect();
+    assert_eq!(means, ["yes", "no"].map(event));
+    assert_eq!(table.meanings(state, yes).count(), 0);
+    assert_eq!(table.ambiguous_states(review).collect::<Vec<_>>(), [state]);
+    // Elsewhere it is an event as any other.
+    assert_eq!(machine.send(yes), Ok(Outcome::Taken));
+    assert_eq!(machine.send(review), Ok(Outcome::Taken));
+    assert!(dump(table.sections()).contains("a  review  may mean yes"));
+}
+
+#[test]
+fn a_label_that_is_ambiguous_in_one_region_moves_no_other() {
+    let table = ambiguous(
+        "
+root to=p
+  p parallel
+    one to=a
+      a
+        - on=yes to=b
+        - on=no to=b
+      b
+    two to=c
+      c
+        - on=review to=d
+      d
+",
+        "a",
+        "review",
+        ["yes", "no"],
+    );
+    let event = |name| table.event_named(name).unwrap();
+    let is_in =
+        |machine: &Machine<'_, ByName<'_>>, name| machine.is_in(table.state_named(name).unwrap());
+    let mut machine = Machine::start(&table, ByName(&table)).unwrap();
+    let refused = machine.send(event("review"));
+    assert!(
+        matches!(refused, Err(StepError::Ambiguous { .. })),
+        "{refused:?}"
+    );
+    assert!(is_in(&machine, "c"));
+    assert_eq!(machine.send(event("no")), Ok(Outcome::Taken));
+    assert!(is_in(&machine, "b") && is_in(&machine, "c"));
+    assert_eq!(machine.send(event("review")), Ok(Outcome::Taken));
+    assert!(is_in(&machine, "d"));
 }

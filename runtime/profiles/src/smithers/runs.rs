@@ -672,9 +672,9 @@ fn describe_remedy(remedy: &Remedy, loaded: &Loaded) -> String {
             format!("Call run_workflow with workflowId={workflow} runId={run} resume=true.")
         }
         Remedy::Rewind { to, .. } => format!("Call rewind_run with frameNo={to} confirm=true."),
-        other => match other.as_command(run, loaded.workflow.id()) {
-            Some(command) => format!("Run `{command}`."),
-            None => "Wait: the timer fires by itself.".to_owned(),
+        other => match other.as_commands(run, loaded.workflow.id()).as_slice() {
+            [] => "Wait: the timer fires by itself.".to_owned(),
+            commands => format!("Run `{}`.", commands.join("` or `")),
         },
     }
 }

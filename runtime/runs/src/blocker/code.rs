@@ -30,6 +30,7 @@ macro_rules! codes {
 codes! {
     Ambiguous = "ambiguous"
     AmbiguousAgent = "ambiguous_agent"
+    AmbiguousEvent = "ambiguous_event"
     AmbiguousStep = "ambiguous_step"
     Answered = "answered"
     ApprovalOpen = "approval_open"

@@ -1,6 +1,8 @@
 //! Messages of blockers.
 
 use super::{Blocker, DataFault, Path, PendingRequest};
+use statemark_text::list::join;
+
 use crate::actor::Actor;
 use crate::body::RequestKind;
 use crate::guard::Unmet;
@@ -47,6 +49,12 @@ pub(super) fn suggest_event(suggestion: Option<&str>, known: &[String]) -> Strin
         (None, []) => String::new(),
         (None, known) => format!("; it has {}", list(known)),
     }
+}
+
+pub(super) fn describe_ambiguous(event: &str, states: &[String], choices: &[String]) -> String {
+    let choices: Vec<String> = choices.iter().map(|it| format!("`{it}`")).collect();
+    let (states, choices) = (list(states), join(&choices, "or"));
+    format!("`{event}` leads to several places from {states}; send {choices}")
 }
 
 pub(super) fn describe_takers(event: &str, states: &[String], takers: &[String]) -> String {

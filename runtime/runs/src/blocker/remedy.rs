@@ -47,6 +47,9 @@ impl Blocker {
                     None => legality.event_other_than(event),
                 }
             }
+            Self::AmbiguousEvent { choices, .. } => Some(Remedy::OneOf {
+                remedies: choices.iter().map(|it| legality.sending(it)).collect(),
+            }),
             Self::InternalEvent { event, path, .. } => match path {
                 Path::Unexplored => raising(run, event),
                 path => path.remedy(run),

@@ -36,6 +36,7 @@
 //!     }
 //!   ],
 //!   "timers": [],
+//!   "ambiguities": [],
 //!   "proofs": [
 //!     {
 //!       "claim": "can-end", "text": "the machine can end", "verdict": "holds", "why": null,
@@ -59,6 +60,8 @@
 //!   that are led to, several only in different regions; `initial` and `target` are the first of them.
 //! - `timers` are what `after` waits for: `{"name": "after.heating.1", "event": "after.heating.1"}`. An action `schedules`
 //!   one with a `delay` in milliseconds, or `cancels` it.
+//! - `ambiguities` are labels that lead to several places from a state: sending one is refused while the state is active,
+//!   and `events` are those that it may mean, `{"state": "reviewing", "label": "reviewed", "events": ["…", "…"]}`.
 //! - `verdict` is `success` or `failure`, for final states alone; `implied` is true of one that stands for a `[*]`.
 //! - `proofs` are claims about the machine: `verdict` is `holds`, `fails` or `unknown`, `why` says what speaks against it,
 //!   `assumes` what it rests on. `events` of a `witness` lead from the start to its `states`; where there are none, the
@@ -134,6 +137,17 @@ pub(super) fn json(loaded: &LoadedMachine, proofs: Option<Vec<Proof>>) -> String
                 event: table.event_name(row.event),
             })
             .collect(),
+        ambiguities: table
+            .states()
+            .flat_map(|(id, _)| {
+                let labels = describe::ambiguities(table, id).into_iter();
+                labels.map(move |(label, events)| Ambiguity {
+                    state: table.state_name(id),
+                    label,
+                    events,
+                })
+            })
+            .collect(),
         proofs,
         meta,
     };
@@ -160,6 +174,7 @@ struct Machine<'t> {
     fields: Vec<String>,
     actions: Vec<Action<'t>>,
     timers: Vec<Timer<'t>>,
+    ambiguities: Vec<Ambiguity<'t>>,
     proofs: Option<Vec<Proof>>,
     meta: Meta,
 }
@@ -229,6 +244,13 @@ struct Assign {
 struct Timer<'t> {
     name: &'t str,
     event: &'t str,
+}
+
+#[derive(Serialize)]
+struct Ambiguity<'t> {
+    state: &'t str,
+    label: &'t str,
+    events: Vec<&'t str>,
 }
 
 /// Takes the value of a key, or `null`, out of the metadata.

@@ -6,8 +6,8 @@ use super::DecodeError;
 use super::reader::Reader;
 use crate::id::{EventId, FieldId, GuardId, StateId, TextId, TimerId};
 use crate::table::sections::{
-    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, MergeKind,
-    MergeRow, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
+    ActionKind, ActionRow, AmbiguityRow, AssignRow, Constant, EventKind, EventRow, Instruction,
+    MergeKind, MergeRow, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 use crate::value::{BinaryOperator, Operator, UnaryOperator};
 
@@ -188,5 +188,13 @@ pub(super) fn merge(from: &mut Reader<'_>) -> Result<MergeRow, DecodeError> {
             found => return Err(from.code("kind", found, 1)),
         },
         field: from.maybe_text()?,
+    })
+}
+
+pub(super) fn ambiguity(from: &mut Reader<'_>) -> Result<AmbiguityRow, DecodeError> {
+    Ok(AmbiguityRow {
+        state: StateId::new(from.u16()?),
+        label: EventId::new(from.u16()?),
+        event: EventId::new(from.u16()?),
     })
 }

@@ -211,13 +211,23 @@ impl Builder<'_> {
             let count = rest.iter().take_while(|row| row.0 == event).count();
             let (these, after) = rest.split_at_checked(count)?;
             rest = after;
-            if row.kind == EventKind::Named {
+            if row.kind == EventKind::Named && !self.is_ambiguous(leaf, event) {
                 let cell = self.cell(leaf, these)?;
                 let at = event.index() * self.dense.stride + leaf.index();
                 *self.dense.cells.get_mut(at)? = cell;
             }
         }
         Some(())
+    }
+
+    /// Reports whether an event is a label that leads to several places from the leaf or from a state around it.
+    fn is_ambiguous(&self, leaf: StateId, label: EventId) -> bool {
+        let rows = &self.sections.ambiguities;
+        let is_row = |state| {
+            let found = rows.binary_search_by_key(&(state, label), |row| (row.state, row.label));
+            found.is_ok()
+        };
+        !rows.is_empty() && chain(self.sections, leaf).any(is_row)
     }
 
     /// Returns the cell of a leaf for an event that triggers these transitions, best first.

@@ -25,6 +25,7 @@ pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {
         ("code", sections.code.len(), MAX_ROWS),
         ("constants", sections.constants.len(), MAX_ROWS),
         ("merges", sections.merges.len(), MAX_ROWS),
+        ("ambiguities", sections.ambiguities.len(), MAX_ROWS),
     ];
     for (what, found, limit) in sizes {
         let fault = || Place::section(what).fault(FaultKind::TooMany { found, limit });
@@ -165,6 +166,12 @@ pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
         id_within("event", row.event.map(|id| id.raw()), events, || {
             Place::row("merge", index)
         })?;
+    }
+    for (index, row) in sections.ambiguities.iter().enumerate() {
+        let place = || Place::row("ambiguity", index);
+        id_within("state", Some(row.state.raw()), states, place)?;
+        id_within("event", Some(row.label.raw()), events, place)?;
+        id_within("event", Some(row.event.raw()), events, place)?;
     }
     for (index, instruction) in sections.code.iter().enumerate() {
         let (what, id, rows) = match instruction {

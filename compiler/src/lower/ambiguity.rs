@@ -1,0 +1,326 @@
+//! Labels that lead to several places from one state.
+//!
+//! Diagrams for people often have them: a role or a sentence stands on every arrow out of a state. No order decides in a
+//! diagram, so each way gets an event of its own, `<label>_to_<target>`, and the machine keeps which events the label may
+//! mean in which state. A choice is gone by now: its branches are ways of its label, and their guards decide.
+//!
+//! It happens only where nothing else decides and every way has a name. The check `conflicting_transitions` reports the
+//! other labels: those that lead to one place by different actions, or nowhere; those with a guard on one of the ways;
+//! those that a state inside takes, too, because it would never get them; and those that the machine or a run raises by
+//! itself, where nobody could choose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::draft::{Draft, DraftTransition, DraftTrigger, StateHandle};
+use crate::arena::Handle;
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit, quoted_list};
+use crate::front::definition::ast::{ActionDeclaration, Definition, Kind, Named, State};
+use crate::front::words::{slug, word_key};
+use crate::ir::{Ambiguity, Event, EventKind};
+use crate::pass::trigger::differ;
+
+/// The events that a run raises by itself, in any state.
+const RAISED_BY_RUNS: [&str; 3] = ["approval_denied", "changes_requested", "request.expired"];
+
+/// The events by which a child's run ends, in states that invoke one.
+const RAISED_BY_CHILDREN: [&str; 2] = ["done", "error"];
+
+/// A label of a state, with the transitions that it triggers there, as indices into the draft's.
+struct Ways {
+    source: StateHandle,
+    label: Handle<Event>,
+    transitions: Vec<usize>,
+}
+
+/// Gives each way of an ambiguous label an event of its own.
+pub(super) fn split_labels(definition: Option<&Definition>, draft: &mut Draft, diags: &mut Diags) {
+    let mut all = shared_labels(draft);
+    if all.is_empty() {
+        return;
+    }
+    let raised = raised_events(definition, draft);
+    let overridden = overridden_labels(&all, draft);
+    all.retain(|ways| {
+        !raised.contains(&ways.label)
+            && !overridden.contains(&(ways.source, ways.label))
+            && draft.events.at(ways.label).kind == EventKind::Named
+            && leads_to_several(ways, draft)
+    });
+    let mut names = Names::default();
+    for ways in &all {
+        if let Some(events) = names.add(ways, draft) {
+            let finding = ambiguous_label(ways, &events, draft);
+            // A definition may name the label, too.
+            let edits = written_out(ways, &events, draft).filter(|_| definition.is_none());
+            let title = "write the events on the arrows";
+            diags.push(finding.fix_or_help(Applicability::Unsafe, title, edits));
+            split(ways, &events, draft);
+        }
+    }
+}
+
+/// Gives the events of ambiguous labels what the definition says of the label, where it says nothing of them.
+pub(super) fn inherit_details(draft: &mut Draft) {
+    for ambiguity in &draft.ambiguities {
+        let label = draft.events.at(ambiguity.label).clone();
+        for &event in &ambiguity.events {
+            let event = draft.events.at_mut(event);
+            if event.title.is_none() {
+                event.title.clone_from(&label.title);
+            }
+            if event.description.is_none() {
+                event.description.clone_from(&label.description);
+            }
+            if event.data.is_none() {
+                event.data.clone_from(&label.data);
+            }
+        }
+    }
+}
+
+/// Returns the labels that trigger several transitions of one state, in the order of the text.
+fn shared_labels(draft: &Draft) -> Vec<Ways> {
+    let mut triggered: Vec<(StateHandle, Handle<Event>, usize)> = Vec::new();
+    for (index, transition) in draft.transitions.iter().enumerate() {
+        if let DraftTrigger::Events(events) = &transition.trigger {
+            let source = transition.ir.source;
+            triggered.extend(events.iter().map(|&event| (source, event, index)));
+        }
+    }
+    triggered.sort_unstable();
+    let groups = triggered.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1));
+    let mut all: Vec<Ways> = groups
+        .filter(|group| group.len() > 1)
+        .filter_map(|group| {
+            let &(source, label, _) = group.first()?;
+            let transitions = group.iter().map(|&(_, _, index)| index).collect();
+            Some(Ways {
+                source,
+                label,
+                transitions,
+            })
+        })
+        .collect();
+    all.sort_by_key(|ways| ways.transitions.first().copied());
+    all
+}
+
+/// Returns the events that the machine or a run raises by itself, or sends for an agent.
+fn raised_events(definition: Option<&Definition>, draft: &Draft) -> BTreeSet<Handle<Event>> {
+    let mut raised: BTreeSet<Handle<Event>> = BTreeSet::new();
+    raised.extend(RAISED_BY_RUNS.iter().filter_map(|name| draft.event(name)));
+    let mut states = draft.states.iter();
+    if states.any(|state| state.ir.meta.contains_key("invoke")) {
+        let names = RAISED_BY_CHILDREN.iter();
+        raised.extend(names.filter_map(|name| draft.event(name)));
+    }
+    let Some(definition) = definition else {
+        return raised;
+    };
+    for action in &definition.actions {
+        if let ActionDeclaration::Raise(event) = &action.value {
+            raised.extend(draft.event(&event.value));
+        }
+    }
+    add_sent_when_spent(&definition.states, draft, &mut raised);
+    raised
+}
+
+/// Adds the events of `on_max_iterations`.
+fn add_sent_when_spent(
+    states: &[Named<State>],
+    draft: &Draft,
+    raised: &mut BTreeSet<Handle<Event>>,
+) {
+    for state in states {
+        let event = state.value.on_max_iterations.as_ref();
+        raised.extend(event.and_then(|event| draft.event(&event.value)));
+        add_sent_when_spent(&state.value.states, draft, raised);
+    }
+}
+
+/// Returns the labels of states that a state inside takes, too.
+fn overridden_labels(all: &[Ways], draft: &Draft) -> BTreeSet<(StateHandle, Handle<Event>)> {
+    let shared: BTreeSet<_> = all.iter().map(|ways| (ways.source, ways.label)).collect();
+    let mut overridden = BTreeSet::new();
+    for transition in &draft.transitions {
+        let DraftTrigger::Events(events) = &transition.trigger else {
+            continue;
+        };
+        for outer in draft.ancestry(transition.ir.source).skip(1) {
+            let labels = events.iter().map(|&event| (outer, event));
+            overridden.extend(labels.filter(|label| shared.contains(label)));
+        }
+    }
+    overridden
+}
+
+/// Reports whether a label leads to several places, and nothing but the place tells its ways apart.
+fn leads_to_several(ways: &Ways, draft: &Draft) -> bool {
+    let mut by_targets: BTreeMap<&[StateHandle], &DraftTransition> = BTreeMap::new();
+    for transition in ways_of(ways, draft) {
+        let ir = &transition.ir;
+        let is_decided = ir.guard.is_some() || transition.otherwise;
+        if is_decided || ir.implied || ir.targets.is_empty() {
+            return false;
+        }
+        let first = by_targets.entry(&ir.targets).or_insert(transition);
+        if differ(&first.ir, ir) {
+            return false;
+        }
+    }
+    by_targets.len() > 1
+}
+
+fn ways_of<'d>(ways: &Ways, draft: &'d Draft) -> impl Iterator<Item = &'d DraftTransition> {
+    let indices = ways.transitions.iter();
+    indices.filter_map(|&index| draft.transitions.get(index))
+}
+
+/// A state that a way leads to; none for a `[*]`, which is another state for each source.
+type Place = Option<StateHandle>;
+
+fn place(target: StateHandle, draft: &Draft) -> Place {
+    let state = draft.get(target);
+    let is_star = state.ir.implied && state.kind == Some(Kind::Final);
+    (!is_star).then_some(target)
+}
+
+/// The names of events that ways have got so far.
+#[derive(Default)]
+struct Names {
+    /// What each event means: a label and where it leads.
+    meanings: BTreeMap<Handle<Event>, (Handle<Event>, Vec<Place>)>,
+}
+
+impl Names {
+    /// Makes the events of a label's ways, or returns nothing if one of their names is taken or empty.
+    ///
+    /// The same label may lead to the same place from several states: that is one event.
+    fn add(&mut self, ways: &Ways, draft: &mut Draft) -> Option<Vec<Handle<Event>>> {
+        let mut wanted: BTreeMap<String, Vec<StateHandle>> = BTreeMap::new();
+        let mut names = Vec::with_capacity(ways.transitions.len());
+        for transition in ways_of(ways, draft) {
+            let targets = &transition.ir.targets;
+            let places: Vec<Place> = targets.iter().map(|it| place(*it, draft)).collect();
+            let name = name(ways.label, &places, draft)?;
+            let is_free = draft.event(&name).is_none_or(|event| {
+                let meaning = self.meanings.get(&event);
+                meaning.is_some_and(|(label, to)| *label == ways.label && *to == places)
+            });
+            let others = wanted
+                .entry(word_key(&name).into_owned())
+                .or_insert(targets.clone());
+            if !is_free || others != targets {
+                return None;
+            }
+            names.push((name, places, transition.ir.span));
+        }
+        let mut events = Vec::with_capacity(names.len());
+        for (name, places, span) in names {
+            let event = draft.intern_event(&name, span);
+            self.meanings.insert(event, (ways.label, places));
+            events.push(event);
+        }
+        Some(events)
+    }
+}
+
+/// Returns the name of a label's way to some places; none if a state has no letter in its id.
+fn name(label: Handle<Event>, places: &[Place], draft: &Draft) -> Option<String> {
+    let id = |place: &Place| place.map_or("end".to_owned(), |state| slug(&draft.get(state).ir.id));
+    let ids: Vec<String> = places.iter().map(id).collect();
+    let has_names = ids.iter().all(|id| !id.is_empty());
+    let label = &draft.events.at(label).id;
+    // A definition may spell an event in words.
+    let label = match label.contains(char::is_whitespace) {
+        true => slug(label),
+        false => label.clone(),
+    };
+    has_names.then(|| format!("{label}_to_{}", ids.join("_and_")))
+}
+
+/// Replaces a label by the events of its ways.
+fn split(ways: &Ways, events: &[Handle<Event>], draft: &mut Draft) {
+    for (&index, &event) in ways.transitions.iter().zip(events) {
+        if let Some(transition) = draft.transitions.get_mut(index)
+            && let DraftTrigger::Events(triggers) = &mut transition.trigger
+        {
+            for trigger in triggers.iter_mut().filter(|it| **it == ways.label) {
+                *trigger = event;
+            }
+        }
+    }
+    let mut events = events.to_vec();
+    events.sort_unstable();
+    events.dedup();
+    draft.ambiguities.push(Ambiguity {
+        source: ways.source,
+        label: ways.label,
+        events,
+    });
+}
+
+/// Most ways of a label that are shown in the text. Why: more would hide the point.
+const MOST_SHOWN: usize = 5;
+
+fn ambiguous_label(ways: &Ways, events: &[Handle<Event>], draft: &Draft) -> Diagnostic {
+    let label = &draft.events.at(ways.label).id;
+    let source = &draft.get(ways.source).ir.id;
+    let event = |event: &Handle<Event>| format!("sent as `{}`", draft.events.at(*event).id);
+    let transitions = || ways_of(ways, draft);
+    let mut places: Vec<String> = Vec::new();
+    for transition in transitions() {
+        let ids = transition.ir.targets.iter().map(|&target| {
+            let target = draft.get(target);
+            let is_star = target.ir.implied && target.kind == Some(Kind::Final);
+            if is_star {
+                "[*]"
+            } else {
+                target.ir.id.as_str()
+            }
+        });
+        let place = ids.collect::<Vec<_>>().join("`, `");
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let places: Vec<&str> = places.iter().map(String::as_str).collect();
+    let message = format!(
+        "`{label}` leads from `{source}` to {}, so each way has an event of its own",
+        quoted_list(&places)
+    );
+    let mut spans = transitions()
+        .map(|transition| transition.ir.span)
+        .zip(events);
+    let first = spans.next();
+    let span = first.map_or(draft.events.at(ways.label).span, |(span, _)| span);
+    let mut diagnostic = Diagnostic::new(Code::AmbiguousLabel, span, message)
+        .label(first.map_or_else(String::new, |(_, first)| event(first)));
+    for (span, way) in spans.take(MOST_SHOWN - 1) {
+        diagnostic = diagnostic.related(span, event(way));
+    }
+    diagnostic
+        .note(format!(
+            "while `{source}` is active, `{label}` itself is refused"
+        ))
+        .help("to have data decide, give the ways guards, such as `[condition]`")
+}
+
+/// Returns the edits that write the events in place of the label; none if a label says more.
+fn written_out(ways: &Ways, events: &[Handle<Event>], draft: &Draft) -> Option<Vec<Edit>> {
+    let mut edits: Vec<Edit> = Vec::new();
+    for (transition, &event) in ways_of(ways, draft).zip(events) {
+        let is_bare = matches!(&transition.trigger, DraftTrigger::Events(all) if all.len() == 1)
+            && transition.ir.actions.is_empty();
+        let label = transition.ir.label.as_ref().filter(|_| is_bare)?;
+        let span = label.text.span;
+        // Through a choice, several ways have one label.
+        if edits.iter().any(|edit| edit.span == span) || !transition.ir.span.contains(span) {
+            return None;
+        }
+        let text = draft.events.at(event).id.clone();
+        edits.push(Edit { span, text });
+    }
+    Some(edits)
+}
