@@ -442,7 +442,7 @@ impl Machine {
         let start = self.ambiguities.partition_point(|it| it.source < source);
         let own = self.ambiguities.get(start..).unwrap_or_default().iter();
         let mut own = own.take_while(|it| it.source == source);
-        let found = own.find(|it| it.events.contains(&event));
+        let found = own.find(|it| it.events.binary_search(&event).is_ok());
         found.map_or(event, |ambiguity| ambiguity.label)
     }
 

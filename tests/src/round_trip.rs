@@ -6,8 +6,11 @@ use std::path::PathBuf;
 use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
 use statemark_compiler::back::mermaid::guard_text;
+use statemark_compiler::diag::Code;
 use statemark_compiler::ir::{Action, ActionKind, Event, EventKind, Machine, State};
 use statemark_compiler::pass::trigger::{delay, is_timer_action};
+use statemark_compiler::source::Sources;
+use statemark_compiler::{Options, compile};
 use statemark_harness::{files, root};
 
 use crate::specs::{compile_text, outside};
@@ -176,4 +179,26 @@ fn tables_verify_and_are_the_same_every_time() {
         }
     }
     assert!(written >= 20, "only {written} tables were written");
+}
+
+#[test]
+fn rust_of_an_ambiguous_label_is_an_error() {
+    let path = root().join("tests/corpus/SM406-ambiguous-label/two_places.md");
+    let text = fs::read_to_string(path).expect("a spec");
+    let (_, compiled) = compile_text("spec.md", &text);
+    let [machine] = compiled.machines.as_slice() else {
+        panic!("{:#?}", compiled.diagnostics);
+    };
+    let code = back::rust::write_file(machine, &back::rust::Options::default());
+    assert!(code.contains("compile_error!"), "{code}");
+    assert!(code.contains("`reviewed` leads to several places from `reviewing`"));
+    // Asked for Rust, the compiler says so in the spec.
+    let mut options = Options::default();
+    options.for_rust = true;
+    let mut sources = Sources::new();
+    sources.add("spec.md", text);
+    let refused = compile(&sources, &options);
+    assert!(refused.machines.is_empty());
+    let mut found = refused.diagnostics.iter();
+    assert!(found.any(|it| it.code == Code::ConflictingTransitions));
 }

@@ -18,6 +18,7 @@ use crate::front::definition::ast::{ActionDeclaration, Definition, Kind, Named, 
 use crate::front::words::{slug, word_key};
 use crate::ir::{Ambiguity, Event, EventKind};
 use crate::pass::trigger::differ;
+use crate::source::Span;
 
 /// The events that a run raises by itself, in any state.
 const RAISED_BY_RUNS: [&str; 3] = ["approval_denied", "changes_requested", "request.expired"];
@@ -180,7 +181,7 @@ fn ways_of<'d>(ways: &Ways, draft: &'d Draft) -> impl Iterator<Item = &'d DraftT
 /// A state that a way leads to; none for a `[*]`, which is another state for each source.
 type Place = Option<StateHandle>;
 
-fn place(target: StateHandle, draft: &Draft) -> Place {
+fn target_place(target: StateHandle, draft: &Draft) -> Place {
     let state = draft.get(target);
     let is_star = state.ir.implied && state.kind == Some(Kind::Final);
     (!is_star).then_some(target)
@@ -202,8 +203,8 @@ impl Names {
         let mut names = Vec::with_capacity(ways.transitions.len());
         for transition in ways_of(ways, draft) {
             let targets = &transition.ir.targets;
-            let places: Vec<Place> = targets.iter().map(|it| place(*it, draft)).collect();
-            let name = name(ways.label, &places, draft)?;
+            let places: Vec<Place> = targets.iter().map(|it| target_place(*it, draft)).collect();
+            let name = way_name(ways.label, &places, draft)?;
             let is_free = draft.event(&name).is_none_or(|event| {
                 let meaning = self.meanings.get(&event);
                 meaning.is_some_and(|(label, to)| *label == ways.label && *to == places)
@@ -227,7 +228,7 @@ impl Names {
 }
 
 /// Returns the name of a label's way to some places; none if a state has no letter in its id.
-fn name(label: Handle<Event>, places: &[Place], draft: &Draft) -> Option<String> {
+fn way_name(label: Handle<Event>, places: &[Place], draft: &Draft) -> Option<String> {
     let id = |place: &Place| place.map_or("end".to_owned(), |state| slug(&draft.get(state).ir.id));
     let ids: Vec<String> = places.iter().map(id).collect();
     let has_names = ids.iter().all(|id| !id.is_empty());
@@ -270,20 +271,13 @@ fn ambiguous_label(ways: &Ways, events: &[Handle<Event>], draft: &Draft) -> Diag
     let event = |event: &Handle<Event>| format!("sent as `{}`", draft.events.at(*event).id);
     let transitions = || ways_of(ways, draft);
     let mut places: Vec<String> = Vec::new();
-    for transition in transitions() {
+    let mut seen: BTreeSet<&[StateHandle]> = BTreeSet::new();
+    for transition in transitions().filter(|it| seen.insert(&it.ir.targets)) {
         let ids = transition.ir.targets.iter().map(|&target| {
-            let target = draft.get(target);
-            let is_star = target.ir.implied && target.kind == Some(Kind::Final);
-            if is_star {
-                "[*]"
-            } else {
-                target.ir.id.as_str()
-            }
+            let place = target_place(target, draft);
+            place.map_or("[*]", |state| draft.get(state).ir.id.as_str())
         });
-        let place = ids.collect::<Vec<_>>().join("`, `");
-        if !places.contains(&place) {
-            places.push(place);
-        }
+        places.push(ids.collect::<Vec<_>>().join("`, `"));
     }
     let places: Vec<&str> = places.iter().map(String::as_str).collect();
     let message = format!(
@@ -310,13 +304,14 @@ fn ambiguous_label(ways: &Ways, events: &[Handle<Event>], draft: &Draft) -> Diag
 /// Returns the edits that write the events in place of the label; none if a label says more.
 fn written_out(ways: &Ways, events: &[Handle<Event>], draft: &Draft) -> Option<Vec<Edit>> {
     let mut edits: Vec<Edit> = Vec::new();
+    let mut seen: BTreeSet<Span> = BTreeSet::new();
     for (transition, &event) in ways_of(ways, draft).zip(events) {
         let is_bare = matches!(&transition.trigger, DraftTrigger::Events(all) if all.len() == 1)
             && transition.ir.actions.is_empty();
         let label = transition.ir.label.as_ref().filter(|_| is_bare)?;
         let span = label.text.span;
         // Through a choice, several ways have one label.
-        if edits.iter().any(|edit| edit.span == span) || !transition.ir.span.contains(span) {
+        if !seen.insert(span) || !transition.ir.span.contains(span) {
             return None;
         }
         let text = draft.events.at(event).id.clone();

@@ -41,12 +41,13 @@ pub(crate) fn candidates<H: Host>(
     if configuration.is_ended(table) {
         return candidates;
     }
+    let refused = step::ambiguous_labels(table, configuration);
     let mut before: Option<StateId> = None;
     for leaf in configuration.leaves() {
         // What is around the leaf before this one is listed already.
         let seen = |state: StateId| before.is_some_and(|before| state < before);
         for state in chart::chain(table, leaf).take_while(|&state| !seen(state)) {
-            of_state(table, state, configuration, host, &mut candidates);
+            of_state(table, state, configuration, &refused, host, &mut candidates);
         }
         before = Some(leaf);
     }
@@ -54,11 +55,12 @@ pub(crate) fn candidates<H: Host>(
     candidates
 }
 
-/// Adds the candidates that belong to one state.
+/// Adds the candidates that belong to one state. Events in `refused` are taken by nothing.
 fn of_state<H: Host>(
     table: &Table,
     state: StateId,
     configuration: &Configuration,
+    refused: &[EventId],
     host: &mut H,
     candidates: &mut Vec<Candidate>,
 ) {
@@ -67,7 +69,7 @@ fn of_state<H: Host>(
         let named = |event: &EventId| {
             let row = table.event(*event);
             row.is_some_and(|row| row.kind == EventKind::Named)
-                && step::ambiguous_state(table, configuration, *event).is_none()
+                && refused.binary_search(event).is_err()
         };
         let triggers = table.triggers(transition).iter().copied();
         let mut events = triggers.filter(named).peekable();

@@ -3,6 +3,8 @@
 //!
 //! [`flat`] has the steps of machines with one leaf, [`regions`] those of all others.
 
+use alloc::vec::Vec;
+
 use crate::configuration::Configuration;
 use crate::content::{Content, Work};
 use crate::error::StepError;
@@ -228,13 +230,23 @@ pub(crate) fn accepts(
 }
 
 /// Returns the first active state in which a label is ambiguous.
-pub(crate) fn ambiguous_state(
+fn ambiguous_state(
     table: &Table,
     configuration: &Configuration,
     label: EventId,
 ) -> Option<StateId> {
     let mut states = table.ambiguous_states(label);
     states.find(|state| configuration.is_active(table, *state))
+}
+
+/// Returns the labels that are ambiguous in active states, sorted.
+pub(crate) fn ambiguous_labels(table: &Table, configuration: &Configuration) -> Vec<EventId> {
+    let rows = table.sections.ambiguities.iter();
+    let active = rows.filter(|row| configuration.is_active(table, row.state));
+    let mut labels: Vec<EventId> = active.map(|row| row.label).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    labels
 }
 
 /// Returns the transition that the event takes in a machine with one leaf.
