@@ -511,15 +511,16 @@ root to=a
     let event = |name| table.event_named(name).unwrap();
     let [review, yes, go] = ["review", "yes", "go"].map(event);
     let state = table.state_named("a").unwrap();
-    let refused = Err(StepError::Ambiguous {
+    let ambiguous = StepError::Ambiguous {
         state,
         label: review,
-    });
+    };
+    let refused = Err(ambiguous);
     let mut machine = Machine::start(&table, ByName(&table)).unwrap();
     // Not even an inner state takes it.
     assert_eq!(machine.send(review), refused);
     assert!(!machine.can(review) && machine.can(yes));
-    assert!(refused.unwrap_err().to_string().contains("several events"));
+    assert!(ambiguous.to_string().contains("several events"));
     assert_eq!(machine.send(go), Ok(Outcome::Taken));
     assert_eq!(machine.send(review), refused);
     let means: Vec<EventId> = table.meanings(state, review).collect();
