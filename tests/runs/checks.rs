@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use statemark_runs::check::CheckPlace;
 use statemark_runs::{Key, Order, PauseRun, RunCheck, RunCheckIn, StartRun};
 
 use crate::harness::Bench;
@@ -38,7 +39,7 @@ fn the_same_key_is_not_run_again_and_a_refused_check_is_not_run_at_all() {
     };
     let check = RunCheckIn {
         what,
-        root: &root,
+        place: &CheckPlace::new(&root),
         cancelled: &|| false,
     };
     let keyed = Order {

@@ -32,6 +32,11 @@ use commands::Args;
 use printer::Printer;
 
 fn main() -> ExitCode {
+    // A process between a server and a check is this program, too.
+    #[cfg(target_os = "linux")]
+    if let Some(code) = statemark_runs::check::launch() {
+        return code;
+    }
     let outcome = commands::parse().and_then(|matches| {
         let mut printer = Printer::new(Args::from_arg_matches(&matches)?.color);
         let outcome = commands::run(&matches, &mut printer)?;

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
-use statemark_runs::check::Declaration;
+use statemark_runs::check::{CheckPlace, Declaration};
 use statemark_runs::files::read_own;
 use statemark_runs::{Hash, find_working_copy};
 use statemark_stores::file_of;
@@ -232,8 +232,7 @@ fn check_store_inside(config: &Path, file: &Path) -> Result<(), Failure> {
         "`{config}` puts the store outside of its project: `{file}`"
     ))
     .with_help(format!(
-        "if you mean that, `--store` or STATEMARK_STORE names it, and a line with its folder in {} allows it for good",
-        allowed_folders_name()
+        "if you mean that, `--store` or STATEMARK_STORE names it, and a line with its folder in `~/.config/{ALLOWED_FOLDERS}` allows it for good"
     )))
 }
 
@@ -252,11 +251,6 @@ pub(crate) fn allowed_folders() -> Result<Vec<PathBuf>, Failure> {
     let lines = text.lines().map(str::trim).map(PathBuf::from);
     // A relative one would mean another folder in each project.
     Ok(lines.filter(|folder| folder.is_absolute()).collect())
-}
-
-/// Returns the name of the list of allowed folders, for messages.
-pub(crate) fn allowed_folders_name() -> String {
-    format!("`~/.config/{ALLOWED_FOLDERS}`")
 }
 
 /// Reports whether a folder, which need not exist, is another or lies in it, by links or without.
@@ -303,8 +297,14 @@ pub(crate) fn for_server() -> Result<statemark_tools::Project, Failure> {
     Ok(statemark_tools::Project {
         checks,
         checks_root: checks_root.unwrap_or_else(|| root.clone()),
+        place: check_place(&root)?,
         root,
     })
+}
+
+/// Returns the place of checks with a root.
+pub(crate) fn check_place(root: &Path) -> Result<CheckPlace, Failure> {
+    Ok(CheckPlace::launched(root, allowed_folders()?))
 }
 
 /// Returns the id of the project in a folder: the configured one, else a hash of the repository's path.

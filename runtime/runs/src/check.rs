@@ -1,22 +1,28 @@
 //! Checks: programs that a project declares, such as its tests, and the results of running them.
 //!
 //! A check is a program and its arguments, never a line for a shell. It is declared in a workflow (`checks` of its
-//! definition) or in a project's configuration. [`run`] runs it in its own process group, without input, until its timeout.
-//! Of its output the head and the tail are kept.
+//! definition) or in a project's configuration. [`run`] runs it without input, until its timeout, and it ends with
+//! everything that it has begun (`launch.rs`). Of its output the head and the tail are kept.
 //!
 //! Deliberately not here: records of checks, and transitions that require a check (`runs/check.rs`, `runs/required.rs`).
 
+#[cfg(target_os = "linux")]
+mod launch;
 mod output;
 mod run;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+#[cfg(target_os = "linux")]
+pub use launch::{Launcher, launch};
 pub use run::run;
 
+use crate::git::find_working_copy;
 use crate::hash::Hash;
 use crate::workflow::Workflow;
 
@@ -27,6 +33,95 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The longest timeout. Why: nobody waits longer.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
+
+/// The beginning of the names of our own variables, such as a caller's token, which no check gets.
+const OWN_VARIABLES: &str = "STATEMARK_";
+
+/// The place where a project's checks run, and what starts them there.
+#[derive(Clone, Debug, Default)]
+pub struct CheckPlace {
+    /// The project's root.
+    pub root: PathBuf,
+    /// The program that starts them and ends what they leave; without one they are started as they are.
+    #[cfg(target_os = "linux")]
+    pub launcher: Option<Launcher>,
+    /// Folders outside of the project that a person allows them to use.
+    pub allowed: Vec<PathBuf>,
+}
+
+impl CheckPlace {
+    /// Makes a place without a launcher.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self {
+            root: root.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Makes a place where this program launches checks.
+    ///
+    /// On Linux the program calls `launch` before anything else.
+    #[must_use]
+    pub fn launched(root: impl Into<PathBuf>, allowed: Vec<PathBuf>) -> Self {
+        Self {
+            #[cfg(target_os = "linux")]
+            launcher: Some(Launcher::this_program()),
+            allowed,
+            ..Self::new(root)
+        }
+    }
+
+    /// Returns the same place with another root.
+    #[must_use]
+    pub fn at(&self, root: impl Into<PathBuf>) -> Self {
+        Self {
+            root: root.into(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the whole project: the working copy around the root, if it is in one.
+    fn project(&self) -> PathBuf {
+        let root = self
+            .root
+            .canonicalize()
+            .unwrap_or_else(|_| self.root.clone());
+        find_working_copy(&root).map_or_else(|| root.clone(), Path::to_path_buf)
+    }
+
+    /// Returns the folders that a check may write below.
+    #[cfg(target_os = "linux")]
+    fn writable(&self) -> Vec<PathBuf> {
+        std::iter::once(self.project())
+            .chain(self.allowed.iter().cloned())
+            .collect()
+    }
+
+    /// Returns the folder that a check runs in, which need not exist.
+    ///
+    /// # Errors
+    ///
+    /// It is outside of the project, by links or without, and nobody allows it.
+    fn folder(&self, declared: &Declaration) -> Result<PathBuf, CheckError> {
+        let Some(cwd) = &declared.cwd else {
+            return Ok(self.root.clone());
+        };
+        let folder = self.root.join(cwd);
+        let is_in =
+            |real: &Path, other: &Path| other.canonicalize().is_ok_and(|it| real.starts_with(it));
+        match folder.canonicalize() {
+            Ok(real)
+                if !is_in(&real, &self.project())
+                    && !self.allowed.iter().any(|it| is_in(&real, it)) =>
+            {
+                Err(CheckError::Outside { cwd: cwd.clone() })
+            }
+            // One that isn't there is told by whoever runs it.
+            _ => Ok(folder),
+        }
+    }
+}
 
 /// A declared check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +135,9 @@ pub struct Declaration {
     /// Additional environment variables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// The secret variables of the environment that it gets, by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inherit: Vec<String>,
     /// Its timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Timeout>,
@@ -73,6 +171,20 @@ pub enum CheckError {
         /// The declared timeout.
         timeout: String,
     },
+    /// The folder to run in leads out of the project.
+    #[error(
+        "its `cwd` is `{cwd}`, which leads out of the project; a person allows that with a line for the folder in `~/.config/statemark/folders`"
+    )]
+    Outside {
+        /// The declared folder.
+        cwd: String,
+    },
+    /// A variable to inherit is one that no check gets.
+    #[error("its `inherit` has `{name}`, which no check gets")]
+    Inherited {
+        /// The variable.
+        name: String,
+    },
     /// The command is empty.
     #[error("its `command` names no program")]
     NoProgram,
@@ -91,7 +203,17 @@ impl Declaration {
         })?;
         declared.program()?;
         declared.time_limit()?;
+        declared.check_inherited()?;
         Ok(declared)
+    }
+
+    /// Fails if it asks for a variable that no check gets.
+    fn check_inherited(&self) -> Result<(), CheckError> {
+        let mut names = self.inherit.iter();
+        match names.find(|name| name.starts_with(OWN_VARIABLES)) {
+            Some(name) => Err(CheckError::Inherited { name: name.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// Returns the checksum that identifies the declaration.

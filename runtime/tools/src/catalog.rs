@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use statemark_runs::check::Declaration;
+use statemark_runs::check::{CheckPlace, Declaration};
 use statemark_runs::{Hash, Workflow, Workflows};
 
 use crate::{Page, Problem};
@@ -91,6 +91,10 @@ pub struct Project {
     pub checks: BTreeMap<String, Declaration>,
     /// The folder that those checks run in.
     pub checks_root: PathBuf,
+    /// The place of checks: what starts them, and the folders outside of the project that they may use.
+    ///
+    /// Its root doesn't count: each check has its own.
+    pub place: CheckPlace,
 }
 
 /// A spec that is to be written.

@@ -39,6 +39,7 @@ pub(crate) fn act(
             command: serde_json::from_str(command).expect("words"),
             cwd: None,
             env: std::collections::BTreeMap::new(),
+            inherit: Vec::new(),
             timeout: None,
         },
         None => loaded.check(name)?.expect("a check of the workflow"),

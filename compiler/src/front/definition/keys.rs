@@ -241,6 +241,7 @@ static CHECK: Shape = shape(
         required("command", Want::List(&Want::Text)),
         host("cwd", Want::Text),
         host("env", Want::Map(&Want::Text)),
+        host("inherit", Want::List(&Want::Text)),
         host("timeout", Want::Either(&[Want::Text, Want::Number])),
     ],
 );

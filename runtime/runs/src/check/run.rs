@@ -1,5 +1,6 @@
 //! Execution of checks.
 
+use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -7,8 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use super::launch::Report;
 use super::output::CapturedOutput;
-use super::{CheckError, CheckResult, Declaration};
+use super::{CheckError, CheckPlace, CheckResult, Declaration, OWN_VARIABLES};
+use crate::redact::{Redactor, is_secret_name};
 
 /// The interval at which a running check is polled.
 ///
@@ -20,9 +24,16 @@ const POLL: Duration = Duration::from_millis(10);
 /// Why: a process that it left running may hold the pipe open for ever.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// Runs a check in the folder `root` or below it, with `arguments` after its own.
+/// The time after which a launcher that was asked to end is killed.
 ///
-/// It has no input. It is killed with all processes that it started when it times out, or once `cancelled` returns true.
+/// Why: longer than it takes to kill what it has begun.
+#[cfg(target_os = "linux")]
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Runs a check in its project, with `arguments` after its own.
+///
+/// It has no input, and of the environment what isn't secret. It ends with all processes that it started: when it is done,
+/// when it times out, or once `cancelled` returns true.
 ///
 /// # Errors
 ///
@@ -30,27 +41,16 @@ const DRAIN: Duration = Duration::from_millis(500);
 pub fn run(
     declared: &Declaration,
     arguments: &[String],
-    root: &Path,
+    place: &CheckPlace,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<CheckResult, CheckError> {
     let (program, own) = declared.program()?;
     let time_limit = declared.time_limit()?;
-    let folder = match &declared.cwd {
-        Some(cwd) => root.join(cwd),
-        None => root.to_path_buf(),
-    };
-    let mut command = Command::new(program);
-    command
-        .args(own)
-        .args(arguments)
-        .envs(&declared.env)
-        .current_dir(&folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    use_process_group(&mut command);
+    declared.check_inherited()?;
+    let folder = place.folder(declared)?;
     let began = Instant::now();
-    let mut child = match command.spawn() {
+    let words = own.iter().chain(arguments);
+    let mut child = match Process::start(program, words, declared, place, &folder) {
         Ok(child) => child,
         Err(error) => {
             let problem = if folder.is_dir() {
@@ -66,13 +66,13 @@ pub fn run(
             });
         }
     };
-    let stdout = Reader::spawn(child.stdout.take());
-    let stderr = Reader::spawn(child.stderr.take());
-    let end = wait(&mut child, began, time_limit, cancelled);
+    let stdout = Reader::spawn(child.child.stdout.take());
+    let stderr = Reader::spawn(child.child.stderr.take());
+    let end = child.wait(began, time_limit, cancelled);
     let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let until = Instant::now() + DRAIN;
     if !stdout.is_done_by(until) || !stderr.is_done_by(until) {
-        kill(&mut child);
+        kill(&mut child.child);
     }
     let ((stdout, one), (stderr, other)) = (stdout.to_text(), stderr.to_text());
     let mut result = CheckResult {
@@ -84,10 +84,14 @@ pub fn run(
         ..CheckResult::default()
     };
     match end {
-        Ok(End::Exited(status)) => {
-            result.exit_code = status.code();
-            result.problem = signal_problem(status);
+        Ok(End::Exited(code)) => result.exit_code = Some(code),
+        Ok(End::Signaled(signal)) => {
+            result.problem = Some(format!("it was ended by signal {signal}"));
         }
+        Ok(End::NotStarted(error)) => {
+            result.problem = Some(format!("`{program}` can't be run: {error}"));
+        }
+        Ok(End::Unknown) => result.problem = Some("nobody knows how it ended".to_owned()),
         Ok(End::TimedOut) => {
             let limit = humantime::format_duration(time_limit);
             result.problem = Some(format!("it took longer than {limit} and was stopped"));
@@ -107,34 +111,136 @@ fn absolute(folder: &Path) -> String {
 
 /// The end of a check's process.
 enum End {
-    Exited(ExitStatus),
+    Exited(i32),
+    Signaled(i32),
+    /// Its launcher couldn't start it, for this reason.
+    NotStarted(String),
+    /// Its launcher is gone without a word.
+    Unknown,
     TimedOut,
     Cancelled,
 }
 
-fn wait(
-    child: &mut Child,
-    began: Instant,
-    time_limit: Duration,
-    cancelled: &dyn Fn() -> bool,
-) -> std::io::Result<End> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(End::Exited(status));
-        }
-        let left = time_limit.saturating_sub(began.elapsed());
-        let end = match (cancelled(), left.is_zero()) {
-            (true, _) => End::Cancelled,
-            (false, true) => End::TimedOut,
-            (false, false) => {
-                thread::sleep(left.min(POLL));
-                continue;
-            }
+/// A check that is running, or its launcher.
+struct Process {
+    child: Child,
+    /// Our end of the launcher's socket, if there is one.
+    #[cfg(target_os = "linux")]
+    launcher: Option<std::os::unix::net::UnixStream>,
+}
+
+impl Process {
+    fn start<'w>(
+        program: &str,
+        words: impl Iterator<Item = &'w String>,
+        declared: &Declaration,
+        place: &CheckPlace,
+        folder: &Path,
+    ) -> std::io::Result<Self> {
+        let prepare = |command: &mut Command| {
+            command
+                .env_clear()
+                .envs(environment(&declared.inherit))
+                .envs(&declared.env)
+                .current_dir(folder)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
         };
-        kill(child);
-        child.wait()?;
-        return Ok(end);
+        #[cfg(target_os = "linux")]
+        if let Some(launcher) = &place.launcher {
+            let (mut command, socket) = launcher.command(program, words, &place.writable())?;
+            prepare(&mut command);
+            return Ok(Self {
+                child: command.spawn()?,
+                launcher: Some(socket),
+            });
+        }
+        let _ = place;
+        let mut command = Command::new(program);
+        prepare(command.args(words).stdin(Stdio::null()));
+        use_process_group(&mut command);
+        Ok(Self {
+            child: command.spawn()?,
+            #[cfg(target_os = "linux")]
+            launcher: None,
+        })
     }
+
+    fn wait(
+        &mut self,
+        began: Instant,
+        time_limit: Duration,
+        cancelled: &dyn Fn() -> bool,
+    ) -> std::io::Result<End> {
+        loop {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(self.end(status));
+            }
+            let left = time_limit.saturating_sub(began.elapsed());
+            let end = match (cancelled(), left.is_zero()) {
+                (true, _) => End::Cancelled,
+                (false, true) => End::TimedOut,
+                (false, false) => {
+                    thread::sleep(left.min(POLL));
+                    continue;
+                }
+            };
+            self.stop()?;
+            return Ok(end);
+        }
+    }
+
+    /// Returns the end of a process that has ended.
+    fn end(&self, status: ExitStatus) -> End {
+        #[cfg(target_os = "linux")]
+        if let Some(socket) = &self.launcher {
+            return match Report::read(socket) {
+                Some(Report::Exited(code)) => End::Exited(code),
+                Some(Report::Signaled(signal)) => End::Signaled(signal),
+                Some(Report::Failed(reason)) => End::NotStarted(reason),
+                None => End::Unknown,
+            };
+        }
+        match (status.code(), signal(status)) {
+            (Some(code), _) => End::Exited(code),
+            (None, Some(signal)) => End::Signaled(signal),
+            (None, None) => End::Unknown,
+        }
+    }
+
+    /// Ends the process with all that it has begun.
+    fn stop(&mut self) -> std::io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if let Some(socket) = &self.launcher {
+            let asked = socket.shutdown(std::net::Shutdown::Write);
+            let until = Instant::now() + GRACE;
+            while asked.is_ok() && Instant::now() < until {
+                if self.child.try_wait()?.is_some() {
+                    return Ok(());
+                }
+                thread::sleep(POLL);
+            }
+        }
+        kill(&mut self.child);
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+/// Returns the environment of a check.
+///
+/// It is without what is ours, and without secrets that the check doesn't declare.
+fn environment(inherit: &[String]) -> Vec<(OsString, OsString)> {
+    let redactor = Redactor::from_environment(&[]);
+    let is_meant = |(name, value): &(OsString, OsString)| {
+        let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+        if name.starts_with(OWN_VARIABLES) {
+            return false;
+        }
+        inherit.iter().any(|it| *it == name)
+            || !is_secret_name(&name) && redactor.redact_str(&value) == value
+    };
+    std::env::vars_os().filter(is_meant).collect()
 }
 
 /// Gives a command its own process group, so that it can be killed with all processes that it starts.
@@ -160,14 +266,12 @@ fn kill(child: &mut Child) {
 }
 
 #[cfg(unix)]
-fn signal_problem(status: ExitStatus) -> Option<String> {
-    use std::os::unix::process::ExitStatusExt as _;
-    let signal = status.signal()?;
-    Some(format!("it was ended by signal {signal}"))
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
 #[cfg(not(unix))]
-fn signal_problem(_status: ExitStatus) -> Option<String> {
+fn signal(_: ExitStatus) -> Option<i32> {
     None
 }
 
@@ -229,12 +333,13 @@ mod tests {
             command: words.iter().map(|&word| word.to_owned()).collect(),
             cwd: None,
             env: std::collections::BTreeMap::new(),
+            inherit: Vec::new(),
             timeout: None,
         }
     }
 
     fn ran(declared: &Declaration) -> CheckResult {
-        run(declared, &[], Path::new("/"), &|| false).unwrap()
+        run(declared, &[], &CheckPlace::new("/"), &|| false).unwrap()
     }
 
     #[test]
@@ -254,7 +359,7 @@ mod tests {
         let mut echo = declared(&["echo", "a; b", "$HOME"]);
         echo.cwd = Some("tmp".to_owned());
         let more = ["`c`".to_owned()];
-        let ran = run(&echo, &more, Path::new("/"), &|| false).unwrap();
+        let ran = run(&echo, &more, &CheckPlace::new("/"), &|| false).unwrap();
         assert_eq!(
             (ran.stdout.as_str(), ran.passed),
             ("a; b $HOME `c`\n", true)
@@ -295,7 +400,7 @@ mod tests {
         let check = declared(&["sh", "-c", script]);
         let began = Instant::now();
         let has_begun = || folder.join("begun").exists();
-        let ran = run(&check, &[], &folder, &has_begun).unwrap();
+        let ran = run(&check, &[], &CheckPlace::new(&folder), &has_begun).unwrap();
         assert!(began.elapsed() < Duration::from_secs(2));
         assert!(ran.cancelled && !ran.passed);
         assert_eq!((ran.exit_code, ran.stdout.as_str()), (None, "on\n"));

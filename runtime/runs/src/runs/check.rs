@@ -4,15 +4,13 @@
 //! What a workflow requires (`runs/required.rs`) is a check that it declares itself, run as it is declared: its table is
 //! the run's, so that nobody gets past a check by declaring an easier one.
 
-use std::path::Path;
-
 use serde::Serialize;
 
 use super::operation::{Decide, DecideCx, Execution, Operation, Right};
 use super::reconcile::commit;
 use super::{Change, InvalidRequest, Loaded, Order, Outcome, RunError, Written};
 use crate::body::{Body, Check, Refused};
-use crate::check::{self, CheckResult, Declaration};
+use crate::check::{self, CheckPlace, CheckResult, Declaration};
 use crate::id::MAX_NAME;
 
 /// A check to be run.
@@ -55,8 +53,8 @@ impl Outcome for Checked {
 pub struct RunCheckIn<'c> {
     /// The check.
     pub what: RunCheck,
-    /// The project's root.
-    pub root: &'c Path,
+    /// The project's root, and what starts checks there.
+    pub place: &'c CheckPlace,
     /// Tells that nobody waits for the check any more.
     pub cancelled: &'c dyn Fn() -> bool,
 }
@@ -97,7 +95,7 @@ impl Operation for RunCheckIn<'_> {
         if !open {
             return refused.read_outcome();
         }
-        let ran = check::run(&what.declared, &what.arguments, self.root, self.cancelled);
+        let ran = check::run(&what.declared, &what.arguments, self.place, self.cancelled);
         let ran = ran.map_err(|error| unusable(&what.name, &error))?;
         // Others may write while a check runs.
         let order = &Order {

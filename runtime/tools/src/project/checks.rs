@@ -60,10 +60,11 @@ pub fn run_check(ctx: &Ctx<'_>, request: &Request<'_>) -> Result<Outcome, Proble
         arguments: request.args.to_vec(),
     };
     let limit = check.declared.time_limit().ok();
+    let place = project.place.at(root);
     let written = with_progress(ctx, request.name, limit, || {
         let check = RunCheckIn {
             what: check,
-            root: &root,
+            place: &place,
             cancelled: ctx.cancelled(),
         };
         ctx.runs().execute(&order, &check)
@@ -86,8 +87,9 @@ fn run_alone(ctx: &Ctx<'_>, request: &Request<'_>) -> Result<CheckResult, Proble
     let Some((declared, root)) = declared else {
         return Err(unknown_check(name, known_checks(ctx, &project)));
     };
+    let place = project.place.at(root);
     let ran = with_progress(ctx, name, declared.time_limit().ok(), || {
-        check::run(&declared, request.args, &root, ctx.cancelled())
+        check::run(&declared, request.args, &place, ctx.cancelled())
     });
     ran.map_err(|error| invalid_check(name, &error))
 }

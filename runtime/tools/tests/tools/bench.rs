@@ -76,6 +76,7 @@ impl Bench {
                 root: folder.path.clone(),
                 checks,
                 checks_root: folder.path.clone(),
+                ..Project::default()
             }),
             _folder: Some(folder),
         };

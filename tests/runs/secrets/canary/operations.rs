@@ -3,13 +3,12 @@
 //! A test compares the names with those of the functions of `Runs` that take an order.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{
     Annotation, EffectStatus, Note, Progress, RequestKind, Scope, StepStatus, Subflow,
 };
-use statemark_runs::check::{CheckResult, Declaration};
+use statemark_runs::check::{CheckPlace, CheckResult, Declaration};
 use statemark_runs::runs::{
     DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, ForkRun, MigrateRun, PutArtifact,
     ReportEffect, ReportProgress, RestoreFiles, RewindRun, TakeCheckpoint, WriteRaw,
@@ -233,7 +232,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         let what = check("echoing", it);
         let check = RunCheckIn {
             what,
-            root: Path::new("/"),
+            place: &CheckPlace::new("/"),
             cancelled: &|| false,
         };
         let written = runs.execute(order, &check).unwrap();
@@ -525,6 +524,7 @@ fn check(name: &str, canary: &str) -> RunCheck {
             command: vec!["echo".to_owned(), canary.to_owned()],
             cwd: None,
             env: [("CANARY".to_owned(), canary.to_owned())].into(),
+            inherit: Vec::new(),
             timeout: None,
         },
         arguments: vec![canary.to_owned()],

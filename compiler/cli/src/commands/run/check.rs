@@ -10,7 +10,7 @@ use crate::checks::{self, CheckSource};
 use crate::clock::format_length;
 use crate::failure::{CommandResult, ExitStatus};
 use crate::printer::Printer;
-use crate::project::variable;
+use crate::project::{self, variable};
 use crate::runs;
 use crate::signals::watch_end;
 
@@ -33,6 +33,9 @@ const QUIET: u64 = 1_000;
                         A run's own workflow comes first, then statemark.toml. A check that a workflow `requires` is\n\
                         always its own. A command is a list of words; no shell reads it. It runs in the project's\n\
                         folder: that of statemark.toml, else the root of the repository; `cwd = \"…\"` names one below.\n\
+                        It gets no token and, of other secrets of the environment, what `inherit = [\"…\"]` names. On\n\
+                        Linux it writes below the repository and the folder for temporary files; others need a line\n\
+                        in ~/.config/statemark/folders. It ends with everything that it began.\n\
                         Exit code 1: the check didn't pass.")]
 pub(crate) struct RunCheckArgs {
     /// The check
@@ -105,7 +108,7 @@ pub(in crate::commands) fn run(args: &RunCheckArgs, printer: &mut Printer) -> Co
             declared: found.declaration,
             arguments: args.arguments.clone(),
         },
-        root: &found.folder,
+        place: &project::check_place(&found.folder)?,
         cancelled: &is_ended,
     };
     let written = runs.execute(&order, &check)?;
@@ -132,7 +135,7 @@ fn run_alone(args: &RunCheckArgs, printer: &mut Printer) -> CommandResult {
     let result = check::run(
         &found.declaration,
         &args.arguments,
-        &found.folder,
+        &project::check_place(&found.folder)?,
         &is_ended,
     );
     let result = result.map_err(|error| checks::bad_check(&args.name, &error))?;

@@ -1,0 +1,262 @@
+//! Processes that we start: what they get, what they write, and that they end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{DOOR, attacked, done, in_time};
+use crate::shell::{Scratch, statemark};
+
+/// A project with a check that runs a script.
+fn project(name: &str, script: &str, more: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("door.md", DOOR);
+    scratch.write("script", script);
+    scratch.write(
+        "statemark.toml",
+        &format!("[checks.c]\ncommand = [\"sh\", \"script\"]\n{more}\n"),
+    );
+    scratch
+}
+
+/// A script that begins a process in a session of its own, which says its number and goes on.
+const SURVIVOR: &str = "setsid sh -c 'echo $$ > pid.new; mv pid.new pid; exec sleep 300' >/dev/null 2>&1 &\nwhile [ ! -s pid ]; do sleep 0.01; done\n";
+
+/// Waits until a file has a number.
+fn number_in(path: &Path) -> u32 {
+    let began = Instant::now();
+    loop {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        if let Ok(number) = text.trim().parse() {
+            return number;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "{}",
+            path.display()
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether a process is gone, or will be in a moment.
+fn is_gone(number: u32) -> bool {
+    let path = PathBuf::from(format!("/proc/{number}/stat"));
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(10) {
+        let stat = fs::read_to_string(&path).unwrap_or_default();
+        if stat.is_empty() || stat.contains(") Z ") {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // It isn't left behind by a test that fails.
+    let _ = Command::new("kill")
+        .args(["-9", &number.to_string()])
+        .status();
+    false
+}
+
+/// What a check has begun is gone when the check has passed, also in a session of its own.
+#[test]
+fn m9_nothing_goes_on_after_a_pass() {
+    let scratch = project("m9-pass", SURVIVOR, "");
+    done(&scratch, &["run-check", "c"]);
+    assert!(is_gone(number_in(&scratch.path.join("pid"))));
+}
+
+/// … and when the check took too long.
+#[test]
+fn m9_nothing_goes_on_after_a_timeout() {
+    let script = format!("{SURVIVOR}sleep 300\n");
+    let scratch = project("m9-timeout", &script, "timeout = \"2s\"");
+    let said = attacked(&scratch, &["run-check", "c"]);
+    assert_eq!(said.code, 1, "{}", said.stderr);
+    assert!(said.stdout.contains("longer than 2s"), "{}", said.stdout);
+    assert!(is_gone(number_in(&scratch.path.join("pid"))));
+}
+
+/// … and when whoever ran the check was killed, who could tidy up nothing.
+#[test]
+fn m9_nothing_goes_on_after_its_server() {
+    let script = format!("echo $$ > own\n{SURVIVOR}sleep 300\n");
+    let scratch = project("m9-server", &script, "");
+    let mut server = statemark(&scratch.path)
+        .args(["run-check", "c"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let survivor = number_in(&scratch.path.join("pid"));
+    let check = number_in(&scratch.path.join("own"));
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(is_gone(check));
+    assert!(is_gone(survivor));
+}
+
+/// … and when the check kills the process that watches it, the check itself ends.
+#[test]
+fn m9_a_check_doesnt_outlive_its_launcher() {
+    let scratch = project(
+        "m9-launcher",
+        "echo $$ > own\nkill -9 $PPID\nsleep 300\n",
+        "timeout = \"2s\"",
+    );
+    let said = attacked(&scratch, &["run-check", "c"]);
+    assert_eq!(said.code, 1, "{}", said.stderr);
+    assert!(is_gone(number_in(&scratch.path.join("own"))));
+}
+
+/// A check writes in its project and in the folder for temporary files, and nowhere else.
+#[test]
+fn m9_a_check_writes_in_its_project_alone() {
+    if !has_landlock() {
+        return;
+    }
+    let outside = PathBuf::from(format!("/var/tmp/statemark-m9-{}", std::process::id()));
+    fs::create_dir_all(&outside).unwrap();
+    let script = format!(
+        "echo 1 > inside\necho 1 > \"${{TMPDIR:-/tmp}}/statemark-m9-$$\" && rm \"${{TMPDIR:-/tmp}}/statemark-m9-$$\" || exit 3\necho 1 > /dev/null || exit 4\ntouch {0}/new\nrm -f {0}/old\necho 2 > {0}/old\ntrue\n",
+        outside.display()
+    );
+    let scratch = project("m9-writes", &script, "");
+    fs::write(outside.join("old"), "1").unwrap();
+    done(&scratch, &["run-check", "c"]);
+    let names = |folder: &Path| fs::read_dir(folder).unwrap().count();
+    let (count, old) = (names(&outside), fs::read_to_string(outside.join("old")));
+    // A person's own word leads there.
+    scratch.write("own/statemark/folders", &format!("{}\n", outside.display()));
+    done(&scratch, &["run-check", "c"]);
+    let allowed = names(&outside);
+    fs::remove_dir_all(&outside).unwrap();
+    assert_eq!((count, old.unwrap().as_str()), (1, "1"));
+    assert_eq!(allowed, 2);
+    assert!(scratch.path.join("inside").is_file());
+}
+
+/// Whether the kernel has Landlock, as its own list says, or as a program that asks for it finds out.
+fn has_landlock() -> bool {
+    let list = fs::read_to_string("/sys/kernel/security/lsm");
+    list.map_or(true, |list| {
+        list.split(',').any(|name| name.trim() == "landlock")
+    })
+}
+
+/// A token or a secret of the environment reaches a check only if the check declares it, and a token of ours never.
+#[test]
+fn h5_no_check_gets_a_token() {
+    let run = |scratch: &Scratch| {
+        let mut command = statemark(&scratch.path);
+        command
+            .args(["run-check", "c"])
+            .env("STATEMARK_RUN", "")
+            .env("STATEMARK_NOW", "1800000000000")
+            .env("APP_SECRET", "correct-horse-battery")
+            .env("COPIED", "Bearer correct-horse-battery")
+            .env("HARMLESS", "kept");
+        in_time(command)
+    };
+    let said = run(&project("h5-check", "env\n", ""));
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(said.stdout.contains("HARMLESS=kept"), "{}", said.stdout);
+    for word in ["STATEMARK_", "correct-horse", "APP_SECRET"] {
+        assert!(!said.stdout.contains(word), "{word}: {}", said.stdout);
+    }
+    let more = "inherit = [\"APP_SECRET\"]\nenv = {HARMLESS = \"declared\"}";
+    let said = run(&project("h5-declared", "env\n", more));
+    assert!(said.stdout.contains("APP_SECRET="), "{}", said.stdout);
+    assert!(said.stdout.contains("HARMLESS=declared"), "{}", said.stdout);
+    let said = run(&project(
+        "h5-token",
+        "env\n",
+        "inherit = [\"STATEMARK_NOW\"]",
+    ));
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    assert!(
+        said.stderr.contains("which no check gets"),
+        "{}",
+        said.stderr
+    );
+}
+
+/// Git gets no token and no secret either.
+#[test]
+fn h5_git_gets_no_token() {
+    let scratch = project("h5-git", "", "");
+    let made = Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(&scratch.path)
+        .status();
+    assert!(made.unwrap().success());
+    let told = scratch.path.join("told");
+    let real = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+        .map(|folder| folder.join("git"))
+        .find(|path| path.is_file())
+        .unwrap();
+    let script = format!(
+        "#!/bin/sh\nenv >> '{}'\nexec '{}' \"$@\"\n",
+        told.display(),
+        real.display()
+    );
+    scratch.write("bin/git", &script);
+    fs::set_permissions(
+        scratch.path.join("bin/git"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
+    let path = format!(
+        "{}:{}",
+        scratch.path.join("bin").display(),
+        std::env::var("PATH").unwrap()
+    );
+    done(&scratch, &["start", "door", "--run-id", "y"]);
+    let mut command = statemark(&scratch.path);
+    command
+        .args(["checkpoint", "take", "y"])
+        .env("PATH", path)
+        .env("STATEMARK_NOW", "1800000000000")
+        .env("GIT_TRACE", scratch.path.join("trace"))
+        .env("APP_SECRET", "correct-horse-battery");
+    let said = in_time(command);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let told = fs::read_to_string(told).unwrap();
+    assert!(told.contains("GIT_DIR="), "{told}");
+    for word in ["STATEMARK_", "correct-horse", "GIT_TRACE"] {
+        assert!(!told.contains(word), "{word}: {told}");
+    }
+}
+
+/// A check runs in its project, whatever its declaration says.
+#[test]
+fn low_a_checks_folder_stays_in_the_project() {
+    for cwd in ["../..", "/", "link"] {
+        let scratch = project("low-cwd", "touch ran\n", &format!("cwd = \"{cwd}\""));
+        std::os::unix::fs::symlink("/", scratch.path.join("link")).unwrap();
+        let said = attacked(&scratch, &["run-check", "c"]);
+        assert_eq!(said.code, 2, "{cwd}: {}", said.stdout);
+        assert!(
+            said.stderr.contains("leads out of the project"),
+            "{}",
+            said.stderr
+        );
+        assert!(
+            said.stderr.contains("~/.config/statemark/folders"),
+            "{}",
+            said.stderr
+        );
+    }
+    let scratch = project("low-cwd", "", "cwd = \"/\"");
+    scratch.write("own/statemark/folders", "/\n");
+    scratch.write(
+        "statemark.toml",
+        "[checks.c]\ncommand = [\"pwd\"]\ncwd = \"/\"\n",
+    );
+    assert!(
+        done(&scratch, &["run-check", "c"])
+            .stdout
+            .starts_with("/\n")
+    );
+}

@@ -1,0 +1,315 @@
+//! The launcher: the process between us and a check, which ends with everything that the check began.
+//!
+//! Nothing of ours runs between `fork` and `exec` (that would need `unsafe`), so our own program is started in between, twice:
+//!
+//! ```text
+//! server ─ socket ─→ supervise: adopts orphans (subreaper), waits, kills what is left, reports
+//!                        └─ socket ─→ confine: dies with the supervisor, may write in few folders, and becomes the check
+//! ```
+//!
+//! What to rely on: whatever the check begins, also in a session of its own, ends when the check ends, when it is stopped,
+//! and when the server is gone, however it went: the supervisor's socket is closed then. Where the kernel has Landlock, the
+//! check writes below the project, below the folder for temporary files and below the folders that a person allows, and
+//! signals nothing outside.
+//!
+//! Deliberately not here: systems other than Linux, where a check's group of processes is killed; and limits of memory and
+//! processor time.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use landlock::{
+    ABI, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _, Scope, path_beneath_rules,
+};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, getppid, kill_process, kill_process_group,
+    set_child_subreaper, set_parent_process_death_signal, wait,
+};
+
+/// The first argument of a program that is its own launcher.
+const COMMAND: &str = "launch-check";
+
+/// This program. Source: `proc_pid_exe(5)`.
+const THIS: &str = "/proc/self/exe";
+
+/// The two parts that it plays.
+const SUPERVISE: &str = "supervise";
+const CONFINE: &str = "confine";
+
+/// The word between a launcher's own arguments and those of the check.
+const END: &str = "--";
+
+/// The longest time in which everything that is left has to end.
+///
+/// Why: a process can fork faster than it is killed, but not for ever; one that waits for a broken disk can't be killed at
+/// all.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The interval of looks at what is left. Why: most is gone at once.
+const POLL: Duration = Duration::from_millis(1);
+
+/// Devices that programs write to.
+const DEVICES: [&str; 9] = [
+    "/dev/full",
+    "/dev/null",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/random",
+    "/dev/shm",
+    "/dev/tty",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// The folder for temporary files that programs name themselves.
+const TEMPORARY: &str = "/tmp";
+
+/// A program that launches checks: it calls [`launch`] before anything else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    program: PathBuf,
+}
+
+impl Launcher {
+    /// Returns this program, which has to call [`launch`].
+    #[must_use]
+    pub fn this_program() -> Self {
+        // The file that runs, also if another has taken its place.
+        Self {
+            program: PathBuf::from(THIS),
+        }
+    }
+
+    /// Returns a command that runs a program with arguments, and our end of its socket.
+    pub(super) fn command(
+        &self,
+        program: &str,
+        arguments: impl Iterator<Item = impl AsRef<std::ffi::OsStr>>,
+        writable: &[PathBuf],
+    ) -> io::Result<(Command, UnixStream)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let mut command = Command::new(&self.program);
+        command
+            .args([COMMAND, SUPERVISE])
+            .args(writable)
+            .args([END, program])
+            .args(arguments)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .process_group(0);
+        Ok((command, ours))
+    }
+}
+
+/// The end of a check, as its supervisor reports it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    /// The code that it exited with.
+    Exited(i32),
+    /// The signal that ended it.
+    Signaled(i32),
+    /// The reason for which it couldn't be started.
+    Failed(String),
+}
+
+impl Report {
+    /// Reads the report of a supervisor; none if it is gone without one.
+    pub(super) fn read(mut socket: &UnixStream) -> Option<Self> {
+        let mut text = String::new();
+        socket.read_to_string(&mut text).ok()?;
+        let (word, rest) = text.split_once(' ')?;
+        match word {
+            "exited" => rest.parse().ok().map(Self::Exited),
+            "signaled" => rest.parse().ok().map(Self::Signaled),
+            _ => Some(Self::Failed(rest.to_owned())),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Exited(code) => format!("exited {code}"),
+            Self::Signaled(signal) => format!("signaled {signal}"),
+            Self::Failed(reason) => format!("failed {reason}"),
+        }
+    }
+}
+
+/// Plays the launcher's part, if the arguments of this process say so. A program's first deed.
+#[must_use]
+pub fn launch() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next()? != COMMAND {
+        return None;
+    }
+    let part = arguments.next().unwrap_or_default();
+    let mut own: Vec<OsString> = arguments.by_ref().take_while(|word| word != END).collect();
+    let mut words = arguments;
+    let played = stdin_socket().and_then(|socket| {
+        let program = words.next().ok_or(io::ErrorKind::InvalidInput)?;
+        if part == SUPERVISE {
+            return supervise(&socket, &own, &program, &words.collect::<Vec<_>>());
+        }
+        if part == CONFINE && !own.is_empty() {
+            let parent = own.remove(0);
+            let error = confine(&parent, &own, &program, words);
+            // Nobody may be there any more to be told.
+            let _ = (&socket).write_all(error.to_string().as_bytes());
+        }
+        Err(io::ErrorKind::InvalidInput.into())
+    });
+    Some(match played {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    })
+}
+
+/// Takes the socket that is standard input, which reads as empty from now on.
+fn stdin_socket() -> io::Result<UnixStream> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // What isn't a socket was given by somebody who tries the command.
+    socket.peer_addr()?;
+    rustix::stdio::dup2_stdin(fs::File::open("/dev/null")?)?;
+    Ok(socket)
+}
+
+/// Starts the check, waits for its end, ends everything that is left, and reports.
+fn supervise(
+    server: &UnixStream,
+    writable: &[OsString],
+    program: &OsString,
+    arguments: &[OsString],
+) -> io::Result<()> {
+    set_child_subreaper(Some(getpid()))?;
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut command = Command::new(THIS);
+    command
+        .args([COMMAND, CONFINE])
+        .arg(getpid().as_raw_pid().to_string())
+        .args(writable)
+        .arg(END)
+        .arg(program)
+        .args(arguments)
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .process_group(0);
+    let check = Pid::from_child(&command.spawn()?);
+    // The command holds the other end of the socket.
+    drop(command);
+    let watched = server.try_clone()?;
+    thread::spawn(move || {
+        // Nothing is ever written there: it ends when the server wants the check to end, or is gone.
+        let _ = (&watched).read(&mut [0]);
+        let _ = kill_process_group(check, Signal::KILL);
+    });
+    let mut problem = String::new();
+    (&ours).read_to_string(&mut problem)?;
+    let end = wait_for(check);
+    end_all();
+    let report = if problem.is_empty() {
+        end
+    } else {
+        Report::Failed(problem)
+    };
+    let mut socket = server;
+    socket.write_all(report.text().as_bytes())?;
+    socket.shutdown(Shutdown::Both)
+}
+
+/// Waits for a process, and meanwhile for every orphan that was adopted.
+fn wait_for(check: Pid) -> Report {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == check => {
+                return match (status.exit_status(), status.terminating_signal()) {
+                    (Some(code), _) => Report::Exited(code),
+                    (None, Some(signal)) => Report::Signaled(signal),
+                    (None, None) => continue,
+                };
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Report::Failed(io::Error::from(error).to_string()),
+        }
+    }
+}
+
+/// Kills every process that is left, and those that they leave behind, until there is none.
+fn end_all() {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        if Instant::now() >= until {
+            return;
+        }
+        for child in children() {
+            // One that is gone already has been waited for by nobody yet, so its number is nobody else's.
+            let _ = kill_process(child, Signal::KILL);
+        }
+        thread::sleep(POLL);
+    }
+}
+
+/// Lists the children of this process. Source: `proc_pid_stat(5)`.
+fn children() -> Vec<Pid> {
+    let own = getpid().as_raw_pid().to_string();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_child = |id: &i32| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        // The name in parentheses is the program's, and may have any characters.
+        let fields = stat.rsplit(") ").next().unwrap_or_default();
+        fields.split(' ').nth(1) == Some(&own)
+    };
+    ids.filter(is_child).filter_map(Pid::from_raw).collect()
+}
+
+/// Becomes the check. Returns only if it can't.
+fn confine(
+    parent: &OsString,
+    writable: &[OsString],
+    program: &OsString,
+    arguments: impl Iterator<Item = OsString>,
+) -> io::Error {
+    let prepare = || -> io::Result<()> {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        let is_there = getppid().is_some_and(|pid| **parent == *pid.as_raw_pid().to_string());
+        if !is_there {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        restrict(writable).map_err(io::Error::other)
+    };
+    match prepare() {
+        Ok(()) => Command::new(program).args(arguments).exec(),
+        Err(error) => error,
+    }
+}
+
+/// Gives up the right to write elsewhere, and to signal others, as far as the kernel knows of it.
+fn restrict(writable: &[OsString]) -> Result<(), landlock::RulesetError> {
+    let access = AccessFs::from_write(ABI::V3);
+    let folders = writable.iter().map(PathBuf::from);
+    let temporary = [std::env::temp_dir(), PathBuf::from(TEMPORARY)];
+    let devices = DEVICES.iter().map(PathBuf::from);
+    let paths = folders.chain(temporary).chain(devices);
+    Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(access)?
+        .scope(Scope::Signal)?
+        .create()?
+        .add_rules(path_beneath_rules(paths, access))?
+        .restrict_self()?;
+    Ok(())
+}
