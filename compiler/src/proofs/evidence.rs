@@ -89,6 +89,10 @@ impl Evidence<'_> {
                 false => "every assignment yields a value",
             });
         }
+        let fails = |(_, action): (_, &Action)| action.kind == ActionKind::Fallible;
+        if machine.actions.iter().any(fails) {
+            assumes.push("no action fails");
+        }
         let mut transitions = machine.transitions.iter();
         if transitions.any(|(_, transition)| transition.meta.contains_key("requires_approval")) {
             assumes.push("requested approvals are granted");

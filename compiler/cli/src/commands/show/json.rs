@@ -32,7 +32,7 @@
 //!   "actions": [
 //!     {
 //!       "name": "count_attempt", "raises": null, "assigns": [{ "field": "attempts", "value": "attempts + 1" }],
-//!       "schedules": null, "delay": null, "cancels": null, "meta": {}
+//!       "schedules": null, "delay": null, "cancels": null, "fails": false, "meta": {}
 //!     }
 //!   ],
 //!   "timers": [],
@@ -231,6 +231,8 @@ struct Action<'t> {
     schedules: Option<&'t str>,
     delay: Option<u64>,
     cancels: Option<&'t str>,
+    /// True if the host can fail to carry it out.
+    fails: bool,
     meta: Meta,
 }
 
@@ -364,6 +366,7 @@ fn action<'t>(table: &'t Table, id: ActionId, row: &ActionRow) -> Action<'t> {
         schedules,
         delay,
         cancels,
+        fails: row.kind == ActionKind::Fallible,
         meta: describe::meta(table, row.metadata),
     }
 }
