@@ -227,7 +227,7 @@ pub struct Label {
     pub guard: Option<String>,
 }
 
-/// A guard that the host answers.
+/// A guard that isn't evaluated: the host answers it, or the sender of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostGuard {
     /// The name: an identifier, unique among the guards.
@@ -236,6 +236,8 @@ pub struct HostGuard {
     pub text: String,
     /// The first mention.
     pub span: Span,
+    /// True for a claim: nothing defines it, so that it holds where the sender of the event says so.
+    pub is_claim: bool,
 }
 
 /// A field of the context, or of the event's data.
@@ -397,6 +399,14 @@ impl ActionKind {
 }
 
 impl Machine {
+    /// Leaves the guards that would be claims to the host.
+    pub(crate) fn ask_host(&mut self) {
+        let claims = self.guards.iter().map(|(handle, _)| handle);
+        for guard in claims.collect::<Vec<_>>() {
+            self.guards.at_mut(guard).is_claim = false;
+        }
+    }
+
     /// Returns the root: the state that stands for the machine itself.
     #[must_use]
     pub fn root(&self) -> Handle<State> {

@@ -25,7 +25,8 @@ pub struct Options {
     /// True if generated Rust is wanted.
     ///
     /// A label that leads to several places from one state is then an error, where it is a warning otherwise: a program
-    /// that sends an event has nobody to ask which of them it means.
+    /// that sends an event has nobody to ask which of them it means. A guard that nothing defines is a method of the
+    /// program's host, where it is a claim of the sender otherwise.
     pub for_rust: bool,
 }
 
@@ -121,13 +122,16 @@ fn finish(
     mut diags: Diags,
 ) -> (Option<Valid>, Vec<Diagnostic>) {
     let fail = options.actions_fail;
-    let machine = match found {
+    let mut machine = match found {
         Found::Spec(spec) => lower(spec, sources, !options.for_rust, fail, &mut diags),
         #[cfg(feature = "scxml")]
         Found::Scxml { document, file, id } => {
             lower_scxml(document, *file, id.clone(), fail, &mut diags)
         }
     };
+    if options.for_rust {
+        machine.ask_host();
+    }
     let broken = diags.has_errors();
     let valid = valid::check(machine, broken, &mut diags);
     (valid, diags.into_sorted())

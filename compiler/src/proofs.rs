@@ -1,33 +1,34 @@
-//! Claims about a checked machine: each with its verdict, its assumptions and a witness.
+//! Properties about a checked machine: each with its verdict, its assumptions and a witness.
 //!
 //! [`prove`] is a client of the compiler: it runs the table engine over every configuration that the machine can rest in
-//! (`concrete`), and most claims are read off that state space. Where it is too large, graph and abstract reachability
-//! ([`crate::pass::reach`]) still refute some claims, and of the rest nothing is claimed. A claim `holds` only where that
+//! (`concrete`), and most properties are read off that state space. Where it is too large, graph and abstract reachability
+//! ([`crate::pass::reach`]) still refute some properties, and of the rest nothing is stated. A property `holds` only where that
 //! was shown, and it lists what it assumes.
 //!
-//! Deliberately not here: what a machine should be like, which is for the checks ([`crate::valid`]) to say. A claim that
+//! Deliberately not here: what a machine should be like, which is for the checks ([`crate::valid`]) to say. A property that
 //! fails is a fact: a controller that never ends is none the worse for it.
 
 mod ambiguity;
 mod apart;
-mod claims;
 mod concrete;
 mod evidence;
 mod guards;
 mod play;
+mod properties;
 
 use crate::pass::reach::Reachability;
 use crate::valid::Valid;
 use concrete::explore;
 use evidence::Evidence;
 
-/// A claim about a machine.
+/// A property about a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Proof {
     /// Its stable name, such as `can-end`.
-    pub claim: &'static str,
-    /// The claim as a sentence, without a full stop.
+    #[cfg_attr(feature = "serde", serde(rename = "claim"))]
+    pub property: &'static str,
+    /// The property as a sentence, without a full stop.
     pub text: &'static str,
     /// The verdict.
     pub verdict: Judgment,
@@ -39,7 +40,7 @@ pub struct Proof {
     pub witness: Option<Witness>,
 }
 
-/// The verdict on a claim.
+/// The verdict on a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -47,7 +48,7 @@ pub struct Proof {
     serde(rename_all = "snake_case")
 )]
 pub enum Judgment {
-    /// The claim was shown.
+    /// The property was shown.
     Holds,
     /// Its contrary was shown.
     Fails,
@@ -55,7 +56,7 @@ pub enum Judgment {
     Unknown,
 }
 
-/// An example that shows a claim or its contrary.
+/// An example that shows a property or its contrary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Witness {
@@ -68,9 +69,9 @@ pub struct Witness {
     pub states: Vec<String>,
 }
 
-/// Returns the claims about a machine, in a stable order.
+/// Returns the properties about a machine, in a stable order.
 ///
-/// Claims that mean nothing for the machine, such as those about regions where it has none, are left out.
+/// Properties that mean nothing for the machine, such as those about regions where it has none, are left out.
 ///
 /// ```
 /// use statemark_compiler::proofs::{Judgment, prove};
@@ -80,13 +81,13 @@ pub struct Witness {
 /// sources.add("door.mmd", "stateDiagram-v2\n[*] --> shut\nshut --> open : push\nopen --> [*] : leave");
 /// let compiled = compile(&sources, &Options::default());
 /// let proofs = prove(&compiled.machines[0]);
-/// let end = proofs.iter().find(|proof| proof.claim == "can-end").unwrap();
+/// let end = proofs.iter().find(|proof| proof.property == "can-end").unwrap();
 /// assert_eq!(end.verdict, Judgment::Holds);
 /// assert_eq!(end.witness.as_ref().unwrap().events, ["push", "leave"]);
 /// ```
 #[must_use]
 pub fn prove(valid: &Valid) -> Vec<Proof> {
-    let is_sure = |space: &_, node, region| claims::is_sure(valid, space, node, region);
+    let is_sure = |space: &_, node, region| properties::is_sure(valid, space, node, region);
     decide(&Evidence {
         machine: valid,
         reach: Reachability::new(valid),
@@ -94,17 +95,17 @@ pub fn prove(valid: &Valid) -> Vec<Proof> {
     })
 }
 
-/// Decides the claims by the evidence.
+/// Decides the properties by the evidence.
 fn decide(evidence: &Evidence<'_>) -> Vec<Proof> {
     [
-        claims::states_reachable(evidence),
-        claims::transitions_taken(evidence),
-        claims::can_end(evidence),
-        claims::can_always_end(evidence),
-        claims::never_stuck(evidence),
-        claims::comes_to_rest(evidence),
+        properties::states_reachable(evidence),
+        properties::transitions_taken(evidence),
+        properties::can_end(evidence),
+        properties::can_always_end(evidence),
+        properties::never_stuck(evidence),
+        properties::comes_to_rest(evidence),
         ambiguity::unambiguous(evidence),
-        claims::regions_complete(evidence),
+        properties::regions_complete(evidence),
     ]
     .into_iter()
     .flatten()

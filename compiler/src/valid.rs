@@ -8,11 +8,14 @@
 //! runtime's `verify` checks without an opinion on whether the machine is any good.
 
 mod actions;
+mod claims;
 mod data;
 mod determinism;
 mod limits;
 mod names;
 mod structure;
+
+pub use claims::RAISED_BY_RUNS;
 
 use std::cell::OnceCell;
 
@@ -95,6 +98,7 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
             .chain(rest)
             .chain(data::CHECKS)
             .chain(actions::CHECKS)
+            .chain(claims::CHECKS)
     };
     for check in checks() {
         if let Check::Text(run) = check {

@@ -29,7 +29,7 @@ fn generate(case: &Case) -> Result<String, String> {
     options.source = Some(file.clone());
     let mut sources = Sources::new();
     sources.add(file, case.text.as_str());
-    let compiled = compile(&sources, &Options::default());
+    let compiled = compile(&sources, &embedded());
     if compiled.machines.len() != compiled.found {
         return Err(format!("{:?}", compiled.diagnostics));
     }
@@ -37,4 +37,11 @@ fn generate(case: &Case) -> Result<String, String> {
     Ok(machines
         .map(|valid| back::rust::write_file(valid, &options))
         .collect())
+}
+
+/// Returns the options for machines of a program, whose host answers guards.
+fn embedded() -> Options {
+    let mut options = Options::default();
+    options.for_rust = true;
+    options
 }

@@ -16,8 +16,8 @@ use statemark_harness::{Suite, files, root};
 use statemark_runs::body::{EffectStatus, RequestKind, StepStatus};
 use statemark_runs::runs::{ReportEffect, RewindRun};
 use statemark_runs::{
-    Actor, Advance, AnswerRequest, ContinueRun, Loaded, OpenRequest, Order, Reason, Remedy, Reply,
-    Role, RunError, SendEvent, StartRun, explain, plan_rewind,
+    Actor, Advance, AnswerRequest, Claims, ContinueRun, Loaded, OpenRequest, Order, Reason, Remedy,
+    Reply, Role, RunError, SendEvent, StartRun, explain, plan_rewind,
 };
 
 use crate::harness::Bench;
@@ -254,7 +254,11 @@ impl<'l> Question<'l> {
         };
         match call {
             Remedy::OneOf { remedies } => self.follow(bench, run, &remedies[0]),
-            Remedy::Send { event, fields } => {
+            Remedy::Send {
+                event,
+                fields,
+                claims,
+            } => {
                 let data = (!fields.is_empty()).then(|| {
                     let data = self.data.clone().expect("data, behind `with`");
                     for field in fields {
@@ -265,9 +269,14 @@ impl<'l> Question<'l> {
                     data
                 });
                 let event = event.clone();
-                Ok(shown(
-                    &bench.runs.execute(&order, &SendEvent { event, data })?,
-                ))
+                Ok(shown(&bench.runs.execute(
+                    &order,
+                    &SendEvent {
+                        event,
+                        data,
+                        claims: Claims::new(claims.clone()).unwrap(),
+                    },
+                )?))
             }
             Remedy::Approve { request } | Remedy::Answer { request } => {
                 self.answer_request(bench, run, request)

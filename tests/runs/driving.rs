@@ -42,6 +42,7 @@ fn waiting() -> Bench {
     let send = SendEvent {
         event: "open".to_owned(),
         data: None,
+        ..SendEvent::default()
     };
     bench.runs.execute(&bench.order("r"), &send).unwrap();
     bench
@@ -149,6 +150,7 @@ fn everything_that_has_waited_is_taken_however_much_it_is() {
         let send = SendEvent {
             event: "open".to_owned(),
             data: None,
+            ..SendEvent::default()
         };
         let asked = bench.runs.execute(&bench.order("r"), &send).unwrap();
         bench.clock.advance(1_000);
@@ -328,6 +330,7 @@ fn data_that_grows_too_large_is_refused_and_the_run_goes_on() {
         let send = SendEvent {
             event: "open".to_owned(),
             data: Some(serde_json::json!({field: "x".repeat(length)})),
+            ..SendEvent::default()
         };
         let written = bench.runs.execute(&bench.order("r"), &send).unwrap();
         written.records.iter().find_map(|it| match it.read() {

@@ -239,7 +239,14 @@ fn a_rewind_takes_the_files_along() {
         let event = event.to_owned();
         bench
             .runs
-            .execute(&order, &SendEvent { event, data: None })
+            .execute(
+                &order,
+                &SendEvent {
+                    event,
+                    data: None,
+                    ..SendEvent::default()
+                },
+            )
             .unwrap()
     };
     go("go");
@@ -336,7 +343,14 @@ fn a_fork_takes_the_files_along() {
     let event = "go".to_owned();
     bench
         .runs
-        .execute(&order, &SendEvent { event, data: None })
+        .execute(
+            &order,
+            &SendEvent {
+                event,
+                data: None,
+                ..SendEvent::default()
+            },
+        )
         .unwrap();
     work.write("built", "1").write("plan", "2");
     saved(&bench.runs, &bench, work.path(), "two").unwrap();
@@ -457,7 +471,14 @@ fn what_cannot_be_put_back_says_so() {
     let event = "go".to_owned();
     let sent = bench
         .runs
-        .execute(&order, &SendEvent { event, data: None })
+        .execute(
+            &order,
+            &SendEvent {
+                event,
+                data: None,
+                ..SendEvent::default()
+            },
+        )
         .unwrap();
     let summary = sent.records[0].summary();
     assert_eq!(
@@ -471,7 +492,14 @@ fn what_cannot_be_put_back_says_so() {
     let event = "go".to_owned();
     let sent = bench
         .runs
-        .execute(&order, &SendEvent { event, data: None })
+        .execute(
+            &order,
+            &SendEvent {
+                event,
+                data: None,
+                ..SendEvent::default()
+            },
+        )
         .unwrap();
     assert_eq!(sent.loaded.state.leaves, ["build"]);
 }

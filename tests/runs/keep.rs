@@ -59,6 +59,7 @@ fn filled((store, clock): Made) -> Arc<dyn Store> {
             let send = SendEvent {
                 event: (*event).to_owned(),
                 data: None,
+                ..SendEvent::default()
             };
             // Every other order has a key.
             let key = (number % 2 == 0).then_some(number + 1);

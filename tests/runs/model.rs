@@ -141,7 +141,7 @@ proptest! {
             match act {
                 Act::Send(event) => {
                     let event = event.to_owned();
-                    let sent = bench.runs.execute(&order, &SendEvent { event, data: None }).unwrap();
+                    let sent = bench.runs.execute(&order, &SendEvent { event, data: None, ..SendEvent::default() }).unwrap();
                     known.grow(&sent.loaded.state, sent.loaded.head.seq);
                 }
                 Act::Pass(milliseconds) => bench.clock.advance(milliseconds),

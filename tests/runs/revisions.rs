@@ -216,6 +216,7 @@ fn ready(runs: &Runs, order: &Order) {
         let send = SendEvent {
             event: event.to_owned(),
             data: None,
+            ..SendEvent::default()
         };
         runs.execute(order, &send).unwrap().outcome
     };
@@ -259,6 +260,7 @@ fn ready(runs: &Runs, order: &Order) {
             let event = SendEvent {
                 event: "ready".to_owned(),
                 data: None,
+                ..SendEvent::default()
             };
             let sent = runs.execute(&copy, &event).unwrap().outcome;
             assert!(matches!(sent, SendOutcome::Taken(_)), "{sent:?}");

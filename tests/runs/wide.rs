@@ -29,7 +29,11 @@ fn spec(machine: &Value) -> String {
 
 fn send(bench: &Bench, run: &str, event: &str, data: Option<Value>) -> SendOutcome {
     let event = event.to_owned();
-    let send = SendEvent { event, data };
+    let send = SendEvent {
+        event,
+        data,
+        ..SendEvent::default()
+    };
     let written = bench.runs.execute(&bench.order(run), &send).unwrap();
     written.outcome
 }

@@ -307,7 +307,7 @@ fn check<M: Generated>(name: &str) {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path)).unwrap();
     let mut sources = Sources::new();
     sources.add(path, text);
-    let compiled = compile(&sources, &Options::default());
+    let compiled = compile(&sources, &embedded());
     let bytes = back::table::write(&compiled.machines[0]);
     let table = verify(decode(&bytes).unwrap()).unwrap();
     assert_eq!(
@@ -418,4 +418,11 @@ fn recorded(
         outcome.unwrap_or(Outcome::Ignored)
     });
     recorder.finish(sent.map(|(event, _)| event), outcome)
+}
+
+/// Returns the options for machines of a program, whose host answers guards.
+fn embedded() -> Options {
+    let mut options = Options::default();
+    options.for_rust = true;
+    options
 }

@@ -96,8 +96,17 @@ fn labels_mean_what_the_language_says() {
         ),
         // Several events, a guard alone, `else` behind its siblings.
         (
-            "[*] --> a\na --> b : x, y\nb --> a : [else]\nb --> [*] : [ready]",
+            "[*] --> a\na --> b : x, y\nb --> a : [else]\nb --> [*] : [ready > 0]",
             &["a x|y b", "b ? b_end", "b  a"],
+        ),
+        // Words for people alone in brackets are an event; a choice that waits for one waits for its other way, too.
+        (
+            "[*] --> a\na --> b : [the user agrees]\nb --> [*] : go [the user agrees]",
+            &["a the_user_agrees b", "b go? b_end"],
+        ),
+        (
+            "state c <<choice>>\n[*] --> c\nc --> a : [found it]\nc --> b : [else]\na --> [*] : x\nb --> [*] : x",
+            &["c found_it a", "c to_b b", "a x a_end", "b x b_end"],
         ),
         // A parenthesis is a comment, unless it tells two targets apart.
         (

@@ -1,7 +1,7 @@
-//! What is claimed of random machines, held against the table engine.
+//! The properties stated of random machines, held against the table engine.
 //!
 //! Each machine is walked by brute force: every configuration, every event and timer, every pattern of answers to the first
-//! few questions. A claim that holds is never contradicted by what is found; what is denied is never found; and where a
+//! few questions. A property that holds is never contradicted by what is found; what is denied is never found; and where a
 //! witness leads, the engine really comes.
 //!
 //! `STATEMARK_MACHINES` sets how many machines are tried, `STATEMARK_SEED` runs one alone.
@@ -27,7 +27,7 @@ use walk::{Place, Walk};
 const MACHINES: u64 = 80;
 
 #[test]
-fn no_claim_is_contradicted() {
+fn no_property_is_contradicted() {
     let mut tally: BTreeMap<(&str, String), u64> = BTreeMap::new();
     let mut whole = 0;
     let seeds = match number("STATEMARK_SEED") {
@@ -51,7 +51,7 @@ fn no_claim_is_contradicted() {
                 panic!("STATEMARK_SEED={seed}\n{proof:#?}\n{told}\n{table:?}");
             }
             *tally
-                .entry((proof.claim, format!("{:?}", proof.verdict)))
+                .entry((proof.property, format!("{:?}", proof.verdict)))
                 .or_default() += 1;
         }
     }
@@ -62,7 +62,7 @@ fn no_claim_is_contradicted() {
     // The machines are worth something: each verdict is met, and most are walked to the end.
     let met: u64 = tally.values().sum::<u64>() / tally.len() as u64;
     assert!(whole > met, "{whole} of {met}");
-    for claim in [
+    for property in [
         "states-reachable",
         "transitions-taken",
         "can-end",
@@ -71,8 +71,8 @@ fn no_claim_is_contradicted() {
         "comes-to-rest",
     ] {
         for verdict in ["Holds", "Fails"] {
-            let count = tally.get(&(claim, verdict.to_owned()));
-            assert!(count.is_some(), "{claim} {verdict}");
+            let count = tally.get(&(property, verdict.to_owned()));
+            assert!(count.is_some(), "{property} {verdict}");
         }
     }
 }
@@ -107,7 +107,12 @@ fn free(machine: &Machine) -> Machine {
         let name = format!("free{}", guards.len());
         let span = machine.span;
         let text = name.clone();
-        let kind = ExpressionKind::Ask(guards.append(HostGuard { name, text, span }));
+        let kind = ExpressionKind::Ask(guards.append(HostGuard {
+            name,
+            text,
+            span,
+            is_claim: false,
+        }));
         Expression { span, kind }
     };
     for handle in machine.transitions.handles() {
@@ -137,7 +142,7 @@ fn free(machine: &Machine) -> Machine {
     free
 }
 
-/// What was found that speaks against a claim, or against its witness.
+/// What was found that speaks against a property, or against its witness.
 fn contradiction(
     machine: &Machine,
     table: &Table,
@@ -160,7 +165,7 @@ fn contradiction(
             .filter(|it| it.leaves() == states)
             .collect()
     };
-    match proof.claim {
+    match proof.property {
         "states-reachable" => {
             if holds && walk.is_whole {
                 let mut all = machine

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use statemark_runs::{Claims, RunError};
+
+use crate::failure::Failure;
 
 /// A form of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -65,6 +68,12 @@ pub(crate) fn json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| {
         format!("it isn't JSON ({error}); quote it for the shell: '{{\"passed\": true}}'")
     })
+}
+
+/// Reads the claims of an event.
+pub(crate) fn claims(claims: &[String]) -> Result<Claims, Failure> {
+    let read = Claims::new(claims.to_vec()).map_err(RunError::from);
+    Ok(read?)
 }
 
 /// Reads a length of time. Unit: milliseconds.

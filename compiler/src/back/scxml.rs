@@ -6,7 +6,7 @@
 //! | in the machine | in the document |
 //! |---|---|
 //! | an action of the host's | `<statemark:action name="…"/>`, with `fails="true"` if it can fail; `<log>` where it came from one |
-//! | a guard of the host's, a comparison of a field | `<statemark:guard>` in the data model; conditions call its id |
+//! | a guard of the host's, a claim, a comparison of a field | `<statemark:guard>` in the data model; conditions call its id |
 //! | several fields that one action assigns | `<statemark:assign>` around them |
 //! | a trigger that is only a prefix of others (`door` and `door.open`) | `statemark:exact="true"` |
 //! | an event that nothing names, or that only a timer sends | `<statemark:event>` |

@@ -12,8 +12,8 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 use statemark_runtime as runtime;
 use statemark_runtime::{
-    ActionId, AmbiguityRow, EventId, FieldId, MergeKind, MergeRow, Part, Sections, StateId, TextId,
-    TimerId,
+    ActionId, AmbiguityRow, ClaimRow, EventId, FieldId, GuardId, MergeKind, MergeRow, Part,
+    Sections, StateId, TextId, TimerId,
 };
 
 use crate::arena::Handle;
@@ -102,6 +102,11 @@ pub(crate) fn rows(machine: &Machine) -> Sections {
             event: event(meaning),
         });
         writer.sections.ambiguities.extend(rows);
+    }
+    for (handle, guard) in machine.guards.iter().filter(|(_, guard)| guard.is_claim) {
+        let text = writer.text(&guard.text);
+        let guard = GuardId::new(short(handle.index()));
+        writer.sections.claims.push(ClaimRow { guard, text });
     }
     writer.sections
 }

@@ -179,6 +179,8 @@ codes! {
     // 5: guards and data.
     SM501 "host-expression" Hint HostExpression;
     SM502 "mistyped-guard" Error MistypedGuard;
+    SM503 "claimed-guard" Warning ClaimedGuard;
+    SM504 "misplaced-claim" Error MisplacedClaim;
     // 5, second part: expressions.
     SM510 "broken-expression" Error BrokenExpression;
     SM511 "unsupported-expression" Error UnsupportedExpression;

@@ -257,7 +257,7 @@ fn drop_initials_outside(draft: &mut Draft, scope: StateHandle, context: &mut Co
         .cloned()
         .partition(is_inside);
     let drops = !outside.is_empty();
-    // A state that two bodies claim has been reported.
+    // A state that two bodies want has been reported.
     for initial in outside
         .into_iter()
         .filter(|initial| !context.diags.covers(initial.span))

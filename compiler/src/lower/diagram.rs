@@ -1,6 +1,6 @@
 //! From the statements of a diagram to states and transitions of the draft.
 //!
-//! One walk in the order of the text: every mention claims a state for its scope, every arrow becomes a transition, every
+//! One walk in the order of the text: every mention places a state in its scope, every arrow becomes a transition, every
 //! description becomes a title, an action or an internal transition. The owners of states and the triggers of transitions
 //! without a label are resolved afterwards, when the whole diagram is known.
 
@@ -34,14 +34,14 @@ use choice::Beginning;
 use history::Histories;
 use messages::{acting_pseudo_state, composite_pseudo_state};
 use region::{Composites, has_states};
-use scope::{Claim, Claims};
+use scope::{Mention, Mentions};
 
 /// Adds a diagram to the draft.
 pub(super) fn add_diagram(diagram: &Diagram, draft: &mut Draft, context: &mut Context<'_>) {
     let mut walk = Walk {
         draft,
         context,
-        claims: Claims::default(),
+        mentions: Mentions::default(),
         composites: Composites::default(),
         pseudo: BTreeMap::new(),
         histories: Histories::default(),
@@ -51,12 +51,12 @@ pub(super) fn add_diagram(diagram: &Diagram, draft: &mut Draft, context: &mut Co
     walk.find_pseudo(&diagram.body);
     walk.statements(&diagram.body.statements, ROOT);
     let Walk {
-        claims,
+        mentions,
         histories,
         beginnings,
         ..
     } = walk;
-    claims.set_parents(draft, context.diags);
+    mentions.set_parents(draft, context.diags);
     histories.drop_empty(draft);
     region::report_crossings(draft, context.diags);
     choice::add_decisions(&beginnings, draft, context);
@@ -67,7 +67,7 @@ pub(super) fn add_diagram(diagram: &Diagram, draft: &mut Draft, context: &mut Co
 struct Walk<'w, 'c, 'd> {
     draft: &'w mut Draft,
     context: &'w mut Context<'c>,
-    claims: Claims,
+    mentions: Mentions,
     composites: Composites,
     /// The ids that are declared as a choice, a fork or a join anywhere in the diagram.
     pseudo: BTreeMap<String, ast::Stereotype>,
@@ -181,7 +181,7 @@ impl<'d> Walk<'_, '_, 'd> {
         }
     }
 
-    /// Returns the state of an id, and claims it for a scope.
+    /// Returns the state of an id, and notes that a scope mentions it.
     fn mention(
         &mut self,
         id: &str,
@@ -196,9 +196,9 @@ impl<'d> Walk<'_, '_, 'd> {
         {
             self.draft.get_mut(state).pseudo = Some(pseudo);
         }
-        self.claims.add(
+        self.mentions.add(
             state,
-            Claim {
+            Mention {
                 scope,
                 strong,
                 placed: false,
@@ -221,7 +221,7 @@ impl<'d> Walk<'_, '_, 'd> {
         let Some(body) = &declaration.body else {
             return;
         };
-        self.claims.mark_body(state, scope, span);
+        self.mentions.mark_body(state, scope, span);
         if self.composites.has_states(&id.value) == Some(false) {
             self.context.diags.push(empty_composite(&id.value, span));
         }

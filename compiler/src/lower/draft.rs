@@ -91,7 +91,7 @@ pub(super) struct DraftState {
     pub(super) stands_for: StateHandle,
     /// True if it turned out to be no state after all; nothing leads to it.
     pub(super) dropped: bool,
-    /// The claims about where it begins; the first one holds.
+    /// The statements of where it begins; the first one holds.
     pub(super) initials: Vec<Initial>,
     /// The actions that start its timers: first on entry.
     pub(super) schedules: Vec<Handle<Action>>,
@@ -332,16 +332,24 @@ impl Draft {
         self.events_by_words.get(word_key(name).as_ref()).copied()
     }
 
-    /// Returns the host's guard of a name, which is made if it is new.
-    pub(super) fn intern_guard(&mut self, name: &str, text: &str, span: Span) -> Handle<HostGuard> {
+    /// Returns the guard of a name that isn't evaluated, which is made if it is new.
+    pub(super) fn intern_guard(
+        &mut self,
+        name: &str,
+        text: &str,
+        span: Span,
+        is_claim: bool,
+    ) -> Handle<HostGuard> {
         let name = to_nfc(name);
         if let Some(&guard) = self.guards_by_name.get(name.as_ref()) {
+            self.guards.at_mut(guard).is_claim |= is_claim;
             return guard;
         }
         let guard = HostGuard {
             name: name.clone().into_owned(),
             text: text.to_owned(),
             span,
+            is_claim,
         };
         let handle = self.guards.append(guard);
         self.guards_by_name.insert(name.into_owned(), handle);
@@ -583,7 +591,7 @@ impl DraftState {
         }
     }
 
-    /// Adds a claim that it begins at a state.
+    /// Adds a statement that it begins at a state.
     pub(super) fn add_initial(&mut self, span: Span, target: StateHandle, inferred: bool) {
         self.initials.push(Initial {
             span,

@@ -41,7 +41,8 @@ impl<'c> Resolver<'_, 'c> {
         }
         // `[ready]` on one line and `[ready && paid]` on another ask the same.
         let kind = if self.context.asked.contains(name) && !self.is_known(name) {
-            ExpressionKind::Ask(self.draft.intern_guard(name, name, span))
+            let is_claim = self.context.has_claims();
+            ExpressionKind::Ask(self.draft.intern_guard(name, name, span, is_claim))
         } else {
             ExpressionKind::Field(self.field(name, span)?)
         };

@@ -92,8 +92,12 @@ fn label_guard(
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) -> Option<Expression> {
-    let strict = context.declared_guards().next().is_some();
-    let asked = Asked { strict, name: None };
+    let strict = context.declares_all || context.declared_guards().next().is_some();
+    let asked = Asked {
+        strict,
+        is_claim: context.has_claims(),
+        name: None,
+    };
     let mut resolve = |label: &GuardText| {
         let mut resolver = Resolver::new(draft, context);
         resolver.text(&label.text, || label.to_written(), asked)
@@ -132,6 +136,8 @@ pub(super) fn branch_guard(
 struct Asked<'n> {
     /// True if a name must be declared.
     strict: bool,
+    /// True if what nothing defines is a claim of the sender; else the host answers it.
+    is_claim: bool,
     /// The name that its author gave it, if it has one.
     name: Option<&'n str>,
 }
@@ -160,7 +166,11 @@ impl<'r, 'c> Resolver<'r, 'c> {
     fn json_text(&mut self, text: &str, span: Span, name: Option<&str>) -> Option<Expression> {
         let text = Spanned::new(text.to_owned(), span);
         let sources = self.context.sources;
-        let asked = Asked { strict: true, name };
+        let asked = Asked {
+            strict: true,
+            is_claim: false,
+            name,
+        };
         self.text(&text, || Written::in_json(&text, sources), asked)
     }
 
@@ -207,8 +217,10 @@ impl<'r, 'c> Resolver<'r, 'c> {
                 None
             }
             Reading::Prose => {
-                let name = asked.name.unwrap_or(&name);
-                Some(self.ask(name, text, span))
+                if self.context.declares_all {
+                    self.context.diags.push(undeclared_prose(text, span));
+                }
+                Some(self.ask(asked.name.unwrap_or(&name), text, span, asked))
             }
         }
     }
@@ -221,7 +233,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
             return Some(Expression { span, kind });
         }
         if let Some(given) = asked.name {
-            return Some(self.ask(given, name, span));
+            return Some(self.ask(given, name, span, asked));
         }
         if asked.strict {
             let known: Vec<&str> = self.context.declared_guards().collect();
@@ -229,14 +241,18 @@ impl<'r, 'c> Resolver<'r, 'c> {
             let diagnostic = unknown_guard(name, span, known);
             self.context.diags.push(diagnostic);
         }
-        let kind = ExpressionKind::Ask(self.draft.intern_guard(name, name, span));
+        let guard = self.draft.intern_guard(name, name, span, asked.is_claim);
+        let kind = ExpressionKind::Ask(guard);
         Some(Expression { span, kind })
     }
 
-    /// Returns a question to the host, and reports it as one.
-    fn ask(&mut self, name: &str, text: &str, span: Span) -> Expression {
-        self.context.diags.push(host_expression(text, name, span));
-        let kind = ExpressionKind::Ask(self.draft.intern_guard(name, text, span));
+    /// Returns a question that isn't evaluated, and reports one to the host; the checks report claims.
+    fn ask(&mut self, name: &str, text: &str, span: Span, asked: Asked<'_>) -> Expression {
+        if !asked.is_claim && !self.context.declares_all {
+            self.context.diags.push(host_expression(text, name, span));
+        }
+        let guard = self.draft.intern_guard(name, text, span, asked.is_claim);
+        let kind = ExpressionKind::Ask(guard);
         Expression { span, kind }
     }
 
@@ -354,6 +370,24 @@ impl<'r, 'c> Resolver<'r, 'c> {
     }
 }
 
+/// Reports whether a text between brackets is words for people.
+///
+/// It is no name, no declared guard and no expression.
+pub(super) fn is_prose(text: &GuardText, draft: &mut Draft, context: &mut Context<'_>) -> bool {
+    let words = text.text.value.as_str();
+    if context.declared_guard(words).is_some()
+        || is_lone_name(words)
+        || negated_name(words).is_some()
+        || question_name(words).is_empty()
+    {
+        return false;
+    }
+    let resolver = Resolver::new(draft, context);
+    let known =
+        |name: &str| resolver.is_known(name) || resolver.context.declared_guard(name).is_some();
+    matches!(read(&text.to_written(), known), Reading::Prose)
+}
+
 /// Returns whether a text is one name, and none of the words `true`, `false` and `null`.
 fn is_lone_name(text: &str) -> bool {
     is_identifier(text) && !matches!(text, "true" | "false" | "null")
@@ -462,6 +496,14 @@ fn unknown_guard<'k>(name: &str, span: Span, known: impl Iterator<Item = &'k str
             "declare it: `\"guards\": {{ \"{name}\": {{ \"field\": …, \"op\": …, \"value\": … }} }}`"
         )),
     }
+}
+
+fn undeclared_prose(text: &str, span: Span) -> Diagnostic {
+    let message = format!("guard `{text}` isn't declared");
+    Diagnostic::new(Code::UnknownGuard, span, message)
+        .label("words for people")
+        .note("`\"guards\": \"declared\"` allows no guard that nothing defines")
+        .help("write an expression, such as `attempts < 3 && !paid`")
 }
 
 fn circular_guard(name: &str, declared: Span, used: Span) -> Diagnostic {

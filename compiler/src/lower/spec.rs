@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fields::Fields;
 use crate::diag::Diags;
-use crate::front::definition::ast::{Definition, Guard, Named};
+use crate::front::definition::ast::{Definition, Guard, Named, State};
 use crate::front::markdown::document::{Heading, Instructions};
 use crate::front::mermaid::ast::Diagram;
 use crate::front::words::to_nfc;
@@ -51,7 +51,11 @@ pub(super) struct Context<'c> {
     pub(super) is_drawn: bool,
     /// The declarations of the data.
     pub(super) fields: Fields<'c>,
-    /// The names alone between brackets somewhere: the host answers those that aren't declared.
+    /// True if every guard must be declared: the definition says `"guards": "declared"`.
+    pub(super) declares_all: bool,
+    /// The states to which the definition gives transitions without an event (`always`), by name.
+    pub(super) eventless: BTreeSet<&'c str>,
+    /// The names alone between brackets somewhere: those that aren't declared are claims, or the host's.
     pub(super) asked: BTreeSet<String>,
     /// The declared guards that something uses.
     pub(super) used: BTreeSet<String>,
@@ -77,6 +81,8 @@ impl<'c> Context<'c> {
                 .map(|guard| (to_nfc(&guard.name.value).into_owned(), guard))
                 .collect(),
             is_drawn: spec.diagram.is_some(),
+            declares_all: definition.is_some_and(|definition| definition.guards_declared),
+            eventless: definition.map_or_else(BTreeSet::new, eventless_states),
             fields: Fields::new(definition),
             asked: BTreeSet::new(),
             used: BTreeSet::new(),
@@ -105,8 +111,28 @@ impl<'c> Context<'c> {
         self.guards.get(to_nfc(name).as_ref()).copied()
     }
 
+    /// Reports whether a guard in brackets that nothing defines is a claim: the spec declares no guards.
+    pub(super) fn has_claims(&self) -> bool {
+        self.guards.is_empty() && !self.declares_all
+    }
+
     /// Returns the names of the declared guards.
     pub(super) fn declared_guards(&self) -> impl Iterator<Item = &'c str> + '_ {
         self.guards.values().map(|guard| guard.name.value.as_str())
     }
+}
+
+/// Returns the names of the states that have `always`.
+fn eventless_states(definition: &Definition) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&[Named<State>]> = vec![&definition.states];
+    while let Some(states) = open.pop() {
+        for state in states {
+            if !state.value.always.is_empty() {
+                found.insert(state.name.value.as_str());
+            }
+            open.push(&state.value.states);
+        }
+    }
+    found
 }

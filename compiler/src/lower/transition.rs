@@ -2,6 +2,7 @@
 
 use super::draft::{Draft, DraftTransition, DraftTrigger, StateHandle};
 use super::event::{collides, intern_named_event, intern_prose_event, is_reserved, reserved_event};
+use super::guard::is_prose;
 use super::spec::Context;
 use super::trigger::is_pattern;
 use crate::arena::Handle;
@@ -28,18 +29,31 @@ pub(super) fn apply_label(
     });
     transition.ir.actions = intern_actions(parts, draft);
     report_brackets(label, parts, context.diags);
+    let source = transition.ir.source;
+    let mut event = None;
     match guard {
         Some(Guard::Else) => transition.otherwise = true,
+        Some(Guard::Text(text))
+            if parts.trigger.is_none()
+                && is_event_source(source, draft, context)
+                && is_prose(text, draft, context) =>
+        {
+            event = bracketed_event(&text.text, draft, context.diags);
+            transition.ir.label = Some(ir::Label {
+                text: label.text.clone(),
+                guard: None,
+            });
+        }
         Some(Guard::Text(text)) => {
             let text = draft.guard_texts.append(text.clone());
             transition.label_guards.push(text);
         }
         None => {}
     }
-    let source = transition.ir.source;
-    transition.trigger = match &parts.trigger {
-        Some(trigger) => label_trigger(source, trigger, parts, draft, context.diags),
-        None => DraftTrigger::Missing,
+    transition.trigger = match (&parts.trigger, event) {
+        (Some(trigger), _) => label_trigger(source, trigger, parts, draft, context.diags),
+        (None, Some(event)) => DraftTrigger::Events(vec![event]),
+        (None, None) => DraftTrigger::Missing,
     };
     if let Some(lost) = lost_part(label, parts, |name| context.declares_action(name)) {
         context.diags.push(lost);
@@ -48,6 +62,25 @@ pub(super) fn apply_label(
     if has_guard && transition.trigger == DraftTrigger::Missing {
         transition.trigger = DraftTrigger::Eventless;
     }
+}
+
+/// Returns the event of words alone in brackets, and reports that they are one.
+pub(super) fn bracketed_event(
+    words: &Spanned<String>,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> Option<Handle<Event>> {
+    let event = intern_prose_event(words, draft, diags)?;
+    diags.push(prose_in_brackets(words, &draft.events.at(event).id));
+    Some(event)
+}
+
+/// Reports whether words alone in brackets are an event of the state.
+///
+/// Not of a choice, whose branches are guards, and not where the definition has transitions without an event.
+fn is_event_source(source: StateHandle, draft: &Draft, context: &Context<'_>) -> bool {
+    let state = draft.get(source);
+    state.pseudo.is_none() && !context.eventless.contains(state.ir.id.as_str())
 }
 
 /// Returns the actions that a label names.
@@ -250,6 +283,16 @@ fn prose_label(text: &Spanned<String>, event: &str) -> Diagnostic {
     Diagnostic::new(Code::ProseLabel, text.span, message)
         .label(format!("sent as `{event}`"))
         .safe_fix(format!("write `{event}`"), text.span, event)
+}
+
+fn prose_in_brackets(text: &Spanned<String>, event: &str) -> Diagnostic {
+    let message = format!("these words in brackets are the event `{event}`");
+    Diagnostic::new(Code::ProseLabel, text.span, message)
+        .label(format!("sent as `{event}`"))
+        .note("nobody could say when words for people begin to hold")
+        .help(format!(
+            "write `{event}` without brackets, or an event before them"
+        ))
 }
 
 /// Returns `after 14 days` as a delay is written.

@@ -1,4 +1,4 @@
-//! The claim `unambiguous`: order never decides between transitions whose author gave them none.
+//! The property `unambiguous`: order never decides between transitions whose author gave them none.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -11,7 +11,7 @@
 //! [`StateSpace::is_complete`] says whether all of them were found. Regions that have nothing to do with each other are
 //! explored one at a time then (`apart`).
 //!
-//! Deliberately not here: interrupts, which lead to states without an event. A claim that they could change asks for them
+//! Deliberately not here: interrupts, which lead to states without an event. A property that they could change asks for them
 //! (`Evidence::has_interrupts`).
 
 use std::cell::RefCell;

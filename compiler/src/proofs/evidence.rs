@@ -1,4 +1,4 @@
-//! The facts that claims are read from, and their words.
+//! The facts that properties are read from, and their words.
 
 use super::concrete::{StateSpace, Stimulus};
 use super::{Judgment, Proof, Witness};
@@ -6,14 +6,14 @@ use crate::arena::Handle;
 use crate::ir::{Action, ActionKind, EventKind, Machine, State, StateKind};
 use crate::pass::reach::Reachability;
 
-/// The facts that claims are read from.
+/// The facts that properties are read from.
 pub(super) struct Evidence<'m> {
     pub(super) machine: &'m Machine,
     pub(super) reach: Reachability,
     pub(super) space: StateSpace,
 }
 
-/// A verdict that isn't joined with its claim yet.
+/// A verdict that isn't joined with its property yet.
 pub(super) struct Finding {
     verdict: Judgment,
     why: Option<String>,
@@ -54,12 +54,12 @@ impl Finding {
 
     pub(super) fn into_proof(
         self,
-        claim: &'static str,
+        property: &'static str,
         text: &'static str,
         assumes: Vec<&'static str>,
     ) -> Proof {
         Proof {
-            claim,
+            property,
             text,
             verdict: self.verdict,
             why: self.why,
@@ -70,7 +70,7 @@ impl Finding {
 }
 
 impl Evidence<'_> {
-    /// Returns the assumptions behind every claim about behavior that concern this machine.
+    /// Returns the assumptions behind every property about behavior that concern this machine.
     pub(super) fn assumptions(&self) -> Vec<&'static str> {
         let machine = self.machine;
         let mut assumes = vec!["events arrive in any order"];

@@ -26,7 +26,7 @@ use crate::source::Span;
 /// Most questions of one step that are answered both ways.
 ///
 /// Unit: questions. Why: a machine that loops while a guard holds would ask forever. Further answers are `false`, and no
-/// claim relies on the others.
+/// property relies on the others.
 const MOST_ASKED: usize = 64;
 
 /// Microsteps without a question after which a step counts as endless.
@@ -36,7 +36,7 @@ const SILENCE: u32 = statemark_runtime::DEFAULT_STEP_LIMIT / 2;
 
 /// Most instances of one timer that run at once.
 ///
-/// Unit: timers. Why: a loop that starts one more each time would never repeat a configuration. No claim relies on
+/// Unit: timers. Why: a loop that starts one more each time would never repeat a configuration. No property relies on
 /// further ones.
 const MOST_ARMED: u8 = 2;
 
@@ -50,7 +50,12 @@ pub(super) fn free_table(machine: &Machine) -> Option<Table> {
     let mut ask = |span: Span| {
         let name = format!("q{}", questions.len());
         let text = name.clone();
-        let kind = ExpressionKind::Ask(questions.append(HostGuard { name, text, span }));
+        let kind = ExpressionKind::Ask(questions.append(HostGuard {
+            name,
+            text,
+            span,
+            is_claim: false,
+        }));
         Expression { span, kind }
     };
     for handle in machine.transitions.handles() {

@@ -28,6 +28,13 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
             diags.push(machine_too_large(&text, machine.span));
         }
     }
+    for (_, guard) in machine.guards.iter() {
+        let (bytes, most) = (guard.text.len(), runtime::MAX_CLAIM_BYTES);
+        if guard.is_claim && bytes > most {
+            let text = format!("a guard of {bytes} bytes that nothing defines, more than {most}");
+            diags.push(machine_too_large(&text, guard.span));
+        }
+    }
     let mut nested_too_deep = false;
     for (handle, state) in machine.states.iter() {
         // The root isn't a level: its children are at depth 1.

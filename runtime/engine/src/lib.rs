@@ -168,9 +168,9 @@ pub use failure::{ActionError, Cause, FailedStart, StepFailure};
 pub use host::{Host, Observer};
 pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};
 pub use limits::{
-    DEFAULT_STEP_LIMIT, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_BYTES, MAX_DATUM_DEPTH, MAX_DEPTH,
-    MAX_DONE, MAX_EVENTS, MAX_LEVELS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED, MAX_ROWS, MAX_STATES,
-    MAX_TABLE_BYTES, MAX_TRANSITIONS,
+    DEFAULT_STEP_LIMIT, MAX_ASSIGNS, MAX_CALLS, MAX_CLAIM_BYTES, MAX_DATUM_BYTES, MAX_DATUM_DEPTH,
+    MAX_DEPTH, MAX_DONE, MAX_EVENTS, MAX_LEVELS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED, MAX_ROWS,
+    MAX_STATES, MAX_TABLE_BYTES, MAX_TRANSITIONS,
 };
 pub use machine::Machine;
 pub use record::{Microstep, Outcome, Record, Recorder};
@@ -180,8 +180,9 @@ pub use table::dump::dump;
 pub use table::encode::{EncodeError, encode};
 pub use table::part::Part;
 pub use table::sections::{
-    ActionKind, ActionRow, AmbiguityRow, AssignRow, Constant, EventKind, EventRow, Instruction,
-    MergeKind, MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
+    ActionKind, ActionRow, AmbiguityRow, AssignRow, ClaimRow, Constant, EventKind, EventRow,
+    Instruction, MergeKind, MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow,
+    Verdict,
 };
 pub use table::spell::{Dialect, operands, spell};
 pub use table::verify::{VerifyError, verify};

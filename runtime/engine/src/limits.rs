@@ -73,3 +73,7 @@ pub const MAX_DATUM_DEPTH: usize = 64;
 /// Unit: actions. Why: lists of actions are bounded in a table, how often a step runs them only by its microsteps; who
 /// reads an error reads no more.
 pub const MAX_DONE: usize = 65_536;
+
+/// Longest words of a claim.
+/// Unit: bytes. Why: they are words between brackets; each event that claims them has them in its record.
+pub const MAX_CLAIM_BYTES: usize = 1_024;

@@ -41,6 +41,7 @@
 //!  constants     17   kind u8, value 16 bytes: a bool, an i128, the bits of an f64, a text; the rest zero
 //!  merges         7   event?, kind u8 (0 only, 1 except), field text?
 //!  ambiguities    6   state, label event, event
+//!  claims         6   guard, words text
 //! ```
 //!
 //! A *text* is a u32, a *range* two u32 (begin, end); other ids are u16. Where `?` stands, all ones mean *none*.
@@ -310,6 +311,20 @@ impl Table {
         names
             .position(|&text| self.text(text) == name)
             .map(|index| id(index, FieldId::new))
+    }
+
+    /// Returns the claims with their author's words: guards that hold if the sender of an event says so.
+    pub fn claims(&self) -> impl ExactSizeIterator<Item = (GuardId, &str)> {
+        let rows = self.sections.claims.iter();
+        rows.map(|row| (row.guard, self.text(row.text)))
+    }
+
+    /// Returns the author's words of a claim; none if the guard is no claim.
+    #[must_use]
+    pub fn claim_text(&self, guard: GuardId) -> Option<&str> {
+        let rows = &self.sections.claims;
+        let found = rows.binary_search_by_key(&guard, |row| row.guard).ok()?;
+        rows.get(found).map(|row| self.text(row.text))
     }
 
     /// Returns the events that trigger the transition; none for an eventless one.

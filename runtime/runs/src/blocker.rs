@@ -22,8 +22,9 @@ use crate::guard::Unmet;
 use crate::phrase::{list, with_reason};
 
 use message::{
-    describe_ambiguous, describe_child, describe_effect, describe_end, describe_guard,
-    describe_internal, describe_pause, describe_takers, describe_targets, suggest_event,
+    describe_ambiguous, describe_child, describe_claims, describe_effect, describe_end,
+    describe_guard, describe_internal, describe_pause, describe_takers, describe_targets,
+    suggest_event,
 };
 
 pub use artifact::ArtifactBlocker;
@@ -252,6 +253,26 @@ pub enum Blocker {
         /// The facts that keep the guard from being true.
         unmet: Vec<Unmet>,
     },
+    /// The guard of a transition holds only if the sender of the event claims so.
+    #[error("{}", describe_claims(event, paths))]
+    ClaimsNeeded {
+        /// The event.
+        event: String,
+        /// The transitions with what opens each, at least one.
+        paths: Vec<ClaimedPath>,
+    },
+    /// The machine has no such claim.
+    #[error("`{workflow}` has no claim `{claim}`{}", suggest_event(suggestion.as_deref(), known))]
+    UnknownClaim {
+        /// The workflow.
+        workflow: String,
+        /// The claim.
+        claim: String,
+        /// The claim that may be meant.
+        suggestion: Option<String>,
+        /// The claims that the machine has.
+        known: Vec<String>,
+    },
     /// Another transition takes the event first.
     #[error("another transition precedes `{event}` in {}", list(from))]
     Preceded {
@@ -356,6 +377,15 @@ pub enum Path {
     },
 }
 
+/// A transition that claims alone would open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedPath {
+    /// The states that it leads to; none if it stays.
+    pub to: Vec<String>,
+    /// The claims, in their author's words.
+    pub claims: Vec<String>,
+}
+
 /// A defect of an event's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataFault {
@@ -438,6 +468,8 @@ impl Blocker {
                     },
                 )
             }
+            Self::ClaimsNeeded { .. } => Code::ClaimNeeded,
+            Self::UnknownClaim { .. } => Code::UnknownClaim,
             Self::Preceded { .. } => by_surface(Code::NotTaken, Code::Preceded),
             Self::Requires { missing, .. } => {
                 let first = missing.first();

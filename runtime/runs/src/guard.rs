@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::{
-    Constant, FieldId, Instruction, Operator, Table, TransitionId, operands, spell,
+    Constant, FieldId, GuardId, Instruction, Operator, Table, TransitionId, operands, spell,
 };
 
 /// Most characters of a value in a sentence. Unit: characters.
@@ -21,6 +21,9 @@ const MAX_CHARACTERS: usize = 60;
 pub trait Evaluator {
     /// Reports whether a range of the table's code is true.
     fn holds(&mut self, code: &Range<u32>) -> bool;
+
+    /// Reports whether a range of the table's code would be true with these claims besides.
+    fn holds_claiming(&mut self, code: &Range<u32>, claims: &[GuardId]) -> bool;
 
     /// Returns the value of a field; none if it is absent.
     fn value(&self, field: FieldId) -> Option<Value>;
@@ -66,6 +69,9 @@ pub struct Unmet {
     /// True if the host would have to answer it: it has no expression.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_asked: bool,
+    /// True if the sender would have to claim it, or must not: nothing defines it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_claim: bool,
     /// The state that has to be active, if that is what it asks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<String>,
@@ -84,6 +90,13 @@ impl Unmet {
         let part = &self.part;
         if self.is_asked {
             return format!("`{part}` has no expression, so it is never true");
+        }
+        if self.is_claim {
+            let verdict = match self.holds {
+                true => "is claimed and must not be",
+                false => "isn't claimed",
+            };
+            return format!("`{part}` {verdict}");
         }
         let undecided = !self.holds && self.is_undecided();
         let verdict = match (self.holds, undecided) {
@@ -193,6 +206,34 @@ pub(crate) fn unmet(
     blame.found
 }
 
+/// Returns the claims that alone would make the guard of a transition true.
+///
+/// None if it takes something else besides, or nothing would.
+pub(crate) fn opening_claims(
+    table: &Table,
+    transition: TransitionId,
+    unmet: &[Unmet],
+    evaluator: &mut impl Evaluator,
+) -> Vec<String> {
+    let wanted = |text: &str| {
+        let mut parts = unmet.iter();
+        parts.any(|it| it.is_claim && !it.holds && it.part == text)
+    };
+    let claims: Vec<(GuardId, &str)> = table.claims().filter(|(_, text)| wanted(text)).collect();
+    let guards: Vec<GuardId> = claims.iter().map(|(guard, _)| *guard).collect();
+    let opens = |evaluator: &mut dyn FnMut(&Range<u32>) -> bool| {
+        let row = table.transition(transition);
+        row.is_some_and(|row| evaluator(&row.guard))
+    };
+    if guards.is_empty() || !opens(&mut |code| evaluator.holds_claiming(code, &guards)) {
+        return Vec::new();
+    }
+    claims
+        .into_iter()
+        .map(|(_, text)| text.to_owned())
+        .collect()
+}
+
 struct Blame<'t, 'e, E> {
     table: &'t Table,
     evaluator: &'e mut E,
@@ -224,12 +265,17 @@ impl<E: Evaluator> Blame<'_, '_, E> {
     }
 
     fn push(&mut self, code: &[Instruction], wanted: bool) {
-        let is_asked = matches!(code, [Instruction::Ask(_)]);
+        let asked = match code {
+            [Instruction::Ask(guard)] => Some(*guard),
+            _ => None,
+        };
+        let claim = asked.and_then(|guard| self.table.claim_text(guard));
         let unmet = Unmet {
-            part: spell(code, self.table),
+            part: claim.map_or_else(|| spell(code, self.table), str::to_owned),
             holds: !wanted,
             facts: read(self.table, code, self.evaluator),
-            is_asked: wanted && is_asked && !self.evaluator.has_host(),
+            is_asked: wanted && asked.is_some() && claim.is_none() && !self.evaluator.has_host(),
+            is_claim: claim.is_some(),
             states: match code {
                 [Instruction::InState(state)] if wanted => {
                     vec![self.table.state_name(*state).to_owned()]

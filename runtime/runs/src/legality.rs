@@ -20,7 +20,7 @@ use statemark_text::suggest::nearest;
 pub(crate) use path::{distance, takers};
 pub(crate) use requirement::{Required, names as required_names};
 
-use crate::blocker::{Blocker, DataFault, Path, PendingRequest, Surface};
+use crate::blocker::{Blocker, ClaimedPath, DataFault, Path, PendingRequest, Surface};
 use crate::body::{Cause, RequestKind};
 use crate::guard::{self, Evaluator, Fact, Question, Unmet};
 use crate::internal::{UNKNOWN, is_internal};
@@ -57,6 +57,9 @@ pub struct Legal {
     /// The facts that keep its guard from being true; none if it is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Unmet>,
+    /// The claims with which its guard would be true: they alone are missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<String>,
     /// True if a person has to approve it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub requires_approval: bool,
@@ -102,6 +105,8 @@ pub enum Attempt<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Legality<'r> {
     run: &'r Loaded,
+    /// The claims of whoever would send an event.
+    claims: &'r [String],
 }
 
 /// An event of the machine that stands for a name that somebody sends.
@@ -133,7 +138,20 @@ impl<'r> Legality<'r> {
     /// Makes the legality of a run.
     #[must_use]
     pub const fn new(run: &'r Loaded) -> Self {
-        Self { run }
+        Self { run, claims: &[] }
+    }
+
+    /// Returns the legal operations for somebody who claims this besides.
+    #[must_use]
+    pub const fn claiming(self, claims: &'r [String]) -> Self {
+        Self { claims, ..self }
+    }
+
+    /// Restores the run's machine, with the claims.
+    pub(crate) fn stepper(&self) -> Result<Stepper<'r>, CannotStep> {
+        let mut stepper = Stepper::restored(&self.run.workflow, &self.run.state)?;
+        stepper.claim(self.claims);
+        Ok(stepper)
     }
 
     /// Returns the reasons that an attempt can't succeed now; none if it can.
@@ -151,6 +169,9 @@ impl<'r> Legality<'r> {
             Ok(resolved) => resolved,
             Err(blocker) => return Ok(vec![blocker]),
         };
+        if let Err(unknown) = self.run.workflow.read_claims(self.claims) {
+            return Ok(vec![unknown]);
+        }
         let outcome = self.run.awaited_child(name, data.flatten(), None)?;
         if let Some(invoking) = outcome {
             return Ok(vec![child_outcome(name, &invoking)]);
@@ -217,7 +238,7 @@ impl<'r> Legality<'r> {
     ) -> Result<Vec<Legal>, RunError> {
         let run = self.run;
         let table = run.workflow.table();
-        let mut stepper = Stepper::restored(&run.workflow, &run.state)?;
+        let mut stepper = self.stepper()?;
         let sent = event.and_then(|event| table.event_named(event));
         let mut candidates = stepper.candidates(sent, data)?;
         candidates.retain(|candidate| {
@@ -459,7 +480,7 @@ impl<'r> Legality<'r> {
 
     /// Reports whether an active state catches names that the machine doesn't have.
     fn catches(&self, unknown: EventId) -> Result<bool, RunError> {
-        let mut stepper = Stepper::restored(&self.run.workflow, &self.run.state)?;
+        let mut stepper = self.stepper()?;
         let candidates = stepper.candidates(None, None)?;
         Ok(candidates
             .iter()
@@ -483,7 +504,7 @@ impl<'r> Legality<'r> {
         if run.workflow.max_visits().is_empty() {
             return Ok(None);
         }
-        let Ok(mut stepper) = Stepper::restored(&run.workflow, &run.state) else {
+        let Ok(mut stepper) = self.stepper() else {
             return Ok(None);
         };
         let stepped = stepper.step(StepInput::Event(event), data, self.moment());
@@ -516,6 +537,7 @@ impl<'r> Legality<'r> {
             holds: candidate.holds,
             facts: guard::facts(table, candidate.transition, stepper),
             unmet: Vec::new(),
+            claims: Vec::new(),
             requires_approval: workflow.requires_approval(candidate.transition),
             lacks: Vec::new(),
             transition: candidate.transition.raw(),
@@ -582,11 +604,14 @@ fn machine_blocker(
             from: from.into_iter().collect(),
         };
     }
-    Blocker::GuardFalse {
-        event,
-        to: targets(table, candidate.transition),
-        unmet: guard::unmet(table, candidate.transition, evaluator),
+    let unmet = guard::unmet(table, candidate.transition, evaluator);
+    let to = targets(table, candidate.transition);
+    let claims = guard::opening_claims(table, candidate.transition, &unmet, evaluator);
+    if claims.is_empty() {
+        return Blocker::GuardFalse { event, to, unmet };
     }
+    let paths = vec![ClaimedPath { to, claims }];
+    Blocker::ClaimsNeeded { event, paths }
 }
 
 fn not_here(table: &Table, event: &str, states: &[String]) -> Blocker {
@@ -611,6 +636,10 @@ impl Legal {
         match &blocker {
             None | Some(Blocker::Preceded { .. }) => {}
             Some(Blocker::GuardFalse { unmet, .. }) => self.unmet.clone_from(unmet),
+            Some(Blocker::ClaimsNeeded { paths, .. }) => {
+                let claims = paths.iter().flat_map(|path| &path.claims);
+                self.claims = claims.cloned().collect();
+            }
             Some(Blocker::Requires { missing, .. }) => {
                 self.lacks = missing.iter().map(|it| it.name().to_owned()).collect();
             }
@@ -650,10 +679,14 @@ impl PendingRequest {
 
 /// Returns the blocker that a refusal names.
 ///
-/// It is one that isn't the machine's if there is one, else all false guards as one.
+/// It is one that isn't the machine's if there is one, else the claims that would help, else all false guards as one.
 pub(crate) fn choose_blocker(blockers: Vec<Blocker>) -> Option<Blocker> {
-    let is_machines =
-        |it: &Blocker| matches!(it, Blocker::GuardFalse { .. } | Blocker::Preceded { .. });
+    let is_machines = |blocker: &Blocker| {
+        matches!(
+            blocker,
+            Blocker::GuardFalse { .. } | Blocker::ClaimsNeeded { .. } | Blocker::Preceded { .. }
+        )
+    };
     if let Some(other) = blockers.iter().find(|it| !is_machines(it)) {
         return Some(other.clone());
     }
@@ -671,6 +704,13 @@ pub(crate) fn choose_blocker(blockers: Vec<Blocker>) -> Option<Blocker> {
             }
             (Blocker::Preceded { from, .. }, Blocker::Preceded { from: more, .. }) => {
                 from.extend(more);
+            }
+            (Blocker::ClaimsNeeded { paths, .. }, Blocker::ClaimsNeeded { paths: more, .. }) => {
+                paths.extend(more);
+            }
+            // Of a false guard and one that a claim opens, the latter can be helped.
+            (Blocker::GuardFalse { .. }, claims @ Blocker::ClaimsNeeded { .. }) => {
+                decisive = claims;
             }
             (Blocker::Preceded { .. }, guard) => decisive = guard,
             _ => {}

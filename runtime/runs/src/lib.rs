@@ -32,6 +32,7 @@ pub mod store;
 
 mod actor;
 mod blocker;
+mod claims;
 mod clock;
 mod compare;
 mod contract;
@@ -56,10 +57,11 @@ mod workflow;
 
 pub use actor::{Actor, Role};
 pub use blocker::{
-    ArtifactBlocker, Blocker, DataFault, Missing, MissingArtifact, MissingCheck, OperationBlocker,
-    Path, PendingRequest, Position, ReportBlocker, RequestBlocker, Surface,
+    ArtifactBlocker, Blocker, ClaimedPath, DataFault, Missing, MissingArtifact, MissingCheck,
+    OperationBlocker, Path, PendingRequest, Position, ReportBlocker, RequestBlocker, Surface,
 };
 pub use body::Body;
+pub use claims::{Claims, MAX_CLAIMS};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use compare::{Comparison, NameChanges, RowChanges, compare};
 pub use contract::{Contract, builtin, builtins};

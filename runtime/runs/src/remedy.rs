@@ -19,6 +19,9 @@ pub enum Remedy {
         /// The fields that its data must have, or that the context must have before.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         fields: Vec<String>,
+        /// The claims that its sender has to make.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        claims: Vec<String>,
     },
     /// Do one of these; only the caller knows which is meant.
     OneOf {
@@ -122,13 +125,22 @@ impl Remedy {
     fn as_command(&self, run: &RunId, workflow: &str) -> Option<String> {
         let run = shell_word(run.as_str());
         Some(match self {
-            Self::Send { event, fields } if fields.is_empty() => {
-                format!("statemark send {run} {}", shell_word(event))
-            }
-            Self::Send { event, fields } => {
-                let fields: Vec<String> = fields.iter().map(|it| format!("\"{it}\": …")).collect();
-                let data = shell_word(&format!("{{{}}}", fields.join(", "))).into_owned();
-                format!("statemark send {run} {} --data {data}", shell_word(event))
+            Self::Send {
+                event,
+                fields,
+                claims,
+            } => {
+                let mut command = format!("statemark send {run} {}", shell_word(event));
+                if !fields.is_empty() {
+                    let fields: Vec<String> =
+                        fields.iter().map(|it| format!("\"{it}\": …")).collect();
+                    let data = format!("{{{}}}", fields.join(", "));
+                    command += &format!(" --data {}", shell_word(&data));
+                }
+                for claim in claims {
+                    command += &format!(" --claim {}", shell_word(claim));
+                }
+                command
             }
             Self::Approve { request } => format!("statemark approve {}", shell_word(request)),
             Self::Answer { request } => format!("statemark answer {} …", shell_word(request)),

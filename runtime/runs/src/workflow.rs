@@ -265,7 +265,7 @@ impl Workflow {
         meta.unwrap_or(&Value::Null)
     }
 
-    /// Returns the names in the table: of itself, its states, events, actions, timers and fields.
+    /// Returns the names in the table: of itself, its states, events, actions, timers, fields and claims.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let table = &self.table;
         let fields = table.sections().fields.len();
@@ -276,6 +276,7 @@ impl Workflow {
             .chain(table.actions().map(|(id, _)| table.action_name(id)))
             .chain(table.timers().map(|(id, _)| table.timer_name(id)))
             .chain(fields.map(|id| table.field_name(id)))
+            .chain(table.claims().map(|(_, text)| text))
     }
 
     /// Returns the states that a person sees, in document order: all but the root and generated ones.

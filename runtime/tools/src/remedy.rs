@@ -14,12 +14,19 @@ pub(crate) fn as_tool_call(remedy: &Remedy, loaded: &Loaded) -> Value {
         json!({"by": "person", "tool": "resolve_request", "arguments": arguments})
     };
     match remedy {
-        Remedy::Send { event, fields } => {
+        Remedy::Send {
+            event,
+            fields,
+            claims,
+        } => {
             let data: Map<String, Value> =
                 fields.iter().map(|it| (it.clone(), Value::Null)).collect();
             let mut arguments = json!({"run_id": run, "event": event});
             if !data.is_empty() {
                 set_field(&mut arguments, "data", Value::Object(data));
+            }
+            if !claims.is_empty() {
+                set_field(&mut arguments, "claims", json!(claims));
             }
             call("send_event", arguments)
         }

@@ -55,6 +55,7 @@ pub(crate) fn measure(folder: &Path, records: u64) {
     let send = SendEvent {
         event: "work".to_owned(),
         data: None,
+        ..SendEvent::default()
     };
     // A few in memory, whose records then repeat: each transition is one that the machine makes.
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new(SystemClock));

@@ -114,6 +114,7 @@ fn scene(folder: &Path) -> Runs {
     let send = SendEvent {
         event: "open".to_owned(),
         data: None,
+        ..SendEvent::default()
     };
     runs.execute(&order(Role::Agent), &send).unwrap();
     let used = RecordCall {
@@ -185,6 +186,7 @@ fn an_approval_is_whole_or_not_at_all_wherever_its_process_is_killed() {
         let leave = SendEvent {
             event: "leave".to_owned(),
             data: None,
+            ..SendEvent::default()
         };
         let guest = Order::new("r/wide/1".parse().unwrap(), Actor::new(Role::Agent));
         runs.execute(&guest, &leave).unwrap();

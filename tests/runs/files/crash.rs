@@ -54,7 +54,14 @@ fn scene() -> Scene {
     let event = "go".to_owned();
     bench
         .runs
-        .execute(&order, &SendEvent { event, data: None })
+        .execute(
+            &order,
+            &SendEvent {
+                event,
+                data: None,
+                ..SendEvent::default()
+            },
+        )
         .unwrap();
     work.write("built", "1").write("plan", "2");
     let mut rewind = RewindRun::to(2);
@@ -165,7 +172,14 @@ fn finish_by_other(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
     {
         let event = "again".to_owned();
         let sent = runs
-            .execute(&order, &SendEvent { event, data: None })
+            .execute(
+                &order,
+                &SendEvent {
+                    event,
+                    data: None,
+                    ..SendEvent::default()
+                },
+            )
             .unwrap();
         assert_eq!(sent.records[0].kind, "refused", "{point}");
         let why = explain(&runs.load(&order.run).unwrap(), None).unwrap();

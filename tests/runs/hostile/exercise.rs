@@ -312,7 +312,14 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
                     .unwrap_or_default();
                 let event = legal.get(entropy.below(legal.len().max(1)));
                 let event = event.map_or("go", |it| &it.event).to_owned();
-                drop(runs.execute(&agent, &SendEvent { event, data: None }));
+                drop(runs.execute(
+                    &agent,
+                    &SendEvent {
+                        event,
+                        data: None,
+                        ..SendEvent::default()
+                    },
+                ));
             }
         }
     }

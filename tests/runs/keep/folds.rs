@@ -51,6 +51,7 @@ fn a_run_that_was_replaced_is_read_anew() {
     let send = SendEvent {
         event: "go".to_owned(),
         data: None,
+        ..SendEvent::default()
     };
     other.runs.execute(&order, &send).unwrap();
     let loaded = bench.runs.load(&order.run).unwrap();
@@ -76,6 +77,7 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
         let send = SendEvent {
             event: event.to_owned(),
             data: None,
+            ..SendEvent::default()
         };
         bench.runs.execute(&order, &send).unwrap();
     }
@@ -121,7 +123,14 @@ fn a_fold_that_is_damaged_or_anothers_is_not_taken() {
             let event = event.to_owned();
             bench
                 .runs
-                .execute(&order, &SendEvent { event, data: None })
+                .execute(
+                    &order,
+                    &SendEvent {
+                        event,
+                        data: None,
+                        ..SendEvent::default()
+                    },
+                )
                 .unwrap();
         }
         let loaded = bench.runs.load(&order.run).unwrap();
@@ -182,7 +191,11 @@ fn states_from_any_kept_fold_are_those_of_the_journal() {
                 _ => "nothing",
             };
             let event = event.to_owned();
-            let send = SendEvent { event, data: None };
+            let send = SendEvent {
+                event,
+                data: None,
+                ..SendEvent::default()
+            };
             bench.runs.execute(&order, &send).unwrap();
         }
         if dice.below(5) == 0 {

@@ -41,9 +41,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use statemark_runs::policy::{Gating, Verdict};
 use statemark_runs::{
-    Actor, AnswerRequest, Body, CancelRun, ContinueRun, ForceState, OpenRequest, Order, PauseRun,
-    Query, RecordCall, Remedy, Reply, ReserveCall, ReserveOutcome, Role, RunError, SendEvent,
-    StartRun, WithdrawRequest, Written, explain, fire_due, state,
+    Actor, AnswerRequest, Body, CancelRun, Claims, ContinueRun, ForceState, OpenRequest, Order,
+    PauseRun, Query, RecordCall, Remedy, Reply, ReserveCall, ReserveOutcome, Role, RunError,
+    SendEvent, StartRun, WithdrawRequest, Written, explain, fire_due, state,
 };
 
 use crate::harness::Bench;
@@ -165,10 +165,12 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
             Ok(shown(&bench.runs.execute(&order, &start)?))
         }
         "send" => {
+            let (rest, claims) = claiming(rest);
             let (event, data) = rest.split_once(' ').unwrap_or((rest, ""));
             let send = SendEvent {
                 event: event.to_owned(),
                 data: json(data),
+                claims,
             };
             Ok(shown(&bench.runs.execute(&order, &send)?))
         }
@@ -189,6 +191,17 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "look" => bench.runs.catch_up(&order.run).map(|_| String::new()),
         "records" => records(bench, run),
         _ => travel::act(bench, &order, line),
+    }
+}
+
+/// The claims at the end of a line, a list of JSON behind `claiming`, and the line without them.
+fn claiming(line: &str) -> (&str, Claims) {
+    match line.split_once(" claiming ") {
+        Some((line, claims)) => {
+            let claims = serde_json::from_str(claims).expect("a list of texts");
+            (line, Claims::new(claims).expect("few and short claims"))
+        }
+        None => (line, Claims::default()),
     }
 }
 
@@ -413,10 +426,14 @@ fn why(bench: &Bench, run: &str, event: &str) -> Result<String, RunError> {
             let _ = write!(text, " ({})", serde_json::to_string(next).unwrap());
         }
         text.push('\n');
-        if let Some(Remedy::Send { event, fields }) = &reason.remedy
+        if let Some(Remedy::Send {
+            event,
+            fields,
+            claims,
+        }) = &reason.remedy
             && fields.is_empty()
         {
-            let legal = loaded.legality().transitions()?;
+            let legal = loaded.legality().claiming(claims).transitions()?;
             assert!(legal.iter().any(|it| it.enabled && it.event == *event));
         }
     }

@@ -7,8 +7,9 @@ use statemark_runs::{Advance, Advanced, Report, RunError, RunState, StartRun};
 
 use crate::harness::Bench;
 
-/// `WORKFLOW STEP STATUS [::UNIT] [key=K] [close] [JSON]`.
+/// `WORKFLOW STEP STATUS [::UNIT] [key=K] [close] [JSON] [claiming LIST]`.
 pub(crate) fn report(bench: &Bench, run: &str, line: &str) -> Result<String, RunError> {
+    let (line, claims) = super::claiming(line);
     let (words, json) = match line.find('{') {
         Some(at) => line.split_at(at),
         None => (line, ""),
@@ -22,6 +23,7 @@ pub(crate) fn report(bench: &Bench, run: &str, line: &str) -> Result<String, Run
         workflow: workflow.to_owned(),
         ..StartRun::default()
     });
+    advance = advance.claiming(claims);
     let mut order = bench.order(run);
     for word in words {
         if let Some(unit) = word.strip_prefix("::") {

@@ -173,6 +173,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             let send = SendEvent {
                 event: event.to_owned(),
                 data: None,
+                ..SendEvent::default()
             };
             let sent = bench.runs.execute(&order, &send)?;
             let again = if sent.replayed { "as before: " } else { "" };
@@ -239,6 +240,7 @@ fn forged(line: &str) -> Body {
         return Body::Event(Event {
             event: "request.expired".to_owned(),
             data: None,
+            claims: Vec::new(),
             cause: Some(Cause::Request {
                 request: request.to_owned(),
             }),
@@ -254,6 +256,7 @@ fn forged(line: &str) -> Body {
     Body::Event(Event {
         event: interrupt.map_or_else(|| "go".to_owned(), |name| format!("interrupt {name}")),
         data: None,
+        claims: Vec::new(),
         cause,
         step,
     })

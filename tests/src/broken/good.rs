@@ -146,5 +146,6 @@ pub(super) fn good() -> Sections {
         constants: vec![Constant::Int(3)],
         merges: Vec::new(),
         ambiguities: Vec::new(),
+        claims: Vec::new(),
     }
 }

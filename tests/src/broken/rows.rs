@@ -1,13 +1,20 @@
 //! Rows that decode and must not be stepped.
 
 use statemark_runtime::{
-    ActionId, ActionKind, ActionRow, AmbiguityRow, AssignRow, BinaryOperator, Constant, EventId,
-    EventKind, EventRow, FieldId, GuardId, Instruction, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_DEPTH,
-    MAX_DEPTH, MAX_EVENTS, MAX_LEVELS, MAX_PROGRAM, MergeKind, MergeRow, Operator, Sections,
-    StateId, StateKind, StateRow, TextId, TimerId, TimerRow, TransitionRow, Verdict,
+    ActionId, ActionKind, ActionRow, AmbiguityRow, AssignRow, BinaryOperator, ClaimRow, Constant,
+    EventId, EventKind, EventRow, FieldId, GuardId, Instruction, MAX_ASSIGNS, MAX_CALLS,
+    MAX_DATUM_DEPTH, MAX_DEPTH, MAX_EVENTS, MAX_LEVELS, MAX_PROGRAM, MergeKind, MergeRow, Operator,
+    Sections, StateId, StateKind, StateRow, TextId, TimerId, TimerRow, TransitionRow, Verdict,
 };
 
 /// Returns a row of a merge rule.
+const fn claim(guard: u16, words: u32) -> ClaimRow {
+    ClaimRow {
+        guard: GuardId::new(guard),
+        text: TextId::new(words),
+    }
+}
+
 const fn merge(event: Option<u16>, kind: MergeKind, field: Option<u32>) -> MergeRow {
     MergeRow {
         event: match event {
@@ -387,6 +394,31 @@ pub(super) const BROKEN_ROWS: &[(&str, BreakRows)] = &[
     ("V51-meaning-of-another-state", |rows| {
         let label = add_event(rows, EventKind::Named);
         rows.ambiguities = vec![ambiguity(3, label, 0), ambiguity(3, label, 1)];
+    }),
+    ("V02-claim-without-words", |rows| {
+        rows.claims.push(claim(0, 999));
+    }),
+    ("V04-claim-of-no-guard", |rows| {
+        rows.claims.push(claim(999, 0))
+    }),
+    ("V47-claim-twice", |rows| {
+        rows.claims.extend([claim(0, 10), claim(0, 10)]);
+    }),
+    ("V48-claim-in-an-assignment", |rows| {
+        rows.claims.push(claim(0, 10));
+        assign(rows, &[Instruction::Ask(GuardId::new(0))]);
+    }),
+    ("V48-claim-of-an-eventless-transition", |rows| {
+        rows.claims.push(claim(0, 10));
+        rows.transitions[0].triggers = 0..0;
+    }),
+    ("V48-claim-of-an-internal-event", |rows| {
+        rows.claims.push(claim(0, 10));
+        rows.events[0].kind = EventKind::Internal;
+    }),
+    ("V48-claim-of-a-timer", |rows| {
+        rows.claims.push(claim(0, 10));
+        add_timer(rows);
     }),
     ("V45-endless-path", |rows| {
         rows.texts[11] = vec!["a"; MAX_DATUM_DEPTH + 1].join(".").into();

@@ -64,6 +64,7 @@ impl Builder {
                 text: name.clone(),
                 name,
                 span: self.span,
+                is_claim: false,
             });
         }
         let mut context = Meta::new();

@@ -128,13 +128,15 @@ impl Outcome<'_> {
     }
 }
 
-/// Returns the remedy for a refused event. Another event is none: the run's view has those.
+/// Returns the remedy for a refused event.
+///
+/// Another event is none: the run's view has those, but not what to claim.
 fn refused_remedy(refused: &Refused, loaded: &Loaded) -> Option<Remedy> {
     let remedy = match refused.subject {
         Subject::Event { .. } => refused.remedy(loaded),
         _ => None,
     };
-    remedy.filter(|remedy| !matches!(remedy, Remedy::Send { .. }))
+    remedy.filter(|remedy| !matches!(remedy, Remedy::Send { claims, .. } if claims.is_empty()))
 }
 
 /// Describes a remedy: the command that a user types, or the time until it comes on its own.

@@ -132,6 +132,7 @@ fn describe_machine(loaded: &LoadedMachine, proofs: &[Proof], palette: Palette) 
         page.state(state, 0);
     }
     page.actions();
+    page.claims();
     page.proofs(proofs);
     format!("{}\n", page.text.trim_end())
 }
@@ -268,6 +269,25 @@ impl Page<'_> {
             self.transitions(root, 1);
             self.line(0, "");
         }
+    }
+
+    /// Writes the guards that the sender of an event has to claim.
+    fn claims(&mut self) {
+        let table = self.table;
+        if table.claims().len() == 0 {
+            return;
+        }
+        let title = self.palette.strong("claims");
+        let remark = self
+            .palette
+            .dim("nothing checks them: they hold if the sender says so");
+        self.line(0, &format!("{title}  {remark}"));
+        for (_, text) in table.claims() {
+            for part in wrap(text, WIDTH) {
+                self.line(1, &self.palette.guard(&part));
+            }
+        }
+        self.line(0, "");
     }
 
     fn state(&mut self, state: StateId, depth: usize) {
@@ -609,9 +629,9 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-/// Describes proofs: each verdict, and its claims.
+/// Describes proofs: each verdict, and its properties.
 ///
-/// Claims that are unknown for the same reason share a description.
+/// Properties that are unknown for the same reason share a description.
 fn describe_proofs(table: &Table, proofs: &[Proof]) -> Vec<(&'static str, String)> {
     let mut descriptions: Vec<(&'static str, String)> = Vec::new();
     for (index, proof) in proofs.iter().enumerate() {
@@ -620,19 +640,19 @@ fn describe_proofs(table: &Table, proofs: &[Proof]) -> Vec<(&'static str, String
             continue;
         }
         let others = proofs.iter().skip(index + 1).filter(same);
-        let claims: Vec<&str> = std::iter::once(proof)
+        let properties: Vec<&str> = std::iter::once(proof)
             .chain(others)
             .map(|it| it.text)
             .collect();
         descriptions.push((
             verdict(proof),
-            describe_proof(table, proof, &claims.join("; ")),
+            describe_proof(table, proof, &properties.join("; ")),
         ));
     }
     descriptions
 }
 
-/// Reports whether two claims are unknown for the same reason, without a witness.
+/// Reports whether two properties are unknown for the same reason, without a witness.
 fn shares_reason(one: &Proof, other: &Proof) -> bool {
     let is_open = |proof: &Proof| proof.verdict == Judgment::Unknown && proof.witness.is_none();
     is_open(one) && is_open(other) && one.why.is_some() && one.why == other.why
@@ -648,8 +668,8 @@ const fn verdict(proof: &Proof) -> &'static str {
 }
 
 /// Describes a proof: `the machine can end: push, leave`.
-fn describe_proof(table: &Table, proof: &Proof, claim: &str) -> String {
-    let mut text = claim.to_owned();
+fn describe_proof(table: &Table, proof: &Proof, property: &str) -> String {
+    let mut text = property.to_owned();
     if let Some(why) = &proof.why {
         text.push_str(": ");
         text.push_str(why);
@@ -671,7 +691,7 @@ fn describe_proof(table: &Table, proof: &Proof, claim: &str) -> String {
     text
 }
 
-/// Describes the assumptions of all claims.
+/// Describes the assumptions of all properties.
 fn describe_assumptions(proofs: &[Proof]) -> String {
     let mut all: Vec<&str> = Vec::new();
     for assumption in proofs.iter().flat_map(|proof| &proof.assumes) {

@@ -10,7 +10,7 @@ use statemark_runs::{CannotStep, Workflow};
 use statemark_runtime::{Candidate, GuardId, Table};
 
 use super::show::MAX_TRIGGER;
-use crate::args::TextFormat;
+use crate::args::{self, TextFormat};
 use crate::describe::{self, StateLabel, UNKNOWN_EVENT};
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
@@ -60,6 +60,9 @@ pub(crate) struct SimulateArgs {
     /// The machine, if the spec has several
     #[arg(long, value_name = "ID")]
     machine: Option<String>,
+    /// What every sender claims to be so: a guard that nothing defines, in its words; may be repeated
+    #[arg(long = "claim", value_name = "TEXT")]
+    claims: Vec<String>,
     /// Script of events, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
@@ -89,7 +92,11 @@ pub(super) fn run(args: &SimulateArgs, printer: &mut Printer) -> CommandResult {
             printer.remark(&format!("the machine can't start: {error}\n"));
             Ok(ExitStatus::Findings)
         }
-        Ok((simulator, start)) => {
+        Ok((mut simulator, start)) => {
+            for claim in args::claims(&args.claims)?.as_slice() {
+                let guard = workflow.claim_named(claim);
+                simulator.answer(guard.ok_or_else(|| unknown_claim(claim, &workflow))?, true);
+            }
             let mut session = Session {
                 simulator,
                 format,
@@ -126,6 +133,13 @@ fn read_script(events: &Path, table: &Table) -> Result<Vec<Line>, Failure> {
         }
     }
     Ok(lines)
+}
+
+fn unknown_claim(claim: &str, workflow: &Workflow) -> Failure {
+    let known = workflow.table().claims();
+    let known: Vec<String> = known.map(|(_, text)| text.to_owned()).collect();
+    let message = format!("`{}` has no claim `{claim}`", workflow.id());
+    Failure::unknown_name(message, claim, &known)
 }
 
 fn bad_line(number: usize, why: &str) -> Failure {

@@ -115,6 +115,7 @@ fn work(runs: &Runs, order: &Order, seq: u64, event: &str) -> u64 {
     let send = SendEvent {
         event: event.to_owned(),
         data: Some(json!({"note": format!("behind record {seq}")})),
+        ..SendEvent::default()
     };
     let keyed = Order {
         key: Some(format!("{event} {seq}").parse().unwrap()),

@@ -222,13 +222,18 @@ impl Writer<'_> {
             self.line(&format!("<data id=\"{}\"{value}/>", escaped(root)));
         }
         for (index, id) in &declared.hosts {
-            let name = &machine.guards.at(Handle::at(*index)).name;
+            let guard = machine.guards.at(Handle::at(*index));
+            let name = &guard.name;
             let named = if name == id {
                 String::new()
             } else {
                 format!(" name=\"{}\"", escaped(name))
             };
-            self.line(&format!("<statemark:guard id=\"{id}\"{named}/>"));
+            let claim = match guard.is_claim {
+                true => format!(" claim=\"{}\"", escaped(&guard.text)),
+                false => String::new(),
+            };
+            self.line(&format!("<statemark:guard id=\"{id}\"{named}{claim}/>"));
         }
         for (guard, id) in &declared.compared {
             let ExpressionKind::Compare {

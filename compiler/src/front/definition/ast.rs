@@ -32,6 +32,8 @@ pub struct Definition {
     pub events: Vec<Named<EventDeclaration>>,
     /// `guards`, in the order of the text.
     pub guards: Vec<Named<Guard>>,
+    /// True for `"guards": "declared"`: no guard may be undeclared, and none is declared.
+    pub guards_declared: bool,
     /// `actions`, in the order of the text.
     pub actions: Vec<Named<ActionDeclaration>>,
     /// `actions_fail`: whether the host's actions can fail unless they say otherwise.

@@ -57,6 +57,7 @@ pub(super) fn definition(place: Place<'_>, machine: &Object<'_>, diags: &mut Dia
                 .guard(value)
                 .map_or(Guard::All(Vec::new()), |guard| guard.value)
         }),
+        guards_declared: matches!(fields.get("guards"), Some(Value::StringLit(_))),
         actions: build.map(fields, "actions", Build::action),
         actions_fail: fields
             .get("actions_fail")

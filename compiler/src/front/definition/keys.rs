@@ -67,6 +67,7 @@ static BRANCH_ITEM: Want = Want::Either(&BRANCH_ITEMS);
 static BRANCH_ITEMS: [Want; 2] = [Want::Name, Want::Object(&BRANCH)];
 static BRANCHES_BY_NAME: Want = Want::Either(&BRANCHES);
 static GUARDS: [Want; 2] = [Want::Name, Want::Object(&GUARD)];
+static DECLARED_GUARDS: [Want; 2] = [Want::Map(&GUARD_ITEM), Want::Choice(&["declared"])];
 static GUARD_ITEM: Want = Want::Either(&GUARDS);
 
 /// Statewright's wrapper around a machine.
@@ -95,7 +96,7 @@ pub(super) static MACHINE: Shape = shape(
         typed("context", Want::Map(&Want::Any)),
         host("context_schema", Want::Map(&Want::Any)),
         typed("events", Want::Map(&Want::Object(&EVENT))),
-        typed("guards", Want::Map(&GUARD_ITEM)),
+        typed("guards", Want::Either(&DECLARED_GUARDS)),
         typed("actions", Want::Map(&Want::Object(&ACTION))),
         typed("actions_fail", Want::Flag),
         typed("states", Want::Map(&Want::Object(&STATE))),

@@ -168,6 +168,13 @@ pub struct Guard {
 pub enum GuardKind {
     /// The host answers: its name, if that isn't the id.
     Host(Option<Spanned<String>>),
+    /// The sender of an event claims it, or doesn't.
+    Claim {
+        /// Its name, if that isn't the id.
+        name: Option<Spanned<String>>,
+        /// The author's words.
+        words: Spanned<String>,
+    },
     /// A field compares with constants, as in a definition.
     Compare {
         /// The field.

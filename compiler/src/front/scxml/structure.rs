@@ -394,17 +394,22 @@ fn datamodel(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_>) {
 
 /// Reads `<statemark:guard>`.
 fn guard(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Guard> {
-    reader.expect_attributes(node, &["id", "name", "field", "operator", "value"], &[]);
+    reader.expect_attributes(
+        node,
+        &["id", "name", "claim", "field", "operator", "value"],
+        &[],
+    );
     for inside in node.children() {
         content::is_expected(inside, node, &[], reader);
     }
     let id = reader.required(node, "id", Reader::attribute);
     let name = reader.attribute(node, "name");
     let Some(word) = reader.attribute(node, "operator") else {
-        return id.map(|id| Guard {
-            id,
-            kind: GuardKind::Host(name),
-        });
+        let kind = match reader.attribute(node, "claim") {
+            Some(words) => GuardKind::Claim { name, words },
+            None => GuardKind::Host(name),
+        };
+        return id.map(|id| Guard { id, kind });
     };
     let field = reader.required(node, "field", Reader::attribute);
     let Some(operator) = Operator::from_name(&word.value) else {

@@ -2,7 +2,7 @@
 //!
 //! A choice whose branches have only guards is no state: it is inlined into each transition that leads to it, with the
 //! guards of both, in the order of the text, `[else]` last. `[*] -->` and history have no guards, so a choice that they lead
-//! to stays, as a state that is left at once.
+//! to stays, as a state that is left at once; with words for people in brackets it waits for the event of these words.
 //!
 //! A choice with a branch that waits for an event is a *decision*. A transition without a label into it is replaced by its
 //! branches; any other enters it as a state. A scope with several `[*] -->` to different states begins in a decision, too.
@@ -14,8 +14,9 @@ use crate::diag::{Code, Diagnostic, machine_too_large, quoted_list};
 use crate::front::label::ast::Label;
 use crate::front::mermaid::ast::Stereotype;
 use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
+use crate::lower::guard::is_prose;
 use crate::lower::spec::Context;
-use crate::lower::transition::apply_label;
+use crate::lower::transition::{apply_label, bracketed_event};
 use crate::lower::trigger::can_complete;
 use crate::source::Span;
 
@@ -34,6 +35,9 @@ pub(super) fn resolve_choices(draft: &mut Draft, context: &mut Context<'_>) {
         return;
     }
     let mut choosing = Choosing::new(choices, draft);
+    for choice in choosing.decisions.clone() {
+        choosing.make_prose_events(choice, draft, context);
+    }
     choosing.report(draft, context);
     let Some(order) = choosing.order(draft, context) else {
         return;
@@ -83,6 +87,36 @@ impl Choosing {
             branches,
             made: 0,
         }
+    }
+
+    /// Makes words alone in brackets the events of these words, and returns whether there are any.
+    ///
+    /// The choice waits, and they have no event beside them.
+    fn make_prose_events(
+        &mut self,
+        choice: StateHandle,
+        draft: &mut Draft,
+        context: &mut Context<'_>,
+    ) -> bool {
+        let mut found = false;
+        for branch in self.branches.get_mut(&choice).into_iter().flatten() {
+            let [guard] = branch.label_guards.as_slice() else {
+                continue;
+            };
+            let text = draft.guard_texts.at(*guard).clone();
+            if waits(branch) || !is_prose(&text, draft, context) {
+                continue;
+            }
+            if let Some(event) = bracketed_event(&text.text, draft, context.diags) {
+                branch.trigger = DraftTrigger::Events(vec![event]);
+                branch.label_guards.clear();
+                if let Some(label) = &mut branch.ir.label {
+                    label.guard = None;
+                }
+                found = true;
+            }
+        }
+        found
     }
 
     /// Reports choices that can't decide.
@@ -252,16 +286,26 @@ impl Choosing {
             let span = draft.get(ROOT).ir.span;
             context.diags.push(machine_too_large(&text, span));
         }
-        for &choice in &self.choices {
+        for choice in self.choices.clone() {
             if !self.kept.contains(&choice) {
                 draft.drop_state(choice);
                 continue;
             }
             let is_plain = self.is_plain(choice);
             draft.get_mut(choice).pseudo = None;
+            // With words to wait for, the other way is an event, too: else it would be taken at once.
+            let has_words = is_plain && self.make_prose_events(choice, draft, context);
             for mut branch in self.branches.remove(&choice).into_iter().flatten() {
-                if is_plain {
+                if has_words && branch.label_guards.is_empty() {
+                    branch.otherwise = false;
+                } else if is_plain {
                     branch.trigger = DraftTrigger::Eventless;
+                }
+                if has_words
+                    && branch.trigger == DraftTrigger::Eventless
+                    && branch.label_guards.is_empty()
+                {
+                    branch.trigger = DraftTrigger::Missing;
                 }
                 add_timer(&mut branch, draft);
                 all.push(branch);

@@ -1,7 +1,7 @@
 //! Owners of states that a diagram mentions in several bodies.
 //!
 //! `state X {` declares X in the body around it. Otherwise mentions in an inner body beat those in an enclosing one; between
-//! unrelated bodies a declaration, a description, a source or the target of `[*] -->` beats a mere target; two such claims
+//! unrelated bodies a declaration, a description, a source or the target of `[*] -->` beats a mere target; two such mentions
 //! are an error; mere targets in several bodies belong to their nearest common ancestor. Mermaid lets the last body that
 //! mentions a state own it; a warning reports where that differs.
 
@@ -15,7 +15,7 @@ use crate::source::Span;
 
 /// One mention of a state.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
+pub(super) struct Mention {
     /// The composite with the mention in its body; the root for the diagram itself.
     pub(super) scope: StateHandle,
     /// True if it is more than the target of a transition.
@@ -28,20 +28,20 @@ pub(super) struct Claim {
 
 /// The mentions of every state, in the order of the text.
 #[derive(Debug, Default)]
-pub(super) struct Claims {
-    by_state: BTreeMap<StateHandle, Vec<Claim>>,
+pub(super) struct Mentions {
+    by_state: BTreeMap<StateHandle, Vec<Mention>>,
 }
 
-impl Claims {
+impl Mentions {
     /// Notes a mention.
-    pub(super) fn add(&mut self, state: StateHandle, claim: Claim) {
-        self.by_state.entry(state).or_default().push(claim);
+    pub(super) fn add(&mut self, state: StateHandle, mention: Mention) {
+        self.by_state.entry(state).or_default().push(mention);
     }
 
     /// Marks the last mention of a state as a body, which decides.
     pub(super) fn mark_body(&mut self, state: StateHandle, scope: StateHandle, span: Span) {
-        if let Some(claim) = self.by_state.get_mut(&state).and_then(|all| all.last_mut()) {
-            *claim = Claim {
+        if let Some(mention) = self.by_state.get_mut(&state).and_then(|all| all.last_mut()) {
+            *mention = Mention {
                 scope,
                 strong: true,
                 placed: true,
@@ -56,37 +56,37 @@ impl Claims {
         let (placed, others): (Vec<_>, Vec<_>) = self
             .by_state
             .iter()
-            .partition(|(_, claims)| claims.iter().any(|claim| claim.placed));
+            .partition(|(_, mentions)| mentions.iter().any(|mention| mention.placed));
         let mut settled = Vec::new();
-        for (&state, claims) in placed {
-            let bodies = || claims.iter().filter(|claim| claim.placed);
+        for (&state, mentions) in placed {
+            let bodies = || mentions.iter().filter(|mention| mention.placed);
             let Some(first) = bodies().next() else {
                 continue;
             };
-            match bodies().find(|claim| claim.scope != first.scope) {
+            match bodies().find(|mention| mention.scope != first.scope) {
                 Some(other) => {
                     diags.push(two_owners(draft, state, first, other));
                 }
-                None => settled.push((state, claims)),
+                None => settled.push((state, mentions)),
             }
             draft.set_parent(state, first.scope);
         }
         break_cycles(draft);
-        for (state, claims) in settled {
-            report_drawn_elsewhere(draft, state, claims, diags);
+        for (state, mentions) in settled {
+            report_drawn_elsewhere(draft, state, mentions, diags);
         }
-        for (&state, claims) in others {
-            let (owner, contested) = resolve_owner(draft, state, claims, diags);
+        for (&state, mentions) in others {
+            let (owner, contested) = resolve_owner(draft, state, mentions, diags);
             draft.set_parent(state, owner);
             if contested {
-                // Mermaid's drawing is no news about a state that two bodies claim.
+                // Mermaid's drawing is no news about a state that two bodies want.
                 continue;
             }
-            report_drawn_elsewhere(draft, state, claims, diags);
+            report_drawn_elsewhere(draft, state, mentions, diags);
         }
-        for (&state, claims) in &self.by_state {
+        for (&state, mentions) in &self.by_state {
             let owner = draft.parent(state);
-            let mut own = claims.iter().filter(|claim| claim.scope == owner);
+            let mut own = mentions.iter().filter(|mention| mention.scope == owner);
             if let Some(first) = own.next() {
                 draft.get_mut(state).first_statement = first.span;
                 draft.get_mut(state).last_statement = own.next_back().unwrap_or(first).span;
@@ -99,51 +99,59 @@ impl Claims {
 ///
 /// That is the last body that mentions the state, even as a target. A composite inside its own braces is reported by the front
 /// end.
-fn report_drawn_elsewhere(draft: &Draft, state: StateHandle, claims: &[Claim], diags: &mut Diags) {
-    let mut drawn = claims.iter().rev().filter(|claim| claim.scope != ROOT);
-    if let Some(claim) = drawn.next()
-        && claim.scope != draft.parent(state)
-        && !draft.is_within(claim.scope, state)
+fn report_drawn_elsewhere(
+    draft: &Draft,
+    state: StateHandle,
+    mentions: &[Mention],
+    diags: &mut Diags,
+) {
+    let mut drawn = mentions
+        .iter()
+        .rev()
+        .filter(|mention| mention.scope != ROOT);
+    if let Some(mention) = drawn.next()
+        && mention.scope != draft.parent(state)
+        && !draft.is_within(mention.scope, state)
     {
         let owner = draft.parent(state);
-        diags.push(drawn_elsewhere(draft, state, owner, claim));
+        diags.push(drawn_elsewhere(draft, state, owner, mention));
     }
 }
 
-/// Returns the body that owns a state without a body, and if another body claims it as strongly.
+/// Returns the body that owns a state without a body, and if another body mentions it as strongly.
 fn resolve_owner(
     draft: &Draft,
     state: StateHandle,
-    claims: &[Claim],
+    mentions: &[Mention],
     diags: &mut Diags,
 ) -> (StateHandle, bool) {
     let is_bar = matches!(
         draft.get(state).pseudo,
         Some(Stereotype::Fork | Stereotype::Join)
     );
-    if let [first, others @ ..] = claims
+    if let [first, others @ ..] = mentions
         && !is_bar
-        && others.iter().all(|claim| claim.scope == first.scope)
+        && others.iter().all(|mention| mention.scope == first.scope)
     {
         // One body mentions it, as nearly always.
         return (first.scope, false);
     }
-    let claims = strongest_by_scope(claims);
+    let mentions = strongest_by_scope(mentions);
     if is_bar {
-        return (common_scope(draft, &claims), true);
+        return (common_scope(draft, &mentions), true);
     }
-    let innermost: Vec<&Claim> = claims
+    let innermost: Vec<&Mention> = mentions
         .iter()
-        .filter(|claim| {
-            !claims.iter().any(|other| {
-                other.scope != claim.scope && draft.is_within(other.scope, claim.scope)
+        .filter(|mention| {
+            !mentions.iter().any(|other| {
+                other.scope != mention.scope && draft.is_within(other.scope, mention.scope)
             })
         })
         .collect();
-    let strong: Vec<&Claim> = innermost
+    let strong: Vec<&Mention> = innermost
         .iter()
         .copied()
-        .filter(|claim| claim.strong)
+        .filter(|mention| mention.strong)
         .collect();
     let decisive = if strong.is_empty() {
         &innermost
@@ -153,14 +161,14 @@ fn resolve_owner(
     let Some(first) = decisive.first() else {
         return (ROOT, false);
     };
-    let Some(other) = decisive.iter().find(|claim| claim.scope != first.scope) else {
+    let Some(other) = decisive.iter().find(|mention| mention.scope != first.scope) else {
         return (first.scope, false);
     };
     if strong.is_empty() {
         let common = draft.ancestry(first.scope).find(|&scope| {
             decisive
                 .iter()
-                .all(|claim| draft.is_within(claim.scope, scope))
+                .all(|mention| draft.is_within(mention.scope, scope))
         });
         let common = common.unwrap_or(ROOT);
         // Between the regions of a parallel state there is no room for a state.
@@ -175,15 +183,15 @@ fn resolve_owner(
 /// Returns the scope of a fork or a join: it holds all mentions, and isn't a parallel state.
 ///
 /// Between the regions of a parallel state there is no room for a state.
-fn common_scope(draft: &Draft, claims: &[Claim]) -> StateHandle {
-    let Some(first) = claims.first() else {
+fn common_scope(draft: &Draft, mentions: &[Mention]) -> StateHandle {
+    let Some(first) = mentions.first() else {
         return ROOT;
     };
-    let innermost = claims.iter().filter(|claim| {
-        let mut others = claims.iter().filter(|other| other.scope != claim.scope);
-        !others.any(|other| draft.is_within(other.scope, claim.scope))
+    let innermost = mentions.iter().filter(|mention| {
+        let mut others = mentions.iter().filter(|other| other.scope != mention.scope);
+        !others.any(|other| draft.is_within(other.scope, mention.scope))
     });
-    let innermost: Vec<StateHandle> = innermost.map(|claim| claim.scope).collect();
+    let innermost: Vec<StateHandle> = innermost.map(|mention| mention.scope).collect();
     let from = innermost.first().copied().unwrap_or(first.scope);
     let holds_all = |scope: &StateHandle| {
         draft.get(*scope).kind != Some(Kind::Parallel)
@@ -194,17 +202,20 @@ fn common_scope(draft: &Draft, claims: &[Claim]) -> StateHandle {
     draft.ancestry(from).find(holds_all).unwrap_or(ROOT)
 }
 
-/// Returns one claim for each scope, in the order of the text: the first strong one, else the first.
-fn strongest_by_scope(claims: &[Claim]) -> Vec<Claim> {
-    let mut found: Vec<Claim> = Vec::new();
+/// Returns one mention for each scope, in the order of the text: the first strong one, else the first.
+fn strongest_by_scope(mentions: &[Mention]) -> Vec<Mention> {
+    let mut found: Vec<Mention> = Vec::new();
     let mut at: BTreeMap<StateHandle, usize> = BTreeMap::new();
-    for &claim in claims {
-        match at.get(&claim.scope).and_then(|&index| found.get_mut(index)) {
-            Some(earlier) if claim.strong && !earlier.strong => *earlier = claim,
+    for &mention in mentions {
+        match at
+            .get(&mention.scope)
+            .and_then(|&index| found.get_mut(index))
+        {
+            Some(earlier) if mention.strong && !earlier.strong => *earlier = mention,
             Some(_) => {}
             None => {
-                at.insert(claim.scope, found.len());
-                found.push(claim);
+                at.insert(mention.scope, found.len());
+                found.push(mention);
             }
         }
     }
@@ -229,7 +240,7 @@ fn break_cycles(draft: &mut Draft) {
     }
 }
 
-fn two_owners(draft: &Draft, state: StateHandle, first: &Claim, other: &Claim) -> Diagnostic {
+fn two_owners(draft: &Draft, state: StateHandle, first: &Mention, other: &Mention) -> Diagnostic {
     let id = &draft.get(state).ir.id;
     let (one, two) = (draft.scope_name(first.scope), draft.scope_name(other.scope));
     let message = format!("`{id}` can't be inside {one} and inside {two}");
@@ -245,7 +256,7 @@ fn drawn_elsewhere(
     draft: &Draft,
     state: StateHandle,
     owner: StateHandle,
-    drawn: &Claim,
+    drawn: &Mention,
 ) -> Diagnostic {
     let id = &draft.get(state).ir.id;
     let owner = match owner == ROOT {

@@ -64,6 +64,13 @@ impl Lowering<'_, '_> {
                     GuardKind::Host(name) => {
                         ExpressionKind::Ask(self.host_guard(name.as_ref(), &guard.id))
                     }
+                    GuardKind::Claim { name, words } => {
+                        let claim = self.host_guard(name.as_ref(), &guard.id);
+                        let claimed = self.guards.at_mut(claim);
+                        claimed.is_claim = true;
+                        claimed.text.clone_from(&words.value);
+                        ExpressionKind::Ask(claim)
+                    }
                     GuardKind::Compare {
                         field,
                         operator,
@@ -123,6 +130,7 @@ impl Lowering<'_, '_> {
             name: plain(name),
             text: name.value.clone(),
             span: id.span,
+            is_claim: false,
         })
     }
 

@@ -150,41 +150,44 @@ fn what_is_decided_apart_is_so_of_all_configurations() {
             let is_so = apart.verdict == Judgment::Unknown || apart.verdict == whole.verdict;
             assert!(is_so, "{seed}: {text}\n{whole:#?}\n{apart:#?}");
             let [one, other] = [whole, apart].map(|proof| format!("{:?}", proof.verdict));
-            *tally.entry((whole.claim, one, other)).or_default() += 1;
+            *tally.entry((whole.property, one, other)).or_default() += 1;
         }
     }
     // Regions are mostly separate, and what is so is mostly found; of what holds of all configurations both is met.
     assert!(separate > 500, "{separate}");
-    let count = |claim, whole: &str, apart: &str| {
-        let key = (claim, whole.to_owned(), apart.to_owned());
+    let count = |property, whole: &str, apart: &str| {
+        let key = (property, whole.to_owned(), apart.to_owned());
         tally.get(&key).copied().unwrap_or(0)
     };
-    for claim in ["can-always-end", "never-stuck"] {
+    for property in ["can-always-end", "never-stuck"] {
         let (found, missed) = (
-            count(claim, "Holds", "Holds"),
-            count(claim, "Holds", "Unknown"),
+            count(property, "Holds", "Holds"),
+            count(property, "Holds", "Unknown"),
         );
         assert!(
             found > 100 && found > 4 * missed,
-            "{claim}: {found}, {missed}"
+            "{property}: {found}, {missed}"
         );
     }
-    for claim in [
+    for property in [
         "states-reachable",
         "transitions-taken",
         "can-end",
         "comes-to-rest",
         "regions-complete",
     ] {
-        assert!(count(claim, "Holds", "Holds") > 0, "{claim}");
+        assert!(count(property, "Holds", "Holds") > 0, "{property}");
         assert_eq!(
-            count(claim, "Holds", "Unknown") + count(claim, "Fails", "Unknown"),
+            count(property, "Holds", "Unknown") + count(property, "Fails", "Unknown"),
             0,
-            "{claim}"
+            "{property}"
         );
     }
-    for claim in ["transitions-taken", "can-end", "regions-complete"] {
-        assert!(count(claim, "Fails", "Fails") > 0, "{claim}: {tally:#?}");
+    for property in ["transitions-taken", "can-end", "regions-complete"] {
+        assert!(
+            count(property, "Fails", "Fails") > 0,
+            "{property}: {tally:#?}"
+        );
     }
 }
 

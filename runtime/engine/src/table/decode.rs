@@ -69,6 +69,7 @@ pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
             Section::Constants => sections.constants = from.rows(count, rows::constant)?,
             Section::Merges => sections.merges = from.rows(count, rows::merge)?,
             Section::Ambiguities => sections.ambiguities = from.rows(count, rows::ambiguity)?,
+            Section::Claims => sections.claims = from.rows(count, rows::claim)?,
         }
     }
     if version == FORMER {

@@ -111,6 +111,9 @@ pub fn dump(sections: &Sections) -> String {
         vec![names.state(row.state), names.event(row.label), means]
     });
     paragraph(&mut out, "ambiguities", ambiguities);
+    let claims = sections.claims.iter();
+    let claims = claims.map(|row| vec![names.guard(row.guard), names.text(row.text)]);
+    paragraph(&mut out, "claims", claims);
     out
 }
 

@@ -9,8 +9,9 @@ use super::layout::{
     CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, NONE_16, NONE_32, Section, VERSION, sections_at,
 };
 use super::sections::{
-    ActionKind, ActionRow, AmbiguityRow, AssignRow, Constant, EventKind, EventRow, Instruction,
-    MergeKind, MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
+    ActionKind, ActionRow, AmbiguityRow, AssignRow, ClaimRow, Constant, EventKind, EventRow,
+    Instruction, MergeKind, MergeRow, Sections, StateKind, StateRow, TimerRow, TransitionRow,
+    Verdict,
 };
 use crate::id::{EventId, StateId, TextId};
 use crate::limits::MAX_TABLE_BYTES;
@@ -130,6 +131,7 @@ fn count(sections: &Sections, section: Section) -> usize {
         Section::Constants => sections.constants.len(),
         Section::Merges => sections.merges.len(),
         Section::Ambiguities => sections.ambiguities.len(),
+        Section::Claims => sections.claims.len(),
     }
 }
 
@@ -174,6 +176,9 @@ fn rows(sections: &Sections, out: &mut Writer) -> Result<(), EncodeError> {
     out.each(Section::Merges, &sections.merges, merge)?;
     for row in &sections.ambiguities {
         ambiguity(row, out);
+    }
+    for row in &sections.claims {
+        claim(row, out);
     }
     Ok(())
 }
@@ -323,6 +328,11 @@ fn ambiguity(row: &AmbiguityRow, out: &mut Writer) {
     out.u16(row.state.raw());
     out.u16(row.label.raw());
     out.u16(row.event.raw());
+}
+
+fn claim(row: &ClaimRow, out: &mut Writer) {
+    out.u16(row.guard.raw());
+    out.u32(row.text.raw());
 }
 
 /// The bytes so far, and which row is being written, for errors.

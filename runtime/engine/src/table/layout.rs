@@ -53,6 +53,7 @@ pub(crate) enum Section {
     Constants,
     Merges,
     Ambiguities,
+    Claims,
 }
 
 impl Section {
@@ -76,6 +77,7 @@ impl Section {
         Self::Constants,
         Self::Merges,
         Self::Ambiguities,
+        Self::Claims,
     ];
 
     /// The number of sections that every directory has. The later ones end at the last that has a row.
@@ -91,7 +93,7 @@ impl Section {
             Self::Merges => 7,
             Self::Machine => 8,
             Self::Events => 9,
-            Self::Timers | Self::Ambiguities => 6,
+            Self::Timers | Self::Ambiguities | Self::Claims => 6,
             Self::Assigns => 10,
             Self::Actions => 35,
             Self::Code => 12,
@@ -122,6 +124,7 @@ impl Section {
             Self::Constants => "constants",
             Self::Merges => "merges",
             Self::Ambiguities => "ambiguities",
+            Self::Claims => "claims",
         }
     }
 }

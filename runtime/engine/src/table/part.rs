@@ -257,6 +257,7 @@ fn bare(sections: &Sections) -> Sections {
         constants,
         merges,
         ambiguities: _,
+        claims,
     } = &mut bare;
     *metadata = None;
     for row in states.iter_mut() {
@@ -291,12 +292,14 @@ fn bare(sections: &Sections) -> Sections {
         _ => None,
     });
     let merges = merges.iter_mut().filter_map(|row| row.field.as_mut());
+    let claims = claims.iter_mut().map(|row| &mut row.text);
     let names = states.chain(events).chain(guards).chain(fields);
     names
         .chain(actions)
         .chain(timers)
         .chain(constants)
         .chain(merges)
+        .chain(claims)
         .for_each(keep);
     *texts = kept.texts;
     bare

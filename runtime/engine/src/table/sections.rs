@@ -53,6 +53,8 @@ pub struct Sections {
     pub merges: Vec<MergeRow>,
     /// The labels that lead to several places, with the events of their own that the ways have.
     pub ambiguities: Vec<AmbiguityRow>,
+    /// The guards that hold where the sender of an event claims so, in the order of their ids.
+    pub claims: Vec<ClaimRow>,
 }
 
 /// The kind of a state, in SCXML's words.
@@ -345,6 +347,15 @@ pub struct AmbiguityRow {
     pub label: EventId,
     /// An event that it may mean.
     pub event: EventId,
+}
+
+/// A guard that nothing defines: in a run it holds if the sender of the event says that it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimRow {
+    /// The guard.
+    pub guard: GuardId,
+    /// The author's words, which a sender repeats.
+    pub text: TextId,
 }
 
 /// Returns the rows of a range, or none if it is out of bounds.

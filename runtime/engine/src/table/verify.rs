@@ -49,12 +49,15 @@
 //! | V44 | no action assigns more fields than the limit |
 //! | V45 | the path of a field has no more keys than a value may be nested deep |
 //! | V46 | merge rules stand in the order of their events, each of one kind, its fields in the order of their names |
+//! | V47 | claims stand in the order of their guards, each once |
+//! | V48 | a claim is asked by transitions alone that events from outside trigger: nobody claims anything to a timer |
 //! | V50 | ambiguities stand in the order of their states, labels and events, and a label has several events in its state |
 //! | V51 | an ambiguous label and its events can be sent; the events trigger transitions of the state, the label none |
 //!
 //! Deliberately not here: whether the machine is any *good*. The compiler has opinions; the runtime has none.
 
 mod ambiguities;
+mod claims;
 mod effects;
 mod lists;
 mod names;
@@ -265,6 +268,10 @@ enum FaultKind {
     NoMeaning {
         event: u16,
     },
+    ClaimOrder,
+    ClaimAsked {
+        guard: u16,
+    },
 }
 
 impl fmt::Display for VerifyError {
@@ -351,6 +358,8 @@ impl fmt::Display for FaultKind {
             Self::Unsendable { event } => write!(out, "names event {event}, which can't be sent"),
             Self::LabelTriggers { transition } => write!(out, "its label triggers transition {transition} of its state"),
             Self::NoMeaning { event } => write!(out, "names event {event}, which triggers no transition of its state"),
+            Self::ClaimOrder => out.write_str("doesn't follow the claim before it by its guard"),
+            Self::ClaimAsked { guard } => write!(out, "asks guard {guard}, a claim, where no event from outside brings claims"),
             Self::NoOperand => out.write_str("its program ends where an operand must stand"),
             Self::Levels { at, limit } => write!(out, "instruction {at} of its program is nested more than {limit} deep"),
             Self::Unfinished { end } => write!(out, "operands end before instruction {end} of its program, in the middle of an expression"),
@@ -411,6 +420,8 @@ const RULES: &[(u8, Rule)] = &[
     (44, programs::v44_assigns),
     (45, programs::v45_paths),
     (46, lists::v46_merges),
+    (47, claims::v47_order),
+    (48, claims::v48_asked),
     (50, ambiguities::v50_order),
     (51, ambiguities::v51_meanings),
 ];

@@ -8,9 +8,9 @@ mod entropy;
 mod programs;
 
 use super::rt::{
-    ActionId, ActionKind, ActionRow, AmbiguityRow, AssignRow, BinaryOperator, Constant, EventId,
-    EventKind, EventRow, FieldId, GuardId, Instruction, MergeKind, MergeRow, Sections, StateId,
-    StateKind, StateRow, TextId, TimerId, TimerRow, TransitionRow, Verdict,
+    ActionId, ActionKind, ActionRow, AmbiguityRow, AssignRow, BinaryOperator, ClaimRow, Constant,
+    EventId, EventKind, EventRow, FieldId, GuardId, Instruction, MergeKind, MergeRow, Sections,
+    StateId, StateKind, StateRow, TextId, TimerId, TimerRow, TransitionRow, Verdict,
 };
 use std::boxed::Box;
 use std::format;
@@ -435,6 +435,12 @@ pub(crate) fn edit(entropy: &mut Entropy<'_>, sections: &mut Sections) {
             state: StateId::new(small),
             label: EventId::new(number),
             event: EventId::new(number % 7),
+        });
+    }
+    if entropy.once_in(20) {
+        sections.claims.push(ClaimRow {
+            guard: GuardId::new(number % 4),
+            text: TextId::new(from),
         });
     }
     let choice = entropy.byte();

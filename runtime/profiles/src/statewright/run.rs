@@ -201,6 +201,7 @@ fn transition(ctx: &Ctx<'_>, input: &Transition) -> Outcome {
     let send = SendEvent {
         event: input.event.clone(),
         data: input.data.clone().map(Value::Object),
+        ..SendEvent::default()
     };
     let written = ctx.runs().execute(&order, &send)?;
     match &written.outcome {

@@ -1,6 +1,6 @@
 //! Messages of blockers.
 
-use super::{Blocker, DataFault, Path, PendingRequest};
+use super::{Blocker, ClaimedPath, DataFault, Path, PendingRequest};
 use statemark_text::list::join;
 
 use crate::actor::Actor;
@@ -74,6 +74,19 @@ pub(super) fn describe_guard(event: &str, to: &[String], unmet: &[Unmet]) -> Str
     };
     let unmet: Vec<String> = unmet.iter().map(Unmet::describe).collect();
     format!("the guard of `{event}`{to} fails: {}", unmet.join(", "))
+}
+
+pub(super) fn describe_claims(event: &str, paths: &[ClaimedPath]) -> String {
+    let paths = paths.iter().map(|path| {
+        let to = match path.to.as_slice() {
+            [] => String::new(),
+            to => format!(" to {}", list(to)),
+        };
+        let claims = list(&path.claims);
+        format!("`{event}`{to} is taken only if its sender claims {claims}")
+    });
+    let paths: Vec<String> = paths.collect();
+    paths.join("; ")
 }
 
 pub(super) fn describe_end(success: bool, closed: bool, states: &[String]) -> String {

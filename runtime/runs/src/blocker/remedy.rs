@@ -35,6 +35,12 @@ impl Blocker {
             Self::EventCaught { event, .. } => Some(Remedy::Send {
                 event: event.clone(),
                 fields: Vec::new(),
+                claims: Vec::new(),
+            }),
+            Self::ClaimsNeeded { event, paths } => Some(Remedy::Send {
+                event: event.clone(),
+                fields: legality.required_fields(event),
+                claims: paths.first()?.claims.clone(),
             }),
             Self::LastRefused { subject, code, .. } => after_refusal(run, subject, code),
             Self::UnknownEvent {
@@ -60,6 +66,7 @@ impl Blocker {
             Self::ChildUnknown { .. }
             | Self::ChildOutcome { run: None, .. }
             | Self::DeadEnd { .. }
+            | Self::UnknownClaim { .. }
             | Self::Preceded { .. }
             | Self::BadData { .. }
             | Self::ApprovalOutdated { .. }
@@ -104,7 +111,12 @@ impl Missing {
                     fields.push(field);
                 }
                 let event = event.to_owned();
-                Remedy::Send { event, fields }
+                let claims = Vec::new();
+                Remedy::Send {
+                    event,
+                    fields,
+                    claims,
+                }
             }
         })
     }
@@ -197,7 +209,11 @@ fn after_refusal(run: &Loaded, subject: &Subject, code: &str) -> Option<Remedy> 
     }
     match subject {
         Subject::Event { name, .. } => {
-            let blockers = explain::event(run, name).ok()?;
+            let mut blockers = explain::event(run, name).ok()?;
+            if code == Some(Code::ClaimNeeded) {
+                // Without claims the event may be taken, too, but it leads elsewhere.
+                blockers.sort_by_key(|it| !matches!(it, Blocker::ClaimsNeeded { .. }));
+            }
             blockers.iter().find_map(|it| it.remedy(run))
         }
         Subject::Request { name, .. } => {

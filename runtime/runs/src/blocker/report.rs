@@ -31,8 +31,8 @@ pub enum ReportBlocker {
     },
     /// No transition leads to the step now.
     #[error(
-        "no transition in the \"{workflow}\" state machine leads from {} to step \"{step}\" now.{}{}",
-        quoted(&position.states), position.message(), false_guards(guards)
+        "no transition in the \"{workflow}\" state machine leads from {} to step \"{step}\" now.{}{}{}",
+        quoted(&position.states), position.message(), false_guards(guards), claims_needed(claims)
     )]
     Unreachable {
         /// The step.
@@ -43,6 +43,8 @@ pub enum ReportBlocker {
         position: Position,
         /// The events that would lead there, with the facts that their false guards read.
         guards: Vec<(String, Vec<Fact>)>,
+        /// The claims with which a report would be taken, of each transition that claims alone would open.
+        claims: Vec<Vec<String>>,
     },
     /// Several events lead to the step, and do different things.
     #[error(
@@ -210,6 +212,18 @@ fn false_guards(guards: &[(String, Vec<Fact>)]) -> String {
         let _ = write!(text, " The guard of \"{event}\" is false{facts}.");
     }
     text
+}
+
+/// Names the claims with which a report would be taken.
+fn claims_needed(paths: &[Vec<String>]) -> String {
+    let paths: Vec<String> = paths.iter().map(|claims| quoted(claims)).collect();
+    match paths.as_slice() {
+        [] => String::new(),
+        paths => format!(
+            " Reported with the claim {}, it is taken.",
+            paths.join(" or ")
+        ),
+    }
 }
 
 fn quoted_fact(fact: &Fact) -> String {

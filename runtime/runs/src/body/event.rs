@@ -91,6 +91,9 @@ pub struct Event {
     /// The data that came with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
+    /// The claims of its sender: guards that nothing defines, in their author's words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<String>,
     /// The cause, if nobody sent it by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
@@ -260,7 +263,12 @@ impl Kind for Event {
             Some(false) => ", ended in failure",
             None => "",
         };
-        format!("`{}`{cause} → {}{end}", self.event, list(&self.step.leaves))
+        let claims = match self.claims.as_slice() {
+            [] => String::new(),
+            claims => format!(", claiming {},", list(claims)),
+        };
+        let leaves = list(&self.step.leaves);
+        format!("`{}`{cause}{claims} → {leaves}{end}", self.event)
     }
 
     fn is_decision(&self, _: Role) -> bool {

@@ -69,6 +69,9 @@ pub struct Waiting {
     /// Its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
+    /// The claims of its sender.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<String>,
     /// The cause, if nobody sent it by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,

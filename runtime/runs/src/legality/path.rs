@@ -15,6 +15,7 @@ impl Legality<'_> {
         Remedy::Send {
             event: event.to_owned(),
             fields: self.required_fields(event),
+            claims: Vec::new(),
         }
     }
 
@@ -46,7 +47,12 @@ impl Legality<'_> {
             let facts = unmet.iter().flat_map(|it| &it.facts);
             self.add_fields(event, &mut fields, facts);
             let event = event.to_owned();
-            return Some(Remedy::Send { event, fields });
+            let claims = Vec::new();
+            return Some(Remedy::Send {
+                event,
+                fields,
+                claims,
+            });
         }
         let [only] = unmet else {
             return None;

@@ -18,7 +18,7 @@ use super::Legality;
 use crate::blocker::{Missing, MissingArtifact, MissingCheck};
 use crate::body::StepRecord;
 use crate::runs::RunError;
-use crate::step::{StepInput, Stepper};
+use crate::step::StepInput;
 
 /// The kinds of names in `requires`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +187,7 @@ impl Legality<'_> {
         if !requiring.iter().any(is_named) {
             return Ok(Vec::new());
         }
-        let mut stepper = Stepper::restored(&self.run.workflow, &self.run.state)?;
+        let mut stepper = self.stepper()?;
         let (_, step) = stepper.step(StepInput::Event(event), data, self.moment())?;
         Ok(self.missing(name, data, &step))
     }

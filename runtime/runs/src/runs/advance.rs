@@ -32,6 +32,7 @@ use super::operation::{Execution, Operation, Right};
 use super::reconcile::{commit, create_run};
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, StartRun};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
+use crate::claims::Claims;
 use crate::store::StoreError;
 use crate::workflow::Workflow;
 use agent::{advance_agent, replayed_by_agent};
@@ -50,6 +51,11 @@ pub struct Advance {
     pub unit: Option<String>,
     /// The content of a report.
     pub report: Report,
+    /// The claims of the reporter, for the guards of the transition that the report takes.
+    ///
+    /// Without claims it isn't in the digest of the key, which is older.
+    #[serde(skip_serializing_if = "Claims::is_empty")]
+    pub claims: Claims,
     /// The start of the run, if there is none of that id; none if there must be one.
     ///
     /// An existing run must have that workflow. The rest counts for the first report alone, and isn't in the digest of
@@ -125,6 +131,7 @@ impl Advance {
             step: None,
             unit: None,
             report,
+            claims: Claims::none(),
             start: None,
             close: false,
         }
@@ -141,6 +148,13 @@ impl Advance {
     #[must_use]
     pub fn for_unit(mut self, unit: impl Into<String>) -> Self {
         self.unit = Some(unit.into());
+        self
+    }
+
+    /// Sets what the reporter claims.
+    #[must_use]
+    pub fn claiming(mut self, claims: Claims) -> Self {
+        self.claims = claims;
         self
     }
 

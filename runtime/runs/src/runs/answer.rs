@@ -154,6 +154,7 @@ impl Draft {
                 moves,
                 event: &waiting.event,
                 data: waiting.data.as_ref(),
+                claims: &waiting.claims,
                 cause: Some(cause),
                 approved: Some(waiting),
             })?,
@@ -162,7 +163,7 @@ impl Draft {
         let blocker = match took {
             Took::Taken | Took::Asked => return Ok(()),
             Took::Ignored => {
-                let legality = self.loaded().legality();
+                let legality = self.loaded().legality().claiming(&waiting.claims);
                 let blockers = legality.not_taken(&waiting.event, waiting.data.as_ref())?;
                 choose_blocker(blockers).unwrap_or_else(|| legality.not_here(&waiting.event))
             }

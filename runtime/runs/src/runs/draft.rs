@@ -80,6 +80,8 @@ pub(super) struct Taking<'t> {
     pub(super) event: &'t str,
     /// Its data.
     pub(super) data: Option<&'t Value>,
+    /// The claims of its sender, in their author's words.
+    pub(super) claims: &'t [String],
     /// The cause, if nobody sent it by name.
     pub(super) cause: Option<Cause>,
     /// The approved event.
@@ -209,6 +211,7 @@ impl Draft {
             moves,
             event,
             data: data.as_ref(),
+            claims: &[],
             cause: Some(cause.clone()),
             approved: None,
         };
@@ -264,6 +267,7 @@ impl Draft {
         self.push(Body::Event(Event {
             event: event.to_owned(),
             data,
+            claims: Vec::new(),
             cause,
             step,
         }))?;
@@ -298,6 +302,7 @@ pub(super) fn try_take(
 ) -> Result<(Took, Option<Body>), RunError> {
     let (outcome, step) = {
         let mut stepper = Stepper::restored(&loaded.workflow, &loaded.state)?;
+        stepper.claim(taking.claims);
         let moment = Moment {
             run: &loaded.run,
             seq: loaded.head.seq + 1,
@@ -332,6 +337,7 @@ pub(super) fn try_take(
     let event = Event {
         event: taking.event.to_owned(),
         data: taking.data.cloned(),
+        claims: taking.claims.to_vec(),
         cause: taking.cause,
         step,
     };
@@ -382,6 +388,7 @@ fn ask_leave(loaded: &Loaded, taking: &Taking<'_>, guarded: &[u16], step: &StepR
         event: Some(Waiting {
             event: taking.event.to_owned(),
             data: taking.data.cloned(),
+            claims: taking.claims.to_vec(),
             cause: taking.cause.clone(),
             transitions: guarded.to_vec(),
             takes: step_transitions(step).collect(),

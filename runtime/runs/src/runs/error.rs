@@ -1,9 +1,11 @@
 //! Errors of operations and reads. What a run refuses is no error: its journal has it.
 
 use serde_json::Value;
+use statemark_runtime::MAX_CLAIM_BYTES;
 
 use crate::actor::Actor;
 use crate::blocker::Blocker;
+use crate::claims::MAX_CLAIMS;
 use crate::git::GitError;
 use crate::id::{MAX_NAME, NameError, RunId};
 use crate::phrase::list;
@@ -240,6 +242,20 @@ pub enum InvalidRequest {
         run: RunId,
         /// The other.
         parent: RunId,
+    },
+    /// An event comes with too many claims.
+    #[error("{count} claims: an event comes with at most {MAX_CLAIMS}")]
+    TooManyClaims {
+        /// The number of claims.
+        count: usize,
+    },
+    /// A claim is empty, or longer than any that a spec has.
+    #[error(
+        "a claim of {bytes} bytes: it has 1 to {MAX_CLAIM_BYTES}, the words between the brackets"
+    )]
+    ClaimLength {
+        /// Its length. Unit: bytes.
+        bytes: usize,
     },
     /// A report on progress says nothing.
     #[error("progress needs a `message`: say how far it is")]

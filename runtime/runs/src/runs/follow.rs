@@ -124,6 +124,7 @@ impl Draft {
                 moves,
                 event: &queued.event,
                 data: queued.data.as_ref(),
+                claims: &[],
                 cause: Some(queued.cause.clone()),
                 approved: None,
             }),
@@ -163,6 +164,7 @@ impl Draft {
             moves: StepInput::Timer(id),
             event,
             data: None,
+            claims: &[],
             cause: Some(cause.clone()),
             approved: None,
         };
@@ -194,6 +196,7 @@ impl Draft {
                 self.push(Body::Event(Event {
                     event: event.to_owned(),
                     data,
+                    claims: Vec::new(),
                     cause: Some(cause),
                     step,
                 }))

@@ -66,6 +66,7 @@ impl Draft {
         self.push(Body::Event(Event {
             event,
             data: None,
+            claims: Vec::new(),
             cause: Some(cause(name, path, target)),
             step,
         }))

@@ -198,7 +198,12 @@ impl Player<'_> {
             Body::Event(event) => {
                 match self.moves(&workflow, event) {
                     Some(moves) => {
-                        let made = self.again(record, &workflow, &moves, event.data.as_ref());
+                        let made = self.again(
+                            record,
+                            &workflow,
+                            &moves,
+                            (event.data.as_ref(), &event.claims),
+                        );
                         made.map(|step| self.drop_step(&workflow, event, step))
                     }
                     // It came, and there is nothing that could have taken it.
@@ -216,7 +221,7 @@ impl Player<'_> {
                 };
                 let moves = Moves::Jump(vec![to]);
                 self.state.context.extend(forced.context.clone());
-                self.again(record, &workflow, &moves, None)
+                self.again(record, &workflow, &moves, (None, &[]))
             }
             _ => return Ok(None),
         };
@@ -306,9 +311,10 @@ impl Player<'_> {
         record: &Record,
         workflow: &Workflow,
         moves: &Moves,
-        data: Option<&Value>,
+        (data, claims): (Option<&Value>, &[String]),
     ) -> Result<StepRecord, CannotStep> {
         let mut stepper = Stepper::restored(workflow, &self.state)?;
+        stepper.claim(claims);
         let moves = match moves {
             // Where nothing is left to lead to, nothing moves.
             Moves::Jump(targets) if targets.is_empty() => return Ok(unmoved(&self.state)),

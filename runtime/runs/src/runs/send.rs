@@ -8,16 +8,22 @@ use super::operation::{Decide, DecideCx, Right};
 use super::{Change, InvalidRequest, Loaded, Outcome, RunError};
 use crate::blocker::{Blocker, DataFault};
 use crate::body::{Body, Event, Opened, Refused, Subject};
+use crate::claims::Claims;
 use crate::legality::{Attempt, choose_blocker};
 use crate::step::{CannotStep, StepInput};
 
 /// An event from outside.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct SendEvent {
     /// Its name.
     pub event: String,
     /// Its data.
     pub data: Option<Value>,
+    /// The claims of its sender.
+    ///
+    /// Without claims it isn't in the digest of the key, which is older.
+    #[serde(skip_serializing_if = "Claims::is_empty")]
+    pub claims: Claims,
 }
 
 /// The result of an event.
@@ -66,7 +72,8 @@ pub(super) fn decide_send(loaded: &Loaded, send: &SendEvent, now: u64) -> Result
         name: &send.event,
         data: send.data.as_ref(),
     };
-    let blockers = loaded.legality().blockers(&attempt)?;
+    let legality = loaded.legality().claiming(send.claims.as_slice());
+    let blockers = legality.blockers(&attempt)?;
     let blocker = match choose_blocker(blockers) {
         Some(blocker) => blocker,
         None => match take_event(loaded, send, now)? {
@@ -90,6 +97,10 @@ fn take_event(
     now: u64,
 ) -> Result<Result<Body, Blocker>, RunError> {
     let legality = loaded.legality();
+    let claims = match loaded.workflow.read_claims(send.claims.as_slice()) {
+        Ok(claims) => claims,
+        Err(blocker) => return Ok(Err(blocker)),
+    };
     let resolved = match legality.resolve(&send.event)? {
         Ok(resolved) => resolved,
         Err(blocker) => return Ok(Err(blocker)),
@@ -98,6 +109,7 @@ fn take_event(
         moves: StepInput::Event(resolved.event),
         event: loaded.workflow.table().event_name(resolved.event),
         data: send.data.as_ref(),
+        claims: &claims,
         cause: resolved.cause,
         approved: None,
     };

@@ -49,6 +49,7 @@ pub(crate) fn fill(folder: &Path, run: &str) {
         let send = SendEvent {
             event: event.to_owned(),
             data: Some(json!({"force": 1})),
+            ..SendEvent::default()
         };
         runs.execute(&order, &send).unwrap();
     }

@@ -76,7 +76,14 @@ fn lengthen(runs: &Runs, records: u64) {
     for event in ["go", "back"] {
         let event = event.to_owned();
         let sent = runs
-            .execute(&order("long"), &SendEvent { event, data: None })
+            .execute(
+                &order("long"),
+                &SendEvent {
+                    event,
+                    data: None,
+                    ..SendEvent::default()
+                },
+            )
             .unwrap();
         pair.push(sent.records[0].read().unwrap());
     }
@@ -119,6 +126,7 @@ fn widen(runs: &Runs) {
         let send = SendEvent {
             event,
             data: Some(data),
+            ..SendEvent::default()
         };
         runs.execute(&order("wide"), &send).unwrap();
     }

@@ -138,6 +138,7 @@ fn cell(bench: &Bench, tool: &Tool, state: &str) -> String {
     let send = SendEvent {
         event: format!("to_{state}"),
         data: None,
+        ..SendEvent::default()
     };
     runs.execute(&order(Role::Person), &send).unwrap();
     let bound = Caller {

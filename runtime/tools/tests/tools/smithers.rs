@@ -54,6 +54,7 @@ fn send(bench: &Bench, event: &str) {
     let send = SendEvent {
         event: event.to_owned(),
         data: None,
+        ..SendEvent::default()
     };
     bench.dispatcher.runs().execute(&order(), &send).unwrap();
 }

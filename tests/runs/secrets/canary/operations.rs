@@ -48,7 +48,15 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
     ("SendEvent", |runs, order, it| {
         let send = |event: &str, data: Value| {
             let (event, data) = (event.to_owned(), Some(data));
-            runs.execute(order, &SendEvent { event, data }).unwrap();
+            runs.execute(
+                order,
+                &SendEvent {
+                    event,
+                    data,
+                    ..SendEvent::default()
+                },
+            )
+            .unwrap();
         };
         send(it, json!({it: it}));
         send("go", json!({"word": it, it: {"deep": [it]}}));
@@ -470,6 +478,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         let send = SendEvent {
             event: "go".to_owned(),
             data: None,
+            ..SendEvent::default()
         };
         let plain: String = it.chars().filter(|it| !it.is_control()).take(128).collect();
         if !is_whole(&plain) {

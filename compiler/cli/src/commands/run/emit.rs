@@ -61,6 +61,9 @@ pub(crate) struct EmitArgs {
     /// The report's data, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = args::json)]
     data: Option<Value>,
+    /// What you claim to be so: a guard that nothing defines, in its words; may be repeated
+    #[arg(long = "claim", value_name = "TEXT")]
+    claims: Vec<String>,
     /// The project of a new run; by default, that of this folder
     #[arg(long, value_name = "PATH")]
     project: Option<String>,
@@ -122,6 +125,7 @@ pub(in crate::commands) fn run(args: &EmitArgs, printer: &mut Printer) -> Comman
         step: args.step.clone(),
         unit: args.unit.clone(),
         report,
+        claims: args::claims(&args.claims)?,
         start: Some(StartRun {
             workflow: args.workflow.clone(),
             project: Some(project::id(args.project.as_deref().unwrap_or("."))?),

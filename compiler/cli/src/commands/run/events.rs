@@ -5,7 +5,7 @@ use statemark_runs::{Key, Order, RunId, SendEvent, StartRun};
 
 use super::{print_outcome, print_run};
 use crate::args::{self, SpecsArgs, StoreArgs};
-use crate::failure::{CommandResult, ExitStatus};
+use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::Printer;
 use crate::{project, runs};
 
@@ -67,6 +67,7 @@ pub(in crate::commands) fn start(args: &StartArgs, printer: &mut Printer) -> Com
 #[command(after_help = "Examples:\n  \
                         statemark send build-7 plan_ready\n  \
                         statemark send build-7 tests_done --data '{\"passed\": true}'\n  \
+                        statemark send build-7 publish --claim 'the user agrees'\n  \
                         statemark send build-7 paid --key order-17          sent again, it gets the same answer\n\n\
                         Exit code 1: the event was refused; the message says what could be sent.")]
 pub(crate) struct SendArgs {
@@ -79,6 +80,9 @@ pub(crate) struct SendArgs {
     /// The event's data, as JSON
     #[arg(long, value_name = "JSON", value_parser = args::json)]
     data: Option<Value>,
+    /// What you claim to be so: a guard that nothing defines, in its words; may be repeated
+    #[arg(long = "claim", value_name = "TEXT")]
+    claims: Vec<String>,
     /// Idempotency key: a repeated order gets the first answer again
     #[arg(long, value_name = "KEY")]
     key: Option<Key>,
@@ -89,23 +93,27 @@ pub(crate) struct SendArgs {
     store: StoreArgs,
 }
 
-impl From<&SendArgs> for SendEvent {
-    fn from(args: &SendArgs) -> Self {
-        Self {
+impl TryFrom<&SendArgs> for SendEvent {
+    type Error = Failure;
+
+    fn try_from(args: &SendArgs) -> Result<Self, Failure> {
+        Ok(Self {
             event: args.event.clone(),
             data: args.data.clone(),
-        }
+            claims: args::claims(&args.claims)?,
+        })
     }
 }
 
 /// Sends an event.
 pub(in crate::commands) fn send(args: &SendArgs, printer: &mut Printer) -> CommandResult {
+    let send = SendEvent::try_from(args)?;
     let runs = runs::open(&args.store)?;
     let run = runs::load(&runs, &args.run)?.run;
     let order = Order {
         expected: args.expected_seq,
         ..runs::order(run, args.key.as_ref())?
     };
-    let written = runs.execute(&order, &SendEvent::from(args))?;
+    let written = runs.execute(&order, &send)?;
     print_outcome(&written, &runs, &args.store, printer)
 }

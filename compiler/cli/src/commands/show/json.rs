@@ -63,10 +63,11 @@
 //! - `ambiguities` are labels that lead to several places from a state: sending one is refused while the state is active,
 //!   and `events` are those that it may mean, `{"state": "reviewing", "label": "reviewed", "events": ["…", "…"]}`.
 //! - `verdict` is `success` or `failure`, for final states alone; `implied` is true of one that stands for a `[*]`.
-//! - `proofs` are claims about the machine: `verdict` is `holds`, `fails` or `unknown`, `why` says what speaks against it,
+//! - `proofs` are properties of the machine, each under the key `claim`: `verdict` is `holds`, `fails` or `unknown`, `why` says what speaks against it,
 //!   `assumes` what it rests on. `events` of a `witness` lead from the start to its `states`; where there are none, the
-//!   states are what the claim fails of. A `.table` has none (`null`): they are shown of a spec.
-//! - `guards` are those that the host answers, `fields` those that other guards read.
+//!   states are what the property fails of. A `.table` has none (`null`): they are shown of a spec.
+//! - `guards` are those that the host answers, `fields` those that other guards read; `claims` are guards that in a run hold
+//!   if the sender of the event says so, in their author's words.
 //! - The position of an event, transition, guard, field or action is its number in the table, that of a state is one
 //!   less than its number.
 //! - For a spec with errors, the object is that of `lint --output-format json` instead, and the exit code is 1.
@@ -125,6 +126,7 @@ pub(super) fn json(loaded: &LoadedMachine, proofs: Option<Vec<Proof>>) -> String
             .map(|(id, row)| transition(table, id, row))
             .collect(),
         guards: texts(&table.sections().guards),
+        claims: table.claims().map(|(_, text)| text.to_owned()).collect(),
         fields: texts(&table.sections().fields),
         actions: table
             .actions()
@@ -171,6 +173,7 @@ struct Machine<'t> {
     events: Vec<Event<'t>>,
     transitions: Vec<Transition<'t>>,
     guards: Vec<String>,
+    claims: Vec<String>,
     fields: Vec<String>,
     actions: Vec<Action<'t>>,
     timers: Vec<Timer<'t>>,

@@ -6,8 +6,8 @@ use super::DecodeError;
 use super::reader::Reader;
 use crate::id::{EventId, FieldId, GuardId, StateId, TextId, TimerId};
 use crate::table::sections::{
-    ActionKind, ActionRow, AmbiguityRow, AssignRow, Constant, EventKind, EventRow, Instruction,
-    MergeKind, MergeRow, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
+    ActionKind, ActionRow, AmbiguityRow, AssignRow, ClaimRow, Constant, EventKind, EventRow,
+    Instruction, MergeKind, MergeRow, StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 use crate::value::{BinaryOperator, Operator, UnaryOperator};
 
@@ -177,6 +177,13 @@ pub(super) fn constant(from: &mut Reader<'_>) -> Result<Constant, DecodeError> {
         found => return Err(from.code("constant", found, 17)),
     };
     Ok(constant)
+}
+
+pub(super) fn claim(from: &mut Reader<'_>) -> Result<ClaimRow, DecodeError> {
+    Ok(ClaimRow {
+        guard: GuardId::new(from.u16()?),
+        text: from.text()?,
+    })
 }
 
 pub(super) fn merge(from: &mut Reader<'_>) -> Result<MergeRow, DecodeError> {

@@ -26,6 +26,7 @@ pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {
         ("constants", sections.constants.len(), MAX_ROWS),
         ("merges", sections.merges.len(), MAX_ROWS),
         ("ambiguities", sections.ambiguities.len(), MAX_ROWS),
+        ("claims", sections.claims.len(), MAX_NAMES),
     ];
     for (what, found, limit) in sizes {
         let fault = || Place::section(what).fault(FaultKind::TooMany { found, limit });
@@ -172,6 +173,12 @@ pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
         id_within("state", Some(row.state.raw()), states, place)?;
         id_within("event", Some(row.label.raw()), events, place)?;
         id_within("event", Some(row.event.raw()), events, place)?;
+    }
+    for (index, row) in sections.claims.iter().enumerate() {
+        let guards = sections.guards.len();
+        id_within("guard", Some(row.guard.raw()), guards, || {
+            Place::row("claim", index)
+        })?;
     }
     for (index, instruction) in sections.code.iter().enumerate() {
         let (what, id, rows) = match instruction {

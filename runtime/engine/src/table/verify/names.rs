@@ -49,6 +49,9 @@ pub(super) fn v02_texts(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.merges.iter().enumerate() {
         check("merge", index, row.field)?;
     }
+    for (index, row) in sections.claims.iter().enumerate() {
+        check("claim", index, Some(row.text))?;
+    }
     for (index, row) in sections.constants.iter().enumerate() {
         if let Constant::Text(text) = row {
             check("constant", index, Some(*text))?;

@@ -41,7 +41,14 @@ pub(super) fn enter(
     data: Option<&Value>,
 ) -> Result<Entered, RunError> {
     let loaded = draft.loaded();
-    let routes = match routes(loaded, step, data, draft.now()) {
+    let claims = match loaded.workflow.read_claims(advance.claims.as_slice()) {
+        Ok(claims) => claims,
+        Err(blocker) => {
+            let refused = refusal::blocked(loaded, advance, blocker);
+            return Ok(Entered::Refused(refused));
+        }
+    };
+    let routes = match routes(loaded, step, (data, &claims), draft.now()) {
         Err(RunError::Step(CannotStep::Data(error))) => {
             let refused = refusal::bad_data(loaded, advance, &error.to_string());
             return Ok(Entered::Refused(refused));
@@ -107,6 +114,7 @@ fn take(
     let send = SendEvent {
         event,
         data: data.cloned(),
+        claims: advance.claims.clone(),
     };
     match decide_send(draft.loaded(), &send, draft.now())? {
         Body::Event(event) => {
@@ -134,7 +142,7 @@ fn take(
 fn routes(
     loaded: &Loaded,
     step: &str,
-    data: Option<&Value>,
+    (data, claims): (Option<&Value>, &[String]),
     now: u64,
 ) -> Result<Vec<Route>, RunError> {
     let workflow = &*loaded.workflow;
@@ -142,7 +150,7 @@ fn routes(
     let Some(state) = table.state_named(step) else {
         return Ok(Vec::new());
     };
-    let mut stepper = Stepper::restored(workflow, &loaded.state)?;
+    let mut stepper = loaded.legality().claiming(claims).stepper()?;
     let mut candidates = stepper.candidates_by_event(data)?;
     // What nobody sends, a report doesn't either.
     candidates.retain(|it| !is_internal(table.event_name(it.event)));
@@ -158,7 +166,7 @@ fn routes(
             seq: loaded.head.seq + 1,
             now,
         };
-        let mut stepper = Stepper::restored(workflow, &loaded.state)?;
+        let mut stepper = loaded.legality().claiming(claims).stepper()?;
         let stepped = stepper.step(StepInput::Event(candidate.event), data, moment);
         // An event at which the machine would fail leads nowhere.
         let Ok((Outcome::Taken | Outcome::Ended, mut record)) = stepped else {

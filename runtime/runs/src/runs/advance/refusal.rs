@@ -84,14 +84,17 @@ pub(super) fn unreachable(
     advance: &Advance,
     step: &str,
 ) -> Result<Refused, RunError> {
-    let transitions = loaded.legality().transitions()?.into_iter();
+    let legality = loaded.legality().claiming(advance.claims.as_slice());
+    let transitions = legality.transitions()?.into_iter();
     let aims = |it: &Legal| it.to.iter().any(|to| to == step);
     let guarded = transitions.filter(|it| aims(it) && !it.holds);
+    let (guarded, claimed): (Vec<Legal>, Vec<Legal>) = guarded.partition(|it| it.claims.is_empty());
     let blocker = ReportBlocker::Unreachable {
         step: step.to_owned(),
         workflow: loaded.workflow.id().to_owned(),
         position: position(loaded),
-        guards: guarded.map(|it| (it.event, it.facts)).collect(),
+        guards: guarded.into_iter().map(|it| (it.event, it.facts)).collect(),
+        claims: claimed.into_iter().map(|it| it.claims).collect(),
     };
     Ok(refused(loaded, advance, blocker))
 }
@@ -202,6 +205,11 @@ pub(super) fn has_contract(loaded: &Loaded, advance: &Advance, registered: &Regi
         artifact: registered.path.clone(),
         workflow: loaded.workflow.id().to_owned(),
     };
+    refused(loaded, advance, blocker)
+}
+
+/// Refuses what the event of a report would be refused for.
+pub(super) fn blocked(loaded: &Loaded, advance: &Advance, blocker: Blocker) -> Refused {
     refused(loaded, advance, blocker)
 }
 

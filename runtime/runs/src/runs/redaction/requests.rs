@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Redact;
+use crate::claims::Claims;
 use crate::redact::Redactor;
 use crate::runs::{
     Advance, AnswerRequest, CancelRun, ContinueRun, DenyTool, DiscardArtifact, Edit, EditArtifact,
@@ -24,7 +25,7 @@ macro_rules! redact_fields {
 }
 
 redact_fields! {
-    Advance { unit, start, report }
+    Advance { unit, start, report, claims }
     AnswerRequest { comment, reply }
     OpenRequest {}
     CancelRun {}
@@ -47,7 +48,7 @@ redact_fields! {
     ReserveCall { tool, call, files }
     RestoreFiles { name }
     RunCheck { arguments }
-    SendEvent { data }
+    SendEvent { data, claims }
     StartRun { input, project, session, title }
     RecordCall { tool, call, files }
     WithdrawRequest {}
@@ -77,6 +78,12 @@ impl Redact for Report {
             // These decide nothing.
             Self::Annotation(_) | Self::Note(_) | Self::Subflow(_) => {}
         }
+    }
+}
+
+impl Redact for Claims {
+    fn redact(&mut self, redactor: &Redactor) {
+        self.0.redact(redactor);
     }
 }
 

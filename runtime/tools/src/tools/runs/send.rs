@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::{EffectKey, Event, Refused, StepStatus, Subject};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::SendOutcome;
-use statemark_runs::{Advance, Advanced, Loaded, Remedy, Report, RunId, SendEvent, Written, state};
+use statemark_runs::{
+    Advance, Advanced, Claims, Loaded, Remedy, Report, RunId, SendEvent, Written, state,
+};
 
 use crate::envelope::{
     About, Page, Position, answer_about, answer_order, paginate, remaining_room,
@@ -30,6 +32,8 @@ pub(crate) struct SendEventCall {
     message: Option<String>,
     /// The event's data, an object: guards and actions read its fields.
     data: Option<Value>,
+    /// Your claims: guards that nothing defines, in the words that `claim_needed` names.
+    claims: Option<Vec<String>>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
     /// A key of yours: a repeated call with it gives the first answer again.
@@ -62,6 +66,9 @@ pub(crate) struct Moved {
     /// The fields of the data that the context didn't get: guards read them as `event.x`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_merged: Vec<String>,
+    /// The claims of the sender, in the words of the spec's author.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    claims: Vec<String>,
     /// The effects that are to be carried out.
     effects: Page<EffectKey>,
     /// The call that reads what was cut.
@@ -97,6 +104,7 @@ impl ToolCall for SendEventCall {
                 let send = SendEvent {
                     event: event.clone(),
                     data: self.data.clone(),
+                    claims: self.read_claims()?,
                 };
                 let written = ctx.runs().execute(&order, &send)?;
                 answer_sent(ctx, &before, &written)
@@ -114,6 +122,11 @@ impl ToolCall for SendEventCall {
 }
 
 impl SendEventCall {
+    fn read_claims(&self) -> Result<Claims, Problem> {
+        let claims = Claims::new(self.claims.clone().unwrap_or_default());
+        claims.map_err(|error| Problem::argument("claims", error.to_string()))
+    }
+
     fn advance(&self, step: &str) -> Result<Advance, Problem> {
         let word = self.status.as_deref().unwrap_or("running");
         let all = StepStatus::ALL;
@@ -130,6 +143,7 @@ impl SendEventCall {
                 message: self.message.clone(),
                 data: self.data.clone().unwrap_or_default(),
             },
+            claims: self.read_claims()?,
             start: None,
             close: false,
         })
@@ -162,6 +176,7 @@ fn answer_sent(
         to: Some(event.step.leaves.clone()),
         seq: written.records.last().map(|it| it.seq),
         not_merged: unmerged(&written.loaded, event),
+        claims: event.claims.clone(),
         ..Moved::default()
     };
     let mut answer = answer_order(written, moved)?;

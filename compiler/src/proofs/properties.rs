@@ -1,4 +1,4 @@
-//! Claims read off the state space: reachability, ends, getting stuck, rest and regions.
+//! Properties read off the state space: reachability, ends, getting stuck, rest and regions.
 //!
 //! Where the state space is incomplete, graph and abstract reachability still refute what they can.
 

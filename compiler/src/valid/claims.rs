@@ -1,0 +1,127 @@
+//! Checks of claims: guards that nothing defines, which the sender of an event answers.
+
+use std::collections::BTreeSet;
+
+use super::{Check, Subject};
+use crate::arena::Handle;
+use crate::diag::{Code, Diagnostic, Diags};
+use crate::ir::{
+    ActionKind, Event, EventKind, Expression, ExpressionKind, HostGuard, Machine, State, Transition,
+};
+use crate::source::Span;
+
+pub(super) const CHECKS: &[Check] = &[Check::Behavior(claims)];
+
+/// The events that a run raises itself. A test holds them to what runs raise.
+pub const RAISED_BY_RUNS: [&str; 3] = ["approval_denied", "changes_requested", "request.expired"];
+
+/// The events that say how an invoked workflow ended.
+const OUTCOMES: [&str; 2] = ["done", "error"];
+
+/// Reports SM503: claims; and SM504: those that nobody could make.
+fn claims(subject: &Subject<'_>, diags: &mut Diags) {
+    let machine = subject.machine;
+    if machine.guards.iter().all(|(_, guard)| !guard.is_claim) {
+        return;
+    }
+    let timers = machine.timers.iter();
+    let timed: BTreeSet<Handle<Event>> = timers.map(|(_, timer)| timer.event).collect();
+    let mut misplaced = BTreeSet::new();
+    for (_, transition) in machine.transitions.iter() {
+        let Some(guard) = &transition.guard else {
+            continue;
+        };
+        let Some((claim, _)) = claim_in(machine, &guard.value) else {
+            continue;
+        };
+        if let Some(cause) = unsent(machine, transition, &timed) {
+            misplaced.insert(claim);
+            diags.push(misplaced_claim(
+                machine.guards.at(claim),
+                guard.span,
+                &cause,
+            ));
+        }
+    }
+    for (_, action) in machine.actions.iter() {
+        let mut report = |expression: &Expression| {
+            if let Some((claim, span)) = claim_in(machine, expression) {
+                misplaced.insert(claim);
+                let cause = format!("the action `{}`", action.name);
+                diags.push(misplaced_claim(machine.guards.at(claim), span, &cause));
+            }
+        };
+        match &action.kind {
+            ActionKind::If { guard, .. } => report(guard),
+            ActionKind::Assign(list) => list.iter().for_each(|assign| report(&assign.value)),
+            _ => {}
+        }
+    }
+    for (handle, guard) in machine.guards.iter() {
+        if guard.is_claim && !misplaced.contains(&handle) {
+            diags.push(claimed_guard(guard));
+        }
+    }
+}
+
+/// Returns the first claim in an expression, and where it stands.
+fn claim_in(machine: &Machine, expression: &Expression) -> Option<(Handle<HostGuard>, Span)> {
+    let mut found = None;
+    expression.visit(&mut |part| {
+        if let ExpressionKind::Ask(guard) = part.kind
+            && found.is_none()
+            && machine.guards.at(guard).is_claim
+        {
+            found = Some((guard, part.span));
+        }
+    });
+    found
+}
+
+/// Returns what takes a transition that nobody sends an event for; none if it has senders alone.
+fn unsent(
+    machine: &Machine,
+    transition: &Transition,
+    timed: &BTreeSet<Handle<Event>>,
+) -> Option<String> {
+    if transition.triggers.is_empty() {
+        return Some("a transition without an event".to_owned());
+    }
+    transition.triggers.iter().find_map(|&handle| {
+        let event = machine.events.at(handle);
+        if timed.contains(&handle) || event.kind == EventKind::Delayed {
+            return Some("a timer".to_owned());
+        }
+        let id = event.id.as_str();
+        let is_internal = event.kind != EventKind::Named
+            || RAISED_BY_RUNS.contains(&id)
+            || OUTCOMES.contains(&id) && invokes(machine, transition.source);
+        is_internal.then(|| format!("the internal event `{id}`"))
+    })
+}
+
+/// Reports whether a state runs another workflow.
+fn invokes(machine: &Machine, state: Handle<State>) -> bool {
+    machine.states.at(state).meta.contains_key("invoke")
+}
+
+fn claimed_guard(guard: &HostGuard) -> Diagnostic {
+    let text = &guard.text;
+    let message = format!("nothing defines the guard `{text}`, so that the sender's word decides");
+    Diagnostic::new(Code::ClaimedGuard, guard.span, message)
+        .label("holds if the sender claims it")
+        .note(format!(
+            "a run takes the transition only with `claims: [\"{text}\"]`; nothing checks it, and the record says who claimed it"
+        ))
+        .help("to have it checked, write an expression, such as `attempts < 3`, or a `requires_approval`")
+}
+
+fn misplaced_claim(guard: &HostGuard, span: Span, cause: &str) -> Diagnostic {
+    let text = &guard.text;
+    let message =
+        format!("nothing defines the guard `{text}`, and {cause} has no sender who could");
+    Diagnostic::new(Code::MisplacedClaim, span, message)
+        .label("never holds")
+        .note("a guard that nothing defines is a claim, which comes with an event from outside")
+        .help("write an expression, or an event before the brackets; a program that answers it declares it: `\"guards\": { \"name\": \"in words\" }`")
+}
