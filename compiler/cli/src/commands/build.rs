@@ -76,8 +76,12 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> CommandResult {
     for spec in &args.specs {
         match load_spec(spec, read_as, TextFormat::Text, printer)? {
             Some(checked) => {
-                let machines = compile(&checked.sources, &for_rust).machines;
-                if !rust.is_empty() && machines.len() < checked.machines.len() {
+                let machines = match rust.is_empty() {
+                    true => None,
+                    false => Some(compile(&checked.sources, &for_rust).machines),
+                };
+                let is_refused = |it: &Vec<_>| it.len() < checked.machines.len();
+                if machines.as_ref().is_some_and(is_refused) {
                     // What only Rust forbids is reported as for Rust alone.
                     load_spec(spec, &for_rust, TextFormat::Text, printer)?;
                     status = ExitStatus::Findings;
@@ -86,7 +90,7 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> CommandResult {
                 for valid in &checked.machines {
                     outputs.add(&checked.name, valid, &others)?;
                 }
-                for valid in machines.iter().filter(|_| !rust.is_empty()) {
+                for valid in machines.iter().flatten() {
                     outputs.add(&checked.name, valid, &rust)?;
                 }
             }
