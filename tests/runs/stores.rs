@@ -12,6 +12,7 @@ mod making;
 pub(crate) mod random;
 pub(crate) mod sqlite;
 mod timing;
+mod tokens;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -50,6 +51,11 @@ pub(crate) fn keeps_its_promises(make: impl Fn() -> Made) {
         let (store, clock) = make();
         let kept = catch_unwind(AssertUnwindSafe(|| check(&*store, &clock)));
         broken.extend(kept.is_err().then_some(name));
+    }
+    for (name, check) in tokens::PROMISES {
+        let made = make();
+        let kept = catch_unwind(AssertUnwindSafe(|| check(made)));
+        broken.extend(kept.is_err().then_some(*name));
     }
     assert!(broken.is_empty(), "broken promises: {broken:#?}");
 }

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use statemark_harness::{files, root};
+use statemark_harness::{files, is_update, root};
+use statemark_runs::Right;
 
 /// The texts inside the fences of a language.
 fn fences<'t>(text: &'t str, opening: &str, closing: &str) -> Vec<&'t str> {
@@ -49,4 +50,21 @@ fn its_spec_is_the_example() {
         shown.first().map(|text| text.trim_end()),
         Some(example.trim_end())
     );
+}
+
+#[test]
+fn the_table_of_rights_is_that_of_the_code() {
+    let path = root().join("ARCHITECTURE.md");
+    let text = fs::read_to_string(&path).expect("a map");
+    let (head, rest) = text.split_once("<!-- rights -->\n").expect("its begin");
+    let (table, tail) = rest.split_once("<!-- end of rights -->").expect("its end");
+    if table != Right::table() && is_update() {
+        let text = format!(
+            "{head}<!-- rights -->\n{}<!-- end of rights -->{tail}",
+            Right::table()
+        );
+        fs::write(&path, text).expect("a writable map");
+    } else {
+        assert_eq!(table, Right::table(), "UPDATE=1 rewrites it");
+    }
 }

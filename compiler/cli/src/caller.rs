@@ -1,86 +1,154 @@
-//! The caller of a command, and the project's tokens.
+//! The caller of a command: who it is by the tokens of the store that it names.
 //!
 //! `STATEMARK_TOKEN` names the caller of every command. Without it, a command is an agent's; but one that counts for more
-//! from a person looks for the token that `statemark token create --save` has kept in the person's own configuration, so
-//! that an agent's everyday commands aren't in the journal under a person's name.
+//! from a person looks for the token that `statemark token create --save` has kept in the person's own configuration. That
+//! one is used only at a terminal, after the deed was shown and confirmed, so that no script acts as a person by chance.
 //!
 //! Deliberately not here: a wall between two programs of one user. A program that may read all of a person's files can act
-//! as that person; what keeps an agent from it is what its client lets it run.
+//! as that person; what keeps an agent from it is what its client lets it run, and a user of its own.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
-use statemark_runs::{Actor, Role, RunError, RunId, Token, Tokens};
-use statemark_server::Keys;
+use serde::Deserialize;
+use statemark_runs::authority::{InvalidToken, MakeToken, RecordFirstUse};
+use statemark_runs::{Actor, Hash, Role, RunId, Runs, Token};
 use statemark_tools::Caller;
 
+use crate::clock::format_time;
 use crate::failure::Failure;
 use crate::files::{self, PendingFile};
+use crate::printer;
 use crate::project::{self, user_folder, variable};
 
 /// The variable that has the caller's token.
 const VARIABLE: &str = "STATEMARK_TOKEN";
 
-/// The project's list of tokens, in its own folder.
-const LIST: &str = "tokens.json";
+/// The list of tokens in a project's own folder, from before tokens were in stores.
+const FORMER_LIST: &str = "tokens.json";
 
 /// Largest list. Unit: bytes. Why: a token is a line.
 const MAX_LIST: usize = 1 << 20;
 
-/// Returns the caller, and the token if there is one.
-pub(crate) fn identify(wants_person: bool) -> Result<(Actor, Option<Token>), Failure> {
-    let token = match variable(VARIABLE) {
-        Some(text) => {
-            let tokens = read_tokens()?;
-            let token = tokens.find(&text).cloned();
-            Some(token.ok_or_else(|| {
-                Failure::new("the caller's token isn't valid for this project").with_help(
-                    "`statemark token list` shows the valid ones; STATEMARK_TOKEN holds what `token create` printed",
-                )
-            })?)
+/// The caller of a command.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    /// Its role and name.
+    pub(crate) actor: Actor,
+    /// The only run that its token is valid for.
+    pub(crate) run: Option<RunId>,
+}
+
+impl Identity {
+    /// Returns the caller without a token: an agent without a name.
+    pub(crate) const fn anonymous() -> Self {
+        Self {
+            actor: Actor::new(Role::Agent),
+            run: None,
         }
-        None if wants_person => saved_token()?,
-        None => None,
-    };
-    Ok(match token {
-        Some(token) => (token.actor(), Some(token)),
-        None => (Actor::new(Role::Agent), None),
+    }
+
+    fn of(token: &Token) -> Self {
+        Self {
+            actor: token.actor(),
+            run: token.run.clone(),
+        }
+    }
+
+    /// Fails if the caller's token isn't valid for a run.
+    pub(crate) fn check_run(&self, run: &RunId) -> Result<(), Failure> {
+        match &self.run {
+            Some(own) if own != run => {
+                let name = self.actor.name.as_deref().unwrap_or_default();
+                let message = format!("the token of `{name}` isn't valid for the run `{run}`");
+                Err(Failure::new(message)
+                    .with_help("unset STATEMARK_TOKEN, or set it to one that is valid for the run"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the caller: by the token of the environment, else an agent.
+pub(crate) fn identify(runs: &Runs) -> Result<Identity, Failure> {
+    Ok(match environment_token(runs)? {
+        Some(token) => Identity::of(&token),
+        None => Identity::anonymous(),
     })
 }
 
-/// Fails if a token isn't valid for a run.
-pub(crate) fn check_token(token: Option<&Token>, run: &RunId) -> Result<(), Failure> {
-    match token {
-        Some(token) if !token.is_for(run) => {
-            let message = format!(
-                "the token of `{}` isn't valid for the run `{run}`",
-                token.name
-            );
-            Err(Failure::new(message)
-                .with_help("unset STATEMARK_TOKEN, or set it to one that is valid for the run"))
+/// Returns the caller of a deed that only a person may do, or that counts for more from a person.
+///
+/// A saved token is used if somebody at a terminal confirms the deed. Else the caller is an agent.
+pub(crate) fn identify_person(runs: &Runs, deed: &str) -> Result<Identity, Failure> {
+    if let Some(token) = environment_token(runs)? {
+        return Ok(Identity::of(&token));
+    }
+    let Some(token) = saved_token(runs)? else {
+        return Ok(Identity::anonymous());
+    };
+    let name = &token.name;
+    match printer::ask(&format!("{deed}\nas `{name}` (person)? [y/N] ")) {
+        None => Ok(Identity::anonymous()),
+        Some(answer) if printer::is_yes(&answer) => {
+            use_token(runs, &token);
+            Ok(Identity::of(&token))
         }
-        _ => Ok(()),
+        Some(_) => Err(Failure::new("nothing was done: it wasn't confirmed")),
     }
 }
 
-/// Fails if the caller is an observer, who may change nothing.
-pub(crate) fn check_may_write() -> Result<(), Failure> {
-    let (actor, _) = identify(false)?;
-    if actor.role == Role::Observer {
-        return Err(RunError::ReadOnly { actor }.into());
+/// Returns the token of the environment, if there is one.
+fn environment_token(runs: &Runs) -> Result<Option<Token>, Failure> {
+    let Some(text) = variable(VARIABLE) else {
+        return Ok(None);
+    };
+    let authority = runs.authority()?;
+    match authority.find(&text, runs.now()) {
+        Ok(token) => {
+            use_token(runs, token);
+            Ok(Some(token.clone()))
+        }
+        Err(InvalidToken::Expired { name, at }) => {
+            let at = format_time(at);
+            let message = format!("the token of `{name}` has expired, at {at}");
+            Err(Failure::new(message)
+                .with_help(format!("a person gets it a new one: `statemark token rotate {name}`")))
+        }
+        Err(InvalidToken::Unknown) => Err(Failure::new(
+            "the caller's token isn't valid for this store",
+        )
+        .with_help(match former_list()? {
+            Some(path) => format!(
+                "tokens are in the store now: `statemark token adopt`, at a terminal, takes over those in `{}`",
+                files::display(&path)
+            ),
+            None => "`statemark token list` shows the valid ones; STATEMARK_TOKEN holds what `token create` printed".to_owned(),
+        })),
     }
-    Ok(())
 }
 
-/// Returns the caller over standard input and output: by the token of the environment, else an agent.
-pub(crate) fn stdio_caller() -> Result<Caller, Failure> {
-    let (actor, token) = identify(false)?;
+/// Records the first use of a token. A store that can't be written still gives rights to read.
+fn use_token(runs: &Runs, token: &Token) {
+    if token.used.is_none() {
+        let used = RecordFirstUse { hash: token.hash };
+        drop(runs.execute(&token.actor(), &used));
+    }
+}
+
+/// Returns the caller over standard input and output: an agent, whatever the environment says.
+///
+/// A token of an agent or of an observer gives its name and its binding; a person's would let the agent that the client
+/// starts decide as that person.
+pub(crate) fn stdio_caller(runs: &Runs) -> Result<Caller, Failure> {
+    let Identity { mut actor, run } = identify(runs)?;
+    if actor.role >= Role::Person {
+        actor = Actor::new(Role::Agent);
+    }
     Ok(Caller {
         actor,
-        run: token.and_then(|token| token.run),
+        run,
         project: Some(project::id(".")?),
     })
 }
@@ -93,27 +161,43 @@ pub(crate) fn anonymous_caller() -> Result<Caller, Failure> {
     })
 }
 
-/// Reads the tokens of this project.
-pub(crate) fn read_tokens() -> Result<Tokens, Failure> {
-    read_list(&project::folder()?.join(LIST))
+/// A token of a list from before tokens were in stores.
+#[derive(Deserialize)]
+struct FormerToken {
+    name: String,
+    role: Role,
+    #[serde(default)]
+    run: Option<RunId>,
+    hash: Hash,
 }
 
-/// Reads the tokens in a file. One that doesn't exist has none.
-fn read_list(path: &Path) -> Result<Tokens, Failure> {
-    if !path.exists() {
-        return Ok(Tokens::default());
-    }
+/// A list from before tokens were in stores.
+#[derive(Deserialize)]
+struct FormerList {
+    tokens: Vec<FormerToken>,
+}
+
+/// Returns the project's list from before tokens were in stores, if there is one.
+pub(crate) fn former_list() -> Result<Option<PathBuf>, Failure> {
+    let path = project::folder()?.join(FORMER_LIST);
+    Ok(path.exists().then_some(path))
+}
+
+/// Reads the tokens of such a list.
+pub(crate) fn read_former_list(path: &Path) -> Result<Vec<(MakeToken, Hash)>, Failure> {
     let bytes = files::read_whole(path, MAX_LIST)?;
-    serde_json::from_slice(&bytes).map_err(|error| {
+    let list: FormerList = serde_json::from_slice(&bytes).map_err(|error| {
         let path = files::display(path);
         Failure::new(format!("the tokens in `{path}` can't be read: {error}"))
-    })
-}
-
-/// Returns the token of the environment, if it is valid for this project.
-pub(crate) fn environment_token() -> Result<Option<String>, Failure> {
-    let (_, token) = identify(false)?;
-    Ok(variable(VARIABLE).filter(|_| token.is_some()))
+    })?;
+    let tokens = list.tokens.into_iter().map(|it| {
+        let token = MakeToken {
+            run: it.run,
+            ..MakeToken::new(it.name, it.role)
+        };
+        (token, it.hash)
+    });
+    Ok(tokens.collect())
 }
 
 /// Writes a file in the project's own folder that only its owner can read, and returns its path.
@@ -128,62 +212,16 @@ pub(crate) fn read_private(name: &str) -> Result<Option<String>, Failure> {
     Ok(fs::read_to_string(project::folder()?.join(name)).ok())
 }
 
-/// Changes the project's tokens, one process at a time.
-pub(crate) fn change_tokens<T>(
-    change: impl FnOnce(&mut Tokens) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let folder = project::make_folder(project::folder()?)?;
-    let path = folder.join(LIST);
-    let lock = open_lock(&folder.join("tokens.lock"))?;
-    lock.lock()
-        .map_err(|error| files::unwritable(&path, &error))?;
-    let mut tokens = read_tokens()?;
-    check_may_change(&tokens)?;
-    let result = change(&mut tokens)?;
-    let mut text = serde_json::to_string_pretty(&tokens).unwrap_or_default();
-    text.push('\n');
-    write_for_owner(&path, &text)?;
-    Ok(result)
-}
-
-/// Opens a file to lock, which only its owner can read.
-fn open_lock(path: &Path) -> Result<File, Failure> {
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-        .open(path)
-        .map_err(|error| files::unwritable(path, &error))
-}
-
-/// Fails if the caller's own configuration has a token already that is valid for this project.
-pub(crate) fn check_unsaved() -> Result<(), Failure> {
+/// Fails if the caller's own configuration has a valid token of this store already.
+pub(crate) fn check_unsaved(runs: &Runs) -> Result<(), Failure> {
     let path = own_path().ok_or_else(no_home)?;
-    if saved_token()?.is_some() {
+    if saved_token(runs)?.is_some() {
         let path = files::display(&path);
         let message =
-            format!("you keep a token for this project already, in `{path}`; no other was created");
+            format!("you keep a token for this store already, in `{path}`; no other was created");
         return Err(
             Failure::new(message).with_help("use that one, or revoke it first and create another")
         );
-    }
-    Ok(())
-}
-
-/// Fails if the caller may not create and revoke tokens: once a person has one, only a person may.
-fn check_may_change(tokens: &Tokens) -> Result<(), Failure> {
-    let mut roles = tokens.iter().map(|token| token.role);
-    if roles.all(|role| role != Role::Person) {
-        return Ok(());
-    }
-    let (actor, _) = identify(true)?;
-    if actor.role < Role::Person {
-        let message = "only a person creates and revokes tokens, once there is a token of a person";
-        return Err(Failure::new(message).with_help(
-            "use a person's token: STATEMARK_TOKEN, or the one that `token create --save` has kept; if all are lost, \
-             remove `.statemark/tokens.json`, which revokes every token",
-        ));
     }
     Ok(())
 }
@@ -200,14 +238,20 @@ pub(crate) fn save_token(text: &str) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Returns the token that was saved for this project, if there is one.
-fn saved_token() -> Result<Option<Token>, Failure> {
-    let tokens = read_tokens()?;
+/// Returns the saved token that is valid for this store, if there is one.
+fn saved_token(runs: &Runs) -> Result<Option<Token>, Failure> {
     let saved = saved_lines()?;
-    Ok(saved.iter().find_map(|text| tokens.find(text)).cloned())
+    if saved.is_empty() {
+        return Ok(None);
+    }
+    let (authority, now) = (runs.authority()?, runs.now());
+    Ok(saved
+        .iter()
+        .find_map(|text| authority.find(text, now).ok())
+        .cloned())
 }
 
-/// Reads the saved tokens, one a line. Only the projects' own lists know which is for which.
+/// Reads the saved tokens, one a line. Only the stores know which is for which.
 fn saved_lines() -> Result<Vec<String>, Failure> {
     let Some(path) = own_path().filter(|path| path.exists()) else {
         return Ok(Vec::new());
@@ -256,57 +300,4 @@ fn is_open_to_others(facts: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_open_to_others(_: &Metadata) -> bool {
     false
-}
-
-/// The size, time and inode of a list. It is always replaced as a whole, so a new list has others.
-type Stamp = Option<(u64, Option<SystemTime>, u64)>;
-
-/// The project's tokens for a server, read again when the list has changed.
-pub(crate) struct ProjectKeys {
-    path: PathBuf,
-    known: Mutex<(Stamp, Arc<Tokens>)>,
-}
-
-impl ProjectKeys {
-    /// Reads the project's tokens.
-    pub(crate) fn read() -> Result<Self, Failure> {
-        let path = project::folder()?.join(LIST);
-        // The stamp is older than the tokens: a change in between is read again.
-        let stamp = stamp(&path).unwrap_or_default();
-        let tokens = Arc::new(read_list(&path)?);
-        Ok(Self {
-            path,
-            known: Mutex::new((stamp, tokens)),
-        })
-    }
-}
-
-impl Keys for ProjectKeys {
-    fn tokens(&self) -> Result<Arc<Tokens>, String> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamp = stamp(&self.path).map_err(|error| error.to_string())?;
-        if stamp != known.0 {
-            let tokens = read_list(&self.path).map_err(|failure| failure.to_string())?;
-            *known = (stamp, Arc::new(tokens));
-        }
-        Ok(Arc::clone(&known.1))
-    }
-}
-
-fn stamp(path: &Path) -> std::io::Result<Stamp> {
-    match fs::metadata(path) {
-        Ok(facts) => Ok(Some((facts.len(), facts.modified().ok(), inode(&facts)))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-#[cfg(unix)]
-fn inode(facts: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(facts)
-}
-
-#[cfg(not(unix))]
-fn inode(_: &Metadata) -> u64 {
-    0
 }

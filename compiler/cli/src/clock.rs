@@ -23,11 +23,6 @@ pub(crate) fn clock() -> Result<CommandClock, Failure> {
     }
 }
 
-/// Returns the time. Unit: milliseconds since 1970.
-pub(crate) fn now() -> Result<u64, Failure> {
-    Ok(clock()?.now())
-}
-
 /// Parses a time in RFC 3339, or in milliseconds since 1970.
 fn parse_time(text: &str) -> Option<u64> {
     if let Ok(number) = text.parse() {

@@ -124,6 +124,9 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Store(error) => error.into(),
+            error @ RunError::NotAPerson { .. } => Self::new(error.to_string()).with_help(
+                "use a person's token: STATEMARK_TOKEN, or at a terminal the one that `token create --save` has kept",
+            ),
             error => Self::new(error.to_string()),
         }
     }

@@ -3,6 +3,7 @@
 //! Results go to standard output, remarks to standard error. A reader that has gone away (`statemark … | head`) is no
 //! error: the rest is dropped silently.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use statemark_compiler::diag::render::Style;
 use statemark_runs::maintenance::Progress;
+use statemark_text::visible;
 
 use crate::failure::{ExitStatus, Failure};
 
@@ -57,7 +59,7 @@ impl Printer {
 
     /// Prints a part of the result.
     pub(crate) fn result(&mut self, text: &str) {
-        self.bytes(text.as_bytes());
+        self.bytes(shown(text).as_bytes());
     }
 
     /// Prints a part of the result that need not be text.
@@ -67,13 +69,13 @@ impl Printer {
 
     /// Prints a line of JSON as a part of the result.
     pub(crate) fn json(&mut self, value: &impl Serialize) {
-        self.result(&json_line(value));
+        self.bytes(visible::json(&json_line(value)).as_bytes());
     }
 
     /// Prints a remark, after all results so far.
     pub(crate) fn remark(&mut self, text: &str) {
         self.flush();
-        ignore_closed(self.remarks.write_all(text.as_bytes()));
+        ignore_closed(self.remarks.write_all(shown(text).as_bytes()));
         ignore_closed(self.remarks.flush());
     }
 
@@ -140,6 +142,48 @@ pub(crate) fn print_clap_answer(answer: &clap::Error) -> ExitStatus {
     } else {
         ExitStatus::Clean
     }
+}
+
+/// Returns a text as it goes to a terminal: hidden characters that others wrote are shown as what they are.
+///
+/// Our own commands to a terminal are those that set a color or a weight.
+fn shown(text: &str) -> Cow<'_, str> {
+    visible::lines(text, |rest| {
+        let Some(code) = rest.strip_prefix("\x1b[") else {
+            return 0;
+        };
+        let length = code.find(|it: char| !it.is_ascii_digit() && it != ';');
+        match length.map(|at| (at, code.as_bytes().get(at))) {
+            // Concealing (8) and inverting (7) could hide what somebody decides on.
+            Some((at, Some(b'm'))) if !code[..at].split(';').any(|it| it == "8" || it == "7") => {
+                at + 3
+            }
+            _ => 0,
+        }
+    })
+}
+
+/// Reports whether an answer to a question is a yes.
+pub(crate) fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
+}
+
+/// Asks a question at the terminal, and returns the line that was typed.
+///
+/// Returns none where nobody can be asked: standard input or standard error is no terminal.
+pub(crate) fn ask(question: &str) -> Option<String> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return None;
+    }
+    let mut out = anstream::stderr();
+    ignore_closed(out.write_all(shown(question).as_bytes()));
+    ignore_closed(out.flush());
+    let mut line = String::new();
+    // What can't be read is no consent.
+    if io::stdin().read_line(&mut line).is_err() {
+        line.clear();
+    }
+    Some(line)
 }
 
 /// Ignores that a terminal or a pipe takes no more text: nobody is left to read of it.

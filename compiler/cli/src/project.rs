@@ -99,6 +99,27 @@ pub(crate) fn existing_store_address(flag: Option<&str>) -> Result<String, Failu
     Ok(address)
 }
 
+/// Returns the name by which a person means a store: the last part of its address, with the folder of a file.
+///
+/// `.statemark/runs.db` in the folder `shop` is `shop/.statemark/runs.db`.
+pub(crate) fn store_name(address: &str) -> String {
+    let Some(path) = file_of(address) else {
+        let path = address.split(['?', '#']).next().unwrap_or(address);
+        let name = path.trim_end_matches('/').rsplit('/').next();
+        return name.unwrap_or(address).to_owned();
+    };
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let own = path.ancestors().nth(1).and_then(Path::file_name);
+    let parts = if own.is_some_and(|it| it == FOLDER) {
+        3
+    } else {
+        2
+    };
+    let names: Vec<_> = path.iter().rev().take(parts).collect();
+    let names: PathBuf = names.into_iter().rev().collect();
+    names.display().to_string()
+}
+
 /// Reports whether the store is the project's own and doesn't exist yet.
 pub(crate) fn lacks_store(flag: Option<&str>) -> Result<bool, Failure> {
     let is_named = flag.is_some() || variable(STORE_VARIABLE).is_some();

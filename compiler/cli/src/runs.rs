@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use statemark_runs::{
-    Clock, Head, Key, Loaded, MAX_PAGE, Operation, Order, Query, RunError, RunId, Runs, Store,
-    StoreError, Workflow, Workflows, Written,
+    Actor, Clock, Head, Key, Loaded, MAX_PAGE, Operation, Order, Query, RunError, RunId, Runs,
+    Store, StoreError, Workflow, Workflows, Written,
 };
 use statemark_stores::{SqliteStore, file_of};
 use statemark_text::suggest::nearest;
 
 use crate::args::{RunArgs, SpecsArgs, StoreArgs};
+use crate::caller::Identity;
 use crate::catalog::{SpecCatalog, unknown_workflow};
 use crate::failure::Failure;
 use crate::{caller, clock, project};
@@ -135,6 +136,12 @@ pub(crate) fn open_comparison(
     })
 }
 
+/// Opens the runs of a store that is open already; workflows come from journals alone.
+pub(crate) fn over(store: Arc<dyn Store>) -> Result<Runs, Failure> {
+    let clock = Arc::new(clock::clock()?);
+    Ok(Runs::new(store, Arc::new(SpecCatalog::default()), clock))
+}
+
 fn open_over(store: &StoreArgs, catalog: SpecCatalog) -> Result<Runs, Failure> {
     let address = project::make_store_address(store.store.as_deref())?;
     Ok(open_address(&address, catalog)??)
@@ -214,48 +221,71 @@ pub(crate) fn take_due(runs: &Runs, run: &RunId) -> Result<(), Failure> {
 }
 
 /// Carries out an operation on the run that a word means, with everything taken that is due.
-pub(crate) fn execute<O: Operation>(
+pub(crate) fn execute<O: Operation<Order = Order>>(
     runs: &Runs,
     word: &str,
     key: Option<&Key>,
     operation: &O,
 ) -> Result<O::Response, Failure> {
-    let order = order(load(runs, word)?.run, key)?;
+    let order = order(runs, load(runs, word)?.run, key)?;
     Ok(runs.execute(&order, operation)?)
 }
 
 /// Carries out an operation that only a person may ask for, or that counts for more from a person.
-pub(crate) fn execute_as_person<O: Operation>(
+///
+/// `deed` says what is done to a run, for a person to confirm: `cancel`.
+pub(crate) fn execute_as_person<O: Operation<Order = Order>>(
     runs: &Runs,
     word: &str,
-    key: Option<&Key>,
-    operation: &O,
+    deed: &str,
+    (key, operation): (Option<&Key>, &O),
 ) -> Result<O::Response, Failure> {
-    let order = person_order(load(runs, word)?.run, key)?;
+    let run = load(runs, word)?.run;
+    let deed = format!("{deed} run `{run}`");
+    let order = person_order(runs, run, key, &deed)?;
     Ok(runs.execute(&order, operation)?)
 }
 
+/// Carries out an operation on the store that only a person may ask for.
+///
+/// `deed` says what is done, for a person to confirm.
+pub(crate) fn execute_on_store<O: Operation<Order = Actor>>(
+    runs: &Runs,
+    deed: &str,
+    operation: &O,
+) -> Result<O::Response, Failure> {
+    let caller = caller::identify_person(runs, deed)?;
+    Ok(runs.execute(&caller.actor, operation)?)
+}
+
 /// Makes an order of the caller.
-pub(crate) fn order(run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
-    make_order(run, key, false)
+pub(crate) fn order(runs: &Runs, run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
+    make_order(caller::identify(runs)?, run, key)
 }
 
 /// Makes an order that only a person may give, or that counts for more from a person.
-pub(crate) fn person_order(run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
-    make_order(run, key, true)
+///
+/// `deed` says what is done, for a person to confirm.
+pub(crate) fn person_order(
+    runs: &Runs,
+    run: RunId,
+    key: Option<&Key>,
+    deed: &str,
+) -> Result<Order, Failure> {
+    make_order(caller::identify_person(runs, deed)?, run, key)
 }
 
-fn make_order(run: RunId, key: Option<&Key>, wants_person: bool) -> Result<Order, Failure> {
-    let (actor, token) = caller::identify(wants_person)?;
-    caller::check_token(token.as_ref(), &run)?;
+fn make_order(caller: Identity, run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
+    caller.check_run(&run)?;
     Ok(Order {
         key: key.cloned(),
-        ..Order::new(run, actor)
+        ..Order::new(run, caller.actor)
     })
 }
 
 /// Begins a run under an id, or under one that is made up.
 pub(crate) fn begin(
+    runs: &Runs,
     id: Option<&RunId>,
     workflow: &str,
     key: Option<&Key>,
@@ -268,7 +298,7 @@ pub(crate) fn begin(
             Some(key) => RunId::for_workflow_and_key(workflow, key.as_str()),
             None => RunId::for_workflow(workflow),
         };
-        let order = order(id.cloned().unwrap_or_else(make_id), key)?;
+        let order = order(runs, id.cloned().unwrap_or_else(make_id), key)?;
         match begin(&order) {
             Err(RunError::Store(StoreError::Conflict { .. })) if id.is_some() || key.is_some() => {
                 return Err(run_exists(&order.run));

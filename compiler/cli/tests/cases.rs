@@ -17,7 +17,10 @@
 //! ~~~~
 //! `````
 //!
-//! A command may begin with variables (`NO_COLOR=1 statemark …`). `cat FILE` and `ls FOLDER` show what was written,
+//! What stands in a block `typed` instead of `stdin` is typed at a terminal.
+//!
+//! A command may begin with variables (`NO_COLOR=1 statemark …`); `AS=ann` gives it the token of a person `ann`, and
+//! `AS=saved` the one that `token create --save` has kept. `cat FILE` and `ls FOLDER` show what was written,
 //! and `git …` works where the command does.
 
 #![cfg(test)]

@@ -55,16 +55,36 @@ fn runs_in_readmes_tell_the_truth() {
         let text = fs::read_to_string(&path).unwrap();
         let (_, shown) = text.split_once("```text\n$ ").unwrap();
         let shown = format!("$ {}", shown.split("```").next().unwrap());
-        let scratch = Scratch::new("readme");
+        let scratch = Scratch::new("papers");
         scratch.write(
             "paper.md",
             &fs::read_to_string(root.join("examples/paper/paper.md")).unwrap(),
         );
         let mut told = String::new();
-        for command in shown.lines().filter_map(|line| line.strip_prefix("$ ")) {
-            let run = Run::new(&format!("STATEMARK_NOW=1800000000000 {command}"));
+        for part in shown.split("$ ").filter(|part| !part.is_empty()) {
+            let (command, answer) = part.split_once('\n').unwrap();
+            // What somebody types ends the line of a question.
+            let typed: Vec<(&str, &str)> = answer
+                .lines()
+                .filter_map(|line| {
+                    let (question, typed) = line.rsplit_once(": ").or(line.rsplit_once("? "))?;
+                    let is_question = question.ends_with("to go on");
+                    let typed = typed
+                        .strip_prefix("[y/N] ")
+                        .or(is_question.then_some(typed))?;
+                    Some((line.strip_suffix(typed)?, typed))
+                })
+                .collect();
+            let lines = typed.iter().map(|(_, typed)| format!("{typed}\n"));
+            let run = Run {
+                typed: (!typed.is_empty()).then(|| lines.collect::<String>()),
+                ..Run::new(&format!("STATEMARK_NOW=1800000000000 {command}"))
+            };
             let said = perform(&run, &scratch.path);
-            let answer = said.stderr + &said.stdout;
+            let mut answer = said.stderr + &said.stdout;
+            for (question, typed) in typed {
+                answer = answer.replacen(question, &format!("{question}{typed}\n"), 1);
+            }
             told += &format!("$ {command}\n{}", answer.replace("own/", "~/.config/"));
         }
         if told != shown && is_update() {

@@ -14,7 +14,7 @@ mod smithers;
 mod statewright;
 
 use serde_json::Value;
-use statemark_runs::{Operation, Record, RunId, StoreError, Written};
+use statemark_runs::{Operation, Order, Record, RunId, StoreError, Written};
 use statemark_tools::{Ctx, Outcome, Problem, Set, Tool};
 
 /// The sets of tools, one for each system.
@@ -44,7 +44,7 @@ fn text_errors(outcome: Outcome) -> (Value, bool) {
 /// Executes an operation on a run.
 fn execute<O, T>(ctx: &Ctx<'_>, run: &RunId, operation: &O) -> Result<Written<T>, Problem>
 where
-    O: Operation<Response = Written<T>>,
+    O: Operation<Order = Order, Response = Written<T>>,
 {
     let order = ctx.order(run.clone(), None, None)?;
     let written = ctx.runs().execute(&order, operation)?;

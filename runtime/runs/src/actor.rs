@@ -70,6 +70,12 @@ impl Actor {
     }
 }
 
+impl AsRef<Self> for Actor {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 impl fmt::Display for Actor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {

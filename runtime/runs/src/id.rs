@@ -26,6 +26,8 @@ enum NameErrorKind {
     Long { characters: usize },
     #[error("has a control character")]
     Control,
+    #[error("can't be `{STORE_JOURNAL}`, which is reserved")]
+    Reserved,
     /// A character that the id of a new run can't have.
     #[error("has {} in it: {CHOSEN}", quoted(*character))]
     Odd { character: char },
@@ -33,6 +35,9 @@ enum NameErrorKind {
     #[error("begins with `{character}`: {CHOSEN}")]
     Begins { character: char },
 }
+
+/// The reserved id of the store's own journal.
+const STORE_JOURNAL: &str = "$store";
 
 /// The rule for the id of a new run.
 const CHOSEN: &str = "one is made of letters, digits, `-`, `_` and `.`, and begins with a letter or a digit, such as `build-7`";
@@ -44,8 +49,10 @@ fn quoted(character: char) -> String {
     }
 }
 
-fn check(what: &'static str, text: &str) -> Result<(), NameError> {
-    let kind = if text.is_empty() {
+fn check(what: &'static str, text: &str, reserved: &[&str]) -> Result<(), NameError> {
+    let kind = if reserved.contains(&text) {
+        NameErrorKind::Reserved
+    } else if text.is_empty() {
         NameErrorKind::Empty
     } else if text.len() > MAX_NAME && text.chars().count() > MAX_NAME {
         let characters = text.chars().count();
@@ -59,7 +66,7 @@ fn check(what: &'static str, text: &str) -> Result<(), NameError> {
 }
 
 macro_rules! name {
-    ($(#[$docs:meta])* $type:ident, $what:literal) => {
+    ($(#[$docs:meta])* $type:ident, $what:literal, $reserved:expr) => {
         $(#[$docs])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[serde(transparent)]
@@ -77,7 +84,7 @@ macro_rules! name {
             type Err = NameError;
 
             fn from_str(text: &str) -> Result<Self, NameError> {
-                check($what, text)?;
+                check($what, text, $reserved)?;
                 Ok(Self(text.to_owned()))
             }
         }
@@ -103,12 +110,12 @@ name! {
     /// The id of a run without a parent meets [`RunId::check_chosen`], unless its store is older than the rule. A child's is
     /// `PARENT/STATE/VISIT`, or `PARENT/AGENT`, `PARENT/AGENT::UNIT`, and `#2` after these for a second one; a hash takes its
     /// place where it is too long.
-    RunId, "the id of a run"
+    RunId, "the id of a run", &[STORE_JOURNAL]
 }
 
 name! {
     /// An idempotency key: a repeated request with its key gets the first answer.
-    Key, "an idempotency key"
+    Key, "an idempotency key", &[]
 }
 
 /// Reports whether the id of a new run may have a character.
@@ -125,6 +132,32 @@ fn stem(workflow: &str) -> String {
 }
 
 impl RunId {
+    /// Returns the reserved id under which a store keeps its own journal ([`Authority`](crate::Authority)).
+    ///
+    /// It can't be parsed, so no client can name it, and lists don't show it.
+    #[must_use]
+    pub fn store_journal() -> Self {
+        Self(STORE_JOURNAL.to_owned())
+    }
+
+    /// Reports whether it is that of the store's own journal.
+    #[must_use]
+    pub fn is_store_journal(&self) -> bool {
+        self.0 == STORE_JOURNAL
+    }
+
+    /// Reads an id from a store's row, where the reserved one may stand.
+    ///
+    /// # Errors
+    ///
+    /// The string is no id.
+    pub fn from_stored(text: &str) -> Result<Self, NameError> {
+        if text == STORE_JOURNAL {
+            return Ok(Self::store_journal());
+        }
+        text.parse()
+    }
+
     /// Checks that a new run may have this id.
     ///
     /// Ids are typed, quoted for shells and put in paths and URLs; `RUN:SEQ` is a request, and `RUN/STATE` a child.

@@ -20,6 +20,7 @@
 //! Deliberately not here: compiling (workflows come as tables), carrying out effects (a step names them, with a key that
 //! reveals a repetition), and locks (an operation that lost a race is decided again).
 
+pub mod authority;
 pub mod body;
 pub mod check;
 pub mod files;
@@ -51,11 +52,11 @@ mod redact;
 mod remedy;
 mod schema;
 mod step;
-mod tokens;
 mod view;
 mod workflow;
 
 pub use actor::{Actor, Role};
+pub use authority::{Authority, Right, Token};
 pub use blocker::{
     ArtifactBlocker, Blocker, ClaimedPath, DataFault, Missing, MissingArtifact, MissingCheck,
     OperationBlocker, Path, PendingRequest, Position, ReportBlocker, RequestBlocker, Surface,
@@ -80,10 +81,10 @@ pub use runs::{
     Advance, Advanced, AnswerRequest, CancelRun, Change, Checked, ContinueRun, DenyTool,
     FinishRestore, Fired, ForceState, GiveUpRestore, InvalidRequest, Loaded, OpenRequest,
     Operation, Order, Outcome, PauseRun, RecordCall, RecordCheck, Registered, Reply, Report,
-    ReserveCall, ReserveOutcome, Right, RunCheck, RunCheckIn, RunError, Runs, SendEvent,
-    SendOutcome, StartRun, WithdrawRequest, Written, acquire_lease, cache_state, check_artifact,
-    check_edit, fire_all_due, fire_due, latest_paused, load_timeline, plan_fork, plan_migration,
-    plan_rewind, read_artifact, reconcile_children, release_lease, renew_lease, replay_run,
+    ReserveCall, ReserveOutcome, RunCheck, RunCheckIn, RunError, Runs, SendEvent, SendOutcome,
+    StartRun, WithdrawRequest, Written, acquire_lease, cache_state, check_artifact, check_edit,
+    fire_all_due, fire_due, latest_paused, load_timeline, plan_fork, plan_migration, plan_rewind,
+    read_artifact, reconcile_children, release_lease, renew_lease, replay_run,
 };
 pub use state::{LiveRecords, RunState, Status, WaitingFor, json_size};
 pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};
@@ -92,6 +93,5 @@ pub use store::{
     MAX_PAGE, MAX_TIME, Page, PendingTimer, Query, REQUESTS_MARK, RunSummary, Store, StoreError,
     Watermark,
 };
-pub use tokens::{TOKEN_PREFIX, Token, TokenError, Tokens};
 pub use view::{ActiveState, RunView, StepView};
 pub use workflow::{Workflow, WorkflowError, Workflows};

@@ -11,12 +11,14 @@ mod bundle;
 mod export;
 mod import;
 mod migrate;
+mod operations;
 mod prune;
 mod verify;
 
 pub use export::{Exported, FORMAT, export};
 pub use import::{ImportError, Imported, import, import_with};
 pub use migrate::{Copied, migrate};
+pub use operations::{CopyRuns, ImportRuns, PruneRuns};
 pub use prune::{Prune, Pruned, prune};
 pub use verify::{Difference, Verified, verify};
 

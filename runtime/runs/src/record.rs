@@ -106,6 +106,27 @@ pub struct NewRecord {
     pub body: String,
 }
 
+/// A record as it was before it had a number.
+impl From<Record> for NewRecord {
+    fn from(record: Record) -> Self {
+        let Record {
+            time,
+            kind,
+            v,
+            actor,
+            body,
+            ..
+        } = record;
+        Self {
+            time,
+            kind,
+            v,
+            actor,
+            body,
+        }
+    }
+}
+
 impl NewRecord {
     /// Makes a record of a body.
     #[must_use]

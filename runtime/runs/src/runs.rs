@@ -58,7 +58,7 @@ pub use error::{InvalidRequest, RunError};
 pub use fork::{ForkPlan, ForkRun, plan_fork};
 pub use lease::{acquire_lease, release_lease, renew_lease};
 pub use migrate::{MigrateRun, MigrationPlan, Obstacle, plan_migration};
-pub use operation::{Operation, Right, WriteRaw};
+pub use operation::{Operation, WriteRaw};
 pub use order::{Change, Order, Outcome, Written};
 pub use progress::ReportProgress;
 pub use reconcile::reconcile_children;
@@ -72,6 +72,7 @@ pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited, load_timeli
 pub use timers::{Fired, fire_all_due, fire_due};
 pub use tool::{DenyTool, RecordCall, ReserveCall, ReserveOutcome};
 
+use crate::authority::AuthorityCache;
 use crate::clock::Clock;
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -96,6 +97,8 @@ pub struct Runs {
     failpoint: Option<Failpoint>,
     /// Wakes those who wait for a change of any run.
     commits: Commits,
+    /// Who may do what, as it was read last.
+    pub(crate) authority: AuthorityCache,
 }
 
 /// Is told the name of a point that was reached.
@@ -120,6 +123,7 @@ impl Runs {
             redactor: Redactor::from_environment(&[]),
             failpoint: None,
             commits: Commits::default(),
+            authority: AuthorityCache::default(),
         }
     }
 

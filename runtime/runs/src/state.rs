@@ -24,9 +24,10 @@ pub(crate) use replay::{catch_up, record_hash, unreadable_record};
 pub use shared::{Context, Shared, json_size};
 pub use status::{Status, WaitingFor};
 
+use crate::actor::{Actor, Role};
 use crate::body::{
-    Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Opened, Parent, Queued, Refused,
-    Resolved, Spent, Started, StepStatus, Subflow, Usage,
+    Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Kind, Opened, Parent, Queued,
+    Refused, Resolved, Spent, Started, StepStatus, Subflow, Usage,
 };
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -116,12 +117,12 @@ pub struct RunState {
     /// The reason of its pause, if it is paused.
     pub paused: Option<String>,
     /// The actor who paused it.
-    pub paused_by: Option<crate::actor::Actor>,
+    pub paused_by: Option<Actor>,
     /// The reason of its cancellation, if it was cancelled.
     pub cancelled: Option<String>,
     /// The actor who cancelled it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cancelled_by: Option<crate::actor::Actor>,
+    pub cancelled_by: Option<Actor>,
     /// The success of a run that a report has closed.
     pub closed: Option<bool>,
     /// The last refusal, while nothing has come behind it, and its record.
@@ -190,10 +191,10 @@ pub struct Request {
     /// The time. Unit: milliseconds since 1970.
     pub time: u64,
     /// The asker.
-    pub asker: crate::actor::Actor,
+    pub asker: Actor,
     /// The answer, who gave it, and when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolved: Option<(Resolved, crate::actor::Actor, u64)>,
+    pub resolved: Option<(Resolved, Actor, u64)>,
 }
 
 /// A revision of an artifact, and the records that made it what it is.
@@ -344,6 +345,35 @@ impl RunState {
             .collect();
         open.sort_by_key(|request| request.seq);
         open
+    }
+
+    /// Describes what persons have decided about the run, and what counts of it.
+    pub(crate) fn decisions(&self) -> Vec<String> {
+        let mut decisions: Vec<(u64, String)> = self
+            .requests
+            .values()
+            .filter_map(|request| {
+                let (resolved, by, _) = request.resolved.as_ref()?;
+                let id = &request.opened.request;
+                let deed = format!("`{id}` {} by {by}", resolved.resolution.name());
+                Kind::is_decision(resolved, by.role).then_some((request.seq, deed))
+            })
+            .collect();
+        let forced = self.forced.iter();
+        decisions.extend(forced.map(|(seq, state)| (*seq, format!("forced to `{state}`"))));
+        decisions.sort();
+        let mut decisions: Vec<String> = decisions.into_iter().map(|(_, deed)| deed).collect();
+        decisions.extend(self.stopped_by_person());
+        decisions
+    }
+
+    /// Describes who has paused or cancelled the run, if a person has.
+    pub(crate) fn stopped_by_person(&self) -> Option<String> {
+        let is_person = |by: &&Actor| by.role == Role::Person;
+        let cancelled = self.cancelled_by.as_ref().filter(is_person);
+        let paused = self.paused_by.as_ref().filter(is_person);
+        let cancelled = cancelled.map(|by| format!("cancelled by {by}"));
+        cancelled.or_else(|| paused.map(|by| format!("paused by {by}")))
     }
 
     fn begin(&mut self, started: Started) {

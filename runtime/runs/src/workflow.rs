@@ -9,7 +9,9 @@ use statemark_runtime::{
     VerifyError, decode, verify,
 };
 
+use crate::actor::Role;
 use crate::hash::Hash;
+use crate::runs::InvalidRequest;
 use crate::schema::{self, Schemas};
 use crate::state::Context;
 
@@ -255,6 +257,63 @@ impl Workflow {
                 format!("the context would have `{actual}` in `{name}`, which begins as {expected}")
             })
         })
+    }
+
+    /// Checks that a caller may set fields by an input of a run or of a fork.
+    ///
+    /// A person may set any. Others may set those that the definition lists as `inputs`; one without that list takes
+    /// fields that no guard reads, at the start of a run alone: else an agent would answer its own guards.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidRequest::NoInput`] names the first field that the caller may not set.
+    pub(crate) fn check_inputs(
+        &self,
+        role: Role,
+        fields: &Value,
+        at_start: bool,
+    ) -> Result<(), InvalidRequest> {
+        let Some(fields) = fields.as_object() else {
+            return Ok(());
+        };
+        if role >= Role::Person || fields.is_empty() {
+            return Ok(());
+        }
+        let listed = self.machine.get("inputs").and_then(Value::as_array);
+        let guarded = if listed.is_none() && at_start {
+            self.guarded_fields()
+        } else {
+            BTreeSet::new()
+        };
+        let may_set = |field: &str| match listed {
+            Some(listed) => listed.iter().any(|it| it.as_str() == Some(field)),
+            None => at_start && !guarded.contains(field),
+        };
+        match fields.keys().find(|field| !may_set(field)) {
+            None => Ok(()),
+            Some(field) => Err(InvalidRequest::NoInput {
+                field: field.clone(),
+                workflow: self.id().to_owned(),
+                listed: listed.map(|all| {
+                    let names = all.iter().filter_map(Value::as_str);
+                    names.map(str::to_owned).collect()
+                }),
+                at_start,
+            }),
+        }
+    }
+
+    /// Returns the fields that a guard of a transition reads.
+    fn guarded_fields(&self) -> BTreeSet<&str> {
+        let mut fields = BTreeSet::new();
+        for (id, _) in self.table.transitions() {
+            for instruction in self.table.guard(id) {
+                if let Instruction::Load(field) | Instruction::Compare(field, ..) = instruction {
+                    fields.insert(self.table.field_name(*field));
+                }
+            }
+        }
+        fields
     }
 
     /// Returns the definition's metadata of an action.

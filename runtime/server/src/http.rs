@@ -13,6 +13,7 @@
 
 mod api;
 mod connection;
+mod keys;
 mod middleware;
 mod sessions;
 mod stream;
@@ -39,7 +40,7 @@ use crate::mcp::{Server, wire};
 use crate::metrics::{self, Metrics};
 
 use connection::CountedListener;
-pub use middleware::Keys;
+use keys::Keys;
 use middleware::{Middleware, refuse};
 use sessions::Sessions;
 
@@ -70,8 +71,6 @@ pub struct HttpOptions {
     ///
     /// Other pages in a browser may not, except the server's own.
     pub origins: Vec<String>,
-    /// The source of tokens.
-    pub keys: Arc<dyn Keys>,
     /// The caller without a token, where there are no tokens.
     ///
     /// Callers with a token share its project.
@@ -113,6 +112,7 @@ pub async fn serve_http(
     options: HttpOptions,
 ) -> std::io::Result<Serving> {
     let stop = CancellationToken::new();
+    let keys = Keys::of_store(Arc::clone(&dispatcher));
     let hub = Hub::new(dispatcher);
     let (served, caller) = (Arc::clone(&hub), options.caller.clone());
     let make = move || Server::over(Arc::clone(&served), caller.clone());
@@ -129,7 +129,7 @@ pub async fn serve_http(
             let problem = Problem::new("unknown_path", message);
             refuse(StatusCode::NOT_FOUND, problem)
         });
-    listen(make, routes, &hub.metrics, &options, stop).await
+    listen(make, routes, keys, &hub.metrics, &options, stop).await
 }
 
 /// Listens, and serves any handler on the same router, with the same checks, until it is stopped.
@@ -142,13 +142,14 @@ pub async fn serve_handler<H: ServerHandler>(
     options: HttpOptions,
 ) -> std::io::Result<Serving> {
     let (metrics, stop) = (Arc::default(), CancellationToken::new());
-    listen(make, Router::new(), &metrics, &options, stop).await
+    listen(make, Router::new(), Keys::Nobody, &metrics, &options, stop).await
 }
 
 /// Assembles the router: the handler at `/mcp` and other routes, after the middleware.
 fn router<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     routes: Router,
+    keys: Keys,
     metrics: &Arc<Metrics>,
     options: &HttpOptions,
     stop: &CancellationToken,
@@ -167,7 +168,12 @@ fn router<H: ServerHandler>(
     let manager = Arc::new(manager);
     let sessions = Sessions::new(Arc::clone(&manager));
     let service = StreamableHttpService::new(move || Ok(make()), manager, config);
-    let middleware = Arc::new(Middleware::new(options, Arc::clone(metrics), sessions));
+    let middleware = Arc::new(Middleware::new(
+        options,
+        keys,
+        Arc::clone(metrics),
+        sessions,
+    ));
     routes
         .nest_service("/mcp", service)
         .layer(DefaultBodyLimit::max(MAX_BODY))
@@ -193,20 +199,21 @@ async fn write_metrics(hub: Arc<Hub>) -> Response {
 async fn listen<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     routes: Router,
+    keys: Keys,
     metrics: &Arc<Metrics>,
     options: &HttpOptions,
     stop: CancellationToken,
 ) -> std::io::Result<Serving> {
     let is_loopback = options.address.ip().is_loopback();
-    let keys = options.keys.tokens().map_err(std::io::Error::other)?;
-    if !is_loopback && keys.iter().next().is_none() {
+    let is_open = keys.allow_anonymous().await;
+    if !is_loopback && is_open.map_err(std::io::Error::other)? {
         return Err(std::io::Error::other(
-            "an address that others can reach needs tokens: `statemark token create NAME --role agent` makes one",
+            "an address that others can reach needs tokens: `statemark token create NAME --role person` makes the first",
         ));
     }
     let listener = bind(options.address).await?;
     let address = listener.local_addr()?;
-    let router = router(make, routes, metrics, options, &stop);
+    let router = router(make, routes, keys, metrics, options, &stop);
     let listener = CountedListener::new(listener, Arc::clone(metrics));
     let (stopped, ended) = (stop.clone(), stop.clone());
     let task = tokio::spawn(async move {

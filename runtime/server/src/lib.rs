@@ -23,5 +23,5 @@ mod notifications;
 mod prompt;
 mod resource;
 
-pub use http::{HttpOptions, Keys, Serving, serve_handler, serve_http};
+pub use http::{HttpOptions, Serving, serve_handler, serve_http};
 pub use mcp::{Server, serve_stdio};

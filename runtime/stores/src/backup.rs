@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use statemark_runs::maintenance::OnProgress;
+use statemark_runs::runs::operation::Execution;
 use statemark_runs::store::StoreError;
+use statemark_runs::{Actor, Operation, Right, RunError};
 
 use crate::sqlite::SqliteStore;
 
@@ -55,4 +57,27 @@ pub fn backup(
         runs,
         timers,
     })
+}
+
+/// Makes a backup the store that acts. Where it has tokens, a person does that.
+///
+/// Why not everywhere: nobody can be made a person in a store that sleeps.
+pub struct WakeStore<'s> {
+    /// The file, which is also the store of the runs that carry this out.
+    pub store: &'s SqliteStore,
+}
+
+/// Answers the number of timers that were woken.
+impl Operation for WakeStore<'_> {
+    const NAME: &'static str = "wake";
+    const RIGHT: Right = Right::Drive;
+    type Order = Actor;
+    type Response = usize;
+
+    fn carry_out(&self, execution: &Execution<'_, Actor>) -> Result<usize, RunError> {
+        if !execution.runs().authority()?.allows_anonymous() {
+            Right::Keep.check(execution.order())?;
+        }
+        Ok(self.store.wake()?)
+    }
 }

@@ -20,7 +20,7 @@ mod postgres;
 mod sqlite;
 
 pub use address::{file_of, open};
-pub use backup::{BackedUp, backup};
+pub use backup::{BackedUp, WakeStore, backup};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;

@@ -69,6 +69,12 @@ impl Inner {
             .ok_or_else(|| StoreError::missing_run(run))
     }
 
+    /// Returns the runs, without the store's own journal.
+    fn listed(&self) -> impl Iterator<Item = &Run> {
+        let runs = self.runs.values();
+        runs.filter(|run| !run.head.run.is_store_journal())
+    }
+
     fn record(&self, run: &RunId, seq: u64) -> Option<&Record> {
         let found = self.runs.get(run)?;
         match &found.head.forked {
@@ -190,7 +196,7 @@ impl Store for MemoryStore {
             updated: head.updated,
             run: head.run.clone(),
         };
-        let heads = inner.runs.values().map(|run| &run.head);
+        let heads = inner.listed().map(|run| &run.head);
         let mut found: Vec<&Head> = heads
             .filter(|head| query.matches(head))
             .filter(|head| {
@@ -212,7 +218,7 @@ impl Store for MemoryStore {
 
     fn status_counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         let mut counts = BTreeMap::new();
-        for run in self.lock().runs.values() {
+        for run in self.lock().listed() {
             let status = run.head.summary.status.clone();
             *counts.entry(status).or_default() += 1;
         }
@@ -335,7 +341,7 @@ impl Store for MemoryStore {
         let changed: BTreeSet<(u64, &RunId, u64)> = inner
             .runs
             .iter()
-            .filter(|(_, run)| run.version > since.0)
+            .filter(|(id, run)| run.version > since.0 && !id.is_store_journal())
             .map(|(id, run)| (run.version, id, run.head.seq))
             .collect();
         let hints = changed.into_iter().map(|(_, run, seq)| Hint {

@@ -7,6 +7,7 @@
 //! | [`secret`] | where a string holds a key or a token of a known shape |
 //! | [`shorten`] | how much of a long string a message quotes |
 //! | [`suggest`] | which known name a misspelled one was meant to be |
+//! | [`visible`] | how text that others wrote is shown without what it hides |
 //!
 //! Compiler, runs, server and command line share these, so that they give one answer to one question.
 //!
@@ -17,3 +18,4 @@ pub mod list;
 pub mod secret;
 pub mod shorten;
 pub mod suggest;
+pub mod visible;

@@ -222,7 +222,7 @@ fn dispatch(ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Turn {
         changes: Changes::default(),
     };
     let admitted = arguments.and_then(|mut arguments| {
-        check_role(ctx, tool, &arguments)?;
+        check_role(ctx, tool)?;
         call.reservation = authorize(ctx, tool, &mut arguments)?;
         Ok(arguments)
     });

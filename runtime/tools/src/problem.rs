@@ -90,6 +90,9 @@ impl From<RunError> for Problem {
                 .with(json!({"known": known}))
                 .mended_by("list_workflows", json!({})),
             RunError::ReadOnly { .. } => Self::new("read_only", message),
+            RunError::NotAPerson { .. } | RunError::PersonForks { .. } => {
+                Self::new("not_a_person", message)
+            }
             RunError::Invalid(_) => Self::new("invalid_request", message),
             RunError::Contention { .. } => Self::new("busy", message),
             RunError::Step(CannotStep::Data(_)) => Self::new("bad_data", message),

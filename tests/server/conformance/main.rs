@@ -17,7 +17,6 @@ mod rounds;
 
 use std::sync::Arc;
 
-use statemark_runs::Tokens;
 use statemark_server::{HttpOptions, serve_handler};
 use statemark_tools::Caller;
 
@@ -29,7 +28,6 @@ fn main() {
         address: address.parse().expect("an address"),
         hosts: Vec::new(),
         origins: Vec::new(),
-        keys: Arc::new(Tokens::default()),
         caller: Caller::agent(),
     };
     let tokio = tokio::runtime::Builder::new_multi_thread()

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use statemark_runs::Clock;
+use statemark_runs::authority::{CreateSessionToken, GiveUpToken};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_tools::{Dispatcher, Options, Set};
 
 use super::docs;
-use crate::caller::{self, ProjectKeys};
+use crate::caller::{self, Identity};
 use crate::catalog::SpecCatalog;
 use crate::failure::{CommandResult, ExitStatus, Failure, system_message};
 use crate::printer::Printer;
@@ -124,7 +125,8 @@ pub(super) fn run(
             tokio.block_on(serving)?;
         }
         None => {
-            let server = Server::new(Arc::new(dispatcher), caller::stdio_caller()?);
+            let caller = caller::stdio_caller(dispatcher.runs())?;
+            let server = Server::new(Arc::new(dispatcher), caller);
             let outcome = tokio.block_on(async { serve_stdio(server, end_signal()?).await });
             // A thread that still waits for input must not delay the end.
             tokio.shutdown_background();
@@ -145,14 +147,14 @@ async fn listen(
         address,
         hosts: args.host.clone(),
         origins: args.origin.clone(),
-        keys: Arc::new(ProjectKeys::read()?),
         caller: caller::anonymous_caller()?,
     };
     let end = end_signal().map_err(|error| cannot_serve(&error))?;
-    let serving = serve_http(Arc::new(dispatcher), options).await;
+    let dispatcher = Arc::new(dispatcher);
+    let serving = serve_http(Arc::clone(&dispatcher), options).await;
     let serving = serving.map_err(|error| cannot_serve(&error))?;
-    // The file is removed when this function ends, in whatever way.
-    let _file = SessionFile::write(serving.address)?;
+    // The file and its token go when this function ends, in whatever way.
+    let _file = SessionFile::write(serving.address, dispatcher)?;
     printer.remark(&format!("listening at http://{}/mcp\n", serving.address));
     let stop = serving.stopper();
     tokio::spawn(async move {
@@ -176,26 +178,51 @@ fn environment() -> BTreeMap<String, String> {
 
 /// The file with the address of this server, for clients; it exists as long as the value.
 ///
-/// It has the token that the server was started with, if there is one, so only its owner can read it.
+/// Where callers need tokens, it has one of an agent that was made for it and is valid as long as the server runs, so only
+/// its owner can read it. The token that the server was started with stays with who has it.
 struct SessionFile {
     path: PathBuf,
     text: String,
+    /// The token in it, and the store that it is revoked in.
+    token: Option<String>,
+    dispatcher: Arc<Dispatcher>,
     /// The file of another server that was there before.
     before: Option<String>,
 }
 
 impl SessionFile {
-    fn write(address: SocketAddr) -> Result<Self, Failure> {
-        let token = caller::environment_token()?;
+    fn write(address: SocketAddr, dispatcher: Arc<Dispatcher>) -> Result<Self, Failure> {
+        let runs = dispatcher.runs();
+        let token = if runs.authority()?.allows_anonymous() {
+            None
+        } else {
+            let Identity { actor, run } = caller::identify(runs)?;
+            let (_, text) = runs.execute(&actor, &CreateSessionToken { run })?;
+            Some(text)
+        };
         let text = format!("{:#}\n", session(address, token.as_deref()));
         let before = caller::read_private(SESSION_FILE)?;
         let path = caller::write_private(SESSION_FILE, &text)?;
-        Ok(Self { path, text, before })
+        Ok(Self {
+            path,
+            text,
+            token,
+            dispatcher,
+            before,
+        })
     }
 }
 
 impl Drop for SessionFile {
     fn drop(&mut self) {
+        if let Some(text) = self.token.take() {
+            let actor = Identity::anonymous().actor;
+            drop(
+                self.dispatcher
+                    .runs()
+                    .execute(&actor, &GiveUpToken { text }),
+            );
+        }
         // Another server may have written its own since.
         if !std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
             return;

@@ -1,22 +1,32 @@
 //! `store`: maintenance of the store of runs.
 
+use std::cell::RefCell;
 use std::fmt::{self, Display};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{ArgGroup, Subcommand};
 use serde::Serialize;
-use statemark_runs::maintenance::{self, Exported, Progress, Prune, Verified};
-use statemark_runs::{RunId, Runs, StoreError};
+use statemark_runs::authority::InitStore;
+use statemark_runs::maintenance::{
+    self, CopyRuns, Exported, ImportRuns, Progress, Prune, PruneRuns, Verified,
+};
+use statemark_runs::{RunId, Runs, Store, StoreError};
+use statemark_stores::WakeStore;
 
 use crate::args::{self, StoreArgs, TextFormat, json_or_text};
+use crate::caller::{self, Identity};
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files::{self, PendingFile};
 use crate::printer::{Printer, ProgressBar, Unit, json_line};
-use crate::{caller, runs};
+use crate::runs;
 
-/// Verify, copy, export, import and prune the store of runs.
+/// Largest file with a checksum. Unit: bytes. Why: it has 64 digits.
+const MAX_HASH: usize = 1_024;
+
+/// Make, verify, copy, export, import and prune the store of runs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
                         statemark store verify                            is everything as it was written?\n  \
@@ -32,6 +42,7 @@ pub(crate) struct StoreCommandArgs {
 /// A subcommand of `store`.
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
+    Init(InitArgs),
     Verify(VerifyArgs),
     Backup(BackupArgs),
     Wake(WakeArgs),
@@ -44,6 +55,7 @@ enum StoreCommand {
 /// Runs a subcommand.
 pub(super) fn run(args: &StoreCommandArgs, printer: &mut Printer) -> CommandResult {
     match &args.command {
+        StoreCommand::Init(args) => init(args, printer),
         StoreCommand::Verify(args) => verify(args, printer),
         StoreCommand::Backup(args) => backup(args, printer),
         StoreCommand::Wake(args) => wake(args, printer),
@@ -60,6 +72,43 @@ fn format_report(report: &(impl Display + Serialize), format: TextFormat) -> Str
         TextFormat::Json => json_line(report),
         TextFormat::Text => format!("{report}\n"),
     }
+}
+
+/// Make a new store with a person's first token, for containers and servers without a terminal.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  \
+                        printf %s \"$ANNS_TOKEN\" | sha256sum | cut -d' ' -f1 > ann.sha256\n  \
+                        statemark store init --person ann --token-hash ann.sha256\n\n\
+                        A token is any text of at least 32 characters that begins with `smk_`, such as \"smk_$(openssl\n\
+                        rand -hex 32)\"; the store only ever sees its checksum. A store with runs is refused. Called again\n\
+                        with the same name and checksum, it changes nothing.")]
+struct InitArgs {
+    /// The name of the person
+    #[arg(long, value_name = "NAME")]
+    person: String,
+    /// The file with the SHA-256 checksum of the person's token, in hexadecimal digits
+    #[arg(long, value_name = "FILE")]
+    token_hash: PathBuf,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn init(args: &InitArgs, printer: &mut Printer) -> CommandResult {
+    let bytes = files::read_whole(&args.token_hash, MAX_HASH)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let hash = text.trim().parse().map_err(|error| {
+        let path = files::display(&args.token_hash);
+        Failure::new(format!("`{path}` isn't a checksum: {error}"))
+            .with_help("it has the 64 hexadecimal digits that `sha256sum` prints, and no more")
+    })?;
+    let runs = runs::open_or_create(&args.store)?;
+    let name = args.person.clone();
+    runs.execute(&Identity::anonymous().actor, &InitStore { name, hash })?;
+    printer.remark(&format!(
+        "`{}` is the first person of this store\n",
+        args.person
+    ));
+    Ok(ExitStatus::Clean)
 }
 
 /// Verify that everything is as it was written.
@@ -207,8 +256,10 @@ impl Display for Woken {
 }
 
 fn wake(args: &WakeArgs, printer: &mut Printer) -> CommandResult {
-    let store = runs::open_file(&args.store, "woken")?;
-    let timers = store.wake()?;
+    let store = Arc::new(runs::open_file(&args.store, "woken")?);
+    let runs = runs::over(Arc::clone(&store) as Arc<dyn Store>)?;
+    let wake = WakeStore { store: &store };
+    let timers = runs::execute_on_store(&runs, "wake the store", &wake)?;
     printer.result(&format_report(&Woken { timers }, args.store.format()));
     Ok(ExitStatus::Clean)
 }
@@ -332,13 +383,19 @@ fn import(args: &ImportArgs, printer: &mut Printer) -> CommandResult {
         (Box::<File>::new(file), size)
     };
     let runs = runs::open_or_create(&args.store)?;
+    let deed = format!("import the runs in `{}`", files::display(&args.file));
+    let caller = caller::identify_person(&runs, &deed)?;
     let imported = {
         let counted = CountedInput {
             input,
             progress: Progress { done: 0, total },
             bar: ProgressBar::new(printer, "reading", Unit::Bytes),
         };
-        maintenance::import(runs.store(), &mut BufReader::new(counted))
+        let mut lines = BufReader::new(counted);
+        let import = ImportRuns {
+            input: RefCell::new(&mut lines),
+        };
+        runs.execute(&caller.actor, &import)?
     };
     let imported = imported.map_err(|error| Failure::new(error.to_string()))?;
     printer.result(&format_report(&imported, args.store.format()));
@@ -387,10 +444,12 @@ struct PruneArgs {
 }
 
 fn prune(args: &PruneArgs, printer: &mut Printer) -> CommandResult {
-    if args.yes {
-        caller::check_may_write()?;
-    }
     let runs = runs::open(&args.store)?;
+    let caller = if args.yes {
+        caller::identify_person(&runs, "delete runs that are over")?
+    } else {
+        caller::identify(&runs)?
+    };
     let wanted = Prune {
         before: args.older_than.map(|age| runs.now().saturating_sub(age)),
         keep: args.keep,
@@ -398,7 +457,12 @@ fn prune(args: &PruneArgs, printer: &mut Printer) -> CommandResult {
     };
     let pruned = {
         let mut bar = ProgressBar::new(printer, "looking", Unit::Runs);
-        maintenance::prune(runs.store(), &wanted, &mut |progress| bar.update(progress))?
+        let mut update = |progress| bar.update(progress);
+        let prune = PruneRuns {
+            wanted,
+            on_progress: RefCell::new(&mut update),
+        };
+        runs.execute(&caller.actor, &prune)?
     };
     let format = args.store.format();
     printer.result(&format_report(&pruned, format));
@@ -430,10 +494,23 @@ struct MigrateArgs {
 
 fn migrate(args: &MigrateArgs, printer: &mut Printer) -> CommandResult {
     let from = runs::open_store(&args.from, true)?;
-    let to = runs::open_store(&args.to, false)?;
+    let to = runs::over(runs::open_store(&args.to, false)?)?;
+    // A new store has no tokens yet: those of the store that is copied count.
+    let theirs = runs::over(Arc::clone(&from))?;
+    let judge = if to.authority()?.allows_anonymous() {
+        &theirs
+    } else {
+        &to
+    };
+    let caller = caller::identify_person(judge, &format!("copy all runs to `{}`", args.to))?;
     let migrated = {
         let mut bar = ProgressBar::new(printer, "moving", Unit::Records);
-        maintenance::migrate(&*from, &*to, &mut |progress| bar.update(progress))?
+        let mut update = |progress| bar.update(progress);
+        let copy = CopyRuns {
+            from: &*from,
+            on_progress: RefCell::new(&mut update),
+        };
+        to.execute(&caller.actor, &copy)?
     };
     printer.result(&format_report(&migrated, json_or_text(args.json)));
     Ok(ExitStatus::Clean)

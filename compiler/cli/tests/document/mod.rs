@@ -26,6 +26,7 @@ impl Document {
                 }
                 match (kind.as_str(), &file, case.runs.last_mut()) {
                     ("stdin", _, Some(run)) => run.stdin = Some(std::mem::take(body)),
+                    ("typed", _, Some(run)) => run.typed = Some(std::mem::take(body)),
                     (_, Some(name), None) => {
                         case.files.push((name.clone(), std::mem::take(body)));
                     }
@@ -56,6 +57,9 @@ impl Document {
             text.push_str(&format!("\n## `{}`\n", run.command));
             if let Some(stdin) = &run.stdin {
                 text.push_str(&format!("\n~~~~stdin\n{stdin}~~~~\n"));
+            }
+            if let Some(typed) = &run.typed {
+                text.push_str(&format!("\n~~~~typed\n{typed}~~~~\n"));
             }
             let said = perform(run);
             text.push_str(&format!("\nExit code {}.\n", said.code));

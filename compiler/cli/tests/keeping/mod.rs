@@ -54,7 +54,11 @@ fn damage_is_named_with_its_run_and_record() {
         refused.stderr,
         "error: the store is damaged in run `d1` at record 4: the record before it isn't the one that it was written after\n"
     );
-    said(&scratch, "statemark store migrate runs.db other.db", 2);
+    said(
+        &scratch,
+        "AS=ann statemark store migrate runs.db other.db",
+        2,
+    );
     let names = fs::read_dir(&scratch.path).unwrap();
     let mut names = names.map(|it| it.unwrap().file_name().into_string().unwrap());
     assert!(!names.any(|name| name.contains("out.jsonl") || name.ends_with(".tmp")));
@@ -88,7 +92,7 @@ fn an_export_goes_through_a_pipe_and_may_be_cut() {
     let export = said(&scratch, "statemark store export -", 0);
     let import = Run {
         stdin: Some(export.stdout.clone()),
-        ..Run::new("statemark store import - --store other.db --json")
+        ..Run::new("AS=ann statemark store import - --store other.db --json")
     };
     // Hashes are masked in what is said here, so that it can't be what was written.
     assert_eq!(perform(&import, &scratch.path).code, 2);
@@ -107,8 +111,10 @@ fn an_export_goes_through_a_pipe_and_may_be_cut() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let ann = fs::read_to_string(scratch.path.join("own/ann-other.db")).unwrap();
     let import = statemark(&scratch.path)
         .args(["store", "import", "-", "--store", "other.db"])
+        .env("STATEMARK_TOKEN", ann)
         .stdin(export.stdout.take().unwrap())
         .output()
         .unwrap();

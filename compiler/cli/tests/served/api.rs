@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::client::token;
 use super::raw::Listening;
 use super::resources::desk;
 use crate::keeping::said;
+use crate::shell::token;
 
 #[test]
 fn a_run_is_driven_and_decided() {

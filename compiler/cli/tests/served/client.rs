@@ -170,16 +170,6 @@ pub(crate) fn serve(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Makes a token: its text.
-pub(crate) fn token(folder: &Path, words: &str) -> String {
-    let mut command = statemark(folder);
-    command.args(["token", "create"]).args(words.split(' '));
-    let output = command.output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let token = text.split_whitespace().find(|it| it.starts_with("smk_"));
-    token.unwrap_or_else(|| panic!("{text}")).to_owned()
-}
-
 /// What a request says for itself since there are no sessions.
 pub(crate) fn newer(params: &Value) -> Value {
     let mut params = params.clone();

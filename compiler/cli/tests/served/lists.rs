@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, token};
+use super::client::Client;
 use super::resources::desk;
 use crate::keeping::said;
+use crate::shell::token;
 
 fn names(listed: &Value) -> Vec<String> {
     let tools = listed["result"]["tools"].as_array().unwrap();

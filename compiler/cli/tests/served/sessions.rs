@@ -4,10 +4,10 @@ use std::io::{Read, Write};
 
 use serde_json::json;
 
-use super::client::token;
 use super::raw::{Answer, Listening};
 use super::resources::desk;
 use crate::keeping::said;
+use crate::shell::token;
 
 fn bearer(token: &str) -> String {
     format!("Authorization: Bearer {token}\r\n")

@@ -5,11 +5,11 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use super::client::token;
 use super::raw::Listening;
 use super::resources::desk;
 use crate::keeping::said;
 use crate::shell::Scratch;
+use crate::shell::token;
 
 /// A stream as a reader has it.
 struct Reader {

@@ -1,10 +1,14 @@
 //! Runs commands in folders made for them.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, OptionalActions, OutputModes, tcgetattr, tcsetattr};
 
 /// The built program.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_statemark");
@@ -17,6 +21,8 @@ const RUNS: &str = ".statemark";
 pub(crate) struct Run {
     pub(crate) command: String,
     pub(crate) stdin: Option<String>,
+    /// Lines that somebody types at a terminal, instead of an input.
+    pub(crate) typed: Option<String>,
 }
 
 /// What came of it.
@@ -94,7 +100,20 @@ pub(crate) fn perform(run: &Run, folder: &Path) -> Said {
     let program = if words[0] == "git" { "git" } else { BINARY };
     let mut command = untouched(program, folder);
     command.args(&words[1..]);
-    command.envs(variables.iter().map(|pair| pair.split_once('=').unwrap()));
+    for (name, value) in variables.iter().map(|pair| pair.split_once('=').unwrap()) {
+        match name {
+            "AS" => command.env("STATEMARK_TOKEN", person_token(folder, value, words)),
+            _ => command.env(name, value),
+        };
+    }
+    if let Some(typed) = &run.typed {
+        let said = at_terminal(command, typed);
+        return Said {
+            stdout: masked(&said.stdout, folder),
+            stderr: masked(&said.stderr, folder),
+            ..said
+        };
+    }
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -110,6 +129,91 @@ pub(crate) fn perform(run: &Run, folder: &Path) -> Said {
         stdout: masked(&String::from_utf8(output.stdout).unwrap(), folder),
         stderr: masked(&String::from_utf8(output.stderr).unwrap(), folder),
     }
+}
+
+/// Runs a command at a terminal, at which lines are typed: standard input and standard error are the terminal's.
+///
+/// The terminal doesn't echo, so that the output doesn't depend on when something is typed.
+pub(crate) fn at_terminal(mut command: Command, typed: &str) -> Said {
+    let open = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    let terminal = openpt(open).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let mut options = File::options();
+    options.read(true).write(true);
+    let end = options.open(OsStr::from_bytes(name.as_bytes())).unwrap();
+    let mut modes = tcgetattr(&end).unwrap();
+    modes.local_modes.remove(LocalModes::ECHO);
+    modes.output_modes.remove(OutputModes::OPOST);
+    tcsetattr(&end, OptionalActions::Now, &modes).unwrap();
+    let mut terminal = File::from(terminal);
+    terminal.write_all(typed.as_bytes()).unwrap();
+    command
+        .env("NO_COLOR", "1")
+        .stdin(end.try_clone().unwrap())
+        .stdout(Stdio::piped())
+        .stderr(end);
+    let mut child = command.spawn().unwrap();
+    // The command holds the terminal's end as well.
+    drop(command);
+    let mut seen = Vec::new();
+    // A terminal whose other end is gone is an error, and the end of what there is to see.
+    let _ = terminal.read_to_end(&mut seen);
+    let mut stdout = String::new();
+    let mut pipe = child.stdout.take().unwrap();
+    pipe.read_to_string(&mut stdout).unwrap();
+    let code = child.wait().unwrap().code().unwrap();
+    Said {
+        code,
+        stdout,
+        stderr: String::from_utf8(seen).unwrap(),
+    }
+}
+
+/// Returns the token of a person, which is made at a terminal if it is the first of its store; `saved` is the one that
+/// `--save` has kept.
+///
+/// The store is the one that a command names, else the folder's own.
+fn person_token(folder: &Path, name: &str, words: &[String]) -> String {
+    if name == "saved" {
+        let saved = fs::read_to_string(folder.join("own/statemark/token")).unwrap();
+        return saved.lines().last().unwrap().to_owned();
+    }
+    let named = words.iter().position(|word| word == "--store");
+    let store = named.and_then(|at| words.get(at + 1));
+    let kept = store.map_or("own", String::as_str).replace(['/', ':'], "-");
+    let kept = folder.join(format!("own/{name}-{kept}"));
+    if !kept.exists() {
+        let create = |typed: &str| {
+            let mut command = statemark(folder);
+            command.args(["token", "create", name, "--role", "person"]);
+            if let Some(store) = store {
+                command.args(["--store", store]);
+            }
+            at_terminal(command, typed)
+        };
+        // The question names the store.
+        let asked = create("\n").stderr;
+        let store = asked.split('`').nth(1).unwrap_or_default();
+        let said = create(&format!("{store}\n"));
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        fs::create_dir_all(kept.parent().unwrap()).unwrap();
+        fs::write(&kept, said.stdout.trim()).unwrap();
+    }
+    fs::read_to_string(&kept).unwrap()
+}
+
+/// Creates a token in the store of a folder, and returns it. The person `root` makes it.
+pub(crate) fn token(folder: &Path, words: &str) -> String {
+    let mut command = statemark(folder);
+    command.args(["token", "create"]).args(words.split(' '));
+    command.env("STATEMARK_TOKEN", person_token(folder, "root", &[]));
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(text.starts_with("smk_"), "{words}: {error}");
+    text.trim().to_owned()
 }
 
 /// `statemark` in a folder.

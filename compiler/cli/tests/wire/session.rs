@@ -9,7 +9,7 @@ use statemark_harness::script::{Minted, milliseconds, pretty};
 use super::mask::{masked, string};
 use crate::client::{Client, serve};
 use crate::raw::Listening;
-use crate::shell::{Run, Scratch, perform, statemark};
+use crate::shell::{Run, Scratch, perform, token};
 
 /// The time at which each session begins. Unit: milliseconds since 1970.
 const BEGIN: u64 = 1_800_000_000_000;
@@ -26,6 +26,8 @@ pub(super) struct Session<'s> {
     serve: Vec<String>,
     /// The current caller's token.
     token: Option<String>,
+    /// True if the current caller is a person, who has no rights over standard input and output.
+    is_person: bool,
     /// The tokens that were made, by the words after `as`.
     tokens: BTreeMap<String, String>,
     /// Servers over standard input and output.
@@ -43,6 +45,7 @@ impl<'s> Session<'s> {
             now: BEGIN,
             serve: Vec::new(),
             token: None,
+            is_person: false,
             tokens: BTreeMap::new(),
             clients: BTreeMap::new(),
             listening: BTreeMap::new(),
@@ -83,6 +86,7 @@ impl<'s> Session<'s> {
     fn become_caller(&mut self, words: &str) {
         if words == "agent" {
             self.token = None;
+            self.is_person = false;
             return;
         }
         let known = self.tokens.get(words).cloned();
@@ -91,29 +95,16 @@ impl<'s> Session<'s> {
             let (name, run) = rest.split_once(" run ").unwrap_or((rest, ""));
             // Two tokens of one name can't be good at once.
             let name = format!("{name}{}", if run.is_empty() { "" } else { "_" });
-            let mut command = statemark(&self.scratch.path);
-            command.args(["token", "create", &name, "--role", role]);
-            if !run.is_empty() {
-                command.args(["--run", run]);
-            }
-            // Once there is a person's token, only a person makes others.
-            let person = self
-                .tokens
-                .iter()
-                .find(|(words, _)| words.starts_with("person"));
-            if let Some((_, token)) = person {
-                command.env("STATEMARK_TOKEN", token);
-            }
-            let output = command.output().unwrap();
-            let text = String::from_utf8(output.stdout).unwrap();
-            let made = text
-                .split_whitespace()
-                .find(|word| word.starts_with("smk_"));
-            made.unwrap_or_else(|| panic!("no token for {words}: {text}"))
-                .to_owned()
+            let run = if run.is_empty() {
+                String::new()
+            } else {
+                format!(" --run {run}")
+            };
+            token(&self.scratch.path, &format!("{name} --role {role}{run}"))
         });
         self.tokens.insert(words.to_owned(), made.clone());
         self.token = Some(made);
+        self.is_person = words.starts_with("person");
     }
 
     /// The arguments of servers, and their environment.
@@ -142,10 +133,37 @@ impl<'s> Session<'s> {
         Ok(self.clients.get_mut(&options).unwrap())
     }
 
+    /// Sends a request of the protocol as the current caller: a person's over HTTP.
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, String> {
+        if !self.is_person {
+            return self.client().map(|client| client.ask(method, params));
+        }
+        let bearer = self.bearer();
+        let server = self.listening();
+        let session = server.begin_session(&bearer);
+        let headers = format!("{session}{bearer}");
+        Ok(server.ask_older(method, params, &headers).json())
+    }
+
+    /// Returns the header with the current caller's token.
+    fn bearer(&self) -> String {
+        let bearer = |token| format!("Authorization: Bearer {token}\r\n");
+        self.token.as_ref().map(bearer).unwrap_or_default()
+    }
+
+    /// Returns the server over HTTP with the current options.
+    fn listening(&mut self) -> &Listening {
+        if !self.listening.contains_key(&self.serve) {
+            let server = Listening::with(&self.scratch.path, &[], |command| self.set(command));
+            self.listening.insert(self.serve.clone(), server);
+        }
+        &self.listening[&self.serve]
+    }
+
     /// Sends a request of the protocol.
     fn rpc(&mut self, method: &str, params: &Value) -> String {
-        let mut answer = match self.client() {
-            Ok(client) => client.ask(method, params),
+        let mut answer = match self.ask(method, params) {
+            Ok(answer) => answer,
             Err(exit) => return exit,
         };
         answer
@@ -157,8 +175,8 @@ impl<'s> Session<'s> {
 
     /// Lists the names of the tools that are offered.
     fn tools(&mut self) -> String {
-        let answer = match self.client() {
-            Ok(client) => client.ask("tools/list", &json!({})),
+        let answer = match self.ask("tools/list", &json!({})) {
+            Ok(answer) => answer,
             Err(exit) => return exit,
         };
         let tools = answer["result"]["tools"].as_array().unwrap().iter();
@@ -174,8 +192,8 @@ impl<'s> Session<'s> {
             }
         }
         let params = json!({"name": tool, "arguments": arguments});
-        let mut answer = match self.client() {
-            Ok(client) => client.ask("tools/call", &params),
+        let mut answer = match self.ask("tools/call", &params) {
+            Ok(answer) => answer,
             Err(exit) => return exit,
         };
         let Some(result) = answer.get_mut("result").map(Value::take) else {
@@ -206,13 +224,8 @@ impl<'s> Session<'s> {
 
     fn request(&mut self, method: &str, rest: &str) -> String {
         let (path, body) = rest.split_once(' ').unwrap_or((rest, ""));
-        if !self.listening.contains_key(&self.serve) {
-            let server = Listening::with(&self.scratch.path, &[], |command| self.set(command));
-            self.listening.insert(self.serve.clone(), server);
-        }
-        let server = &self.listening[&self.serve];
-        let bearer = |token| format!("Authorization: Bearer {token}\r\n");
-        let headers = self.token.as_ref().map(bearer).unwrap_or_default();
+        let headers = self.bearer();
+        let server = self.listening();
         let answer = match method {
             "GET" => server.get(path, &headers),
             _ => {

@@ -120,6 +120,7 @@ pub(super) static MACHINE: Shape = shape(
         ),
         host("meta", Want::Object(&META)),
         host("merge", Want::Choice(&["all", "none", "shallow"])),
+        host("inputs", Want::List(&Want::Text)),
         host("untracked_agents", Want::Text),
         host("deactivate", Want::Choice(&["cancel", "release"])),
     ],

@@ -86,7 +86,7 @@ const TEXTS: [&str; 7] = [
 const EFFECT: &str = "effect";
 
 /// The keys of the policy.
-const POLICY: [&str; 39] = [
+const POLICY: [&str; 40] = [
     "allowed_commands",
     "allowed_commands_tool",
     "allowed_tools",
@@ -105,6 +105,7 @@ const POLICY: [&str; 39] = [
     "idempotent",
     "implied",
     "input",
+    "inputs",
     "interrupts",
     "invoke",
     "max_edit_lines",

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::{Finding, Stage};
 use statemark_runs::runs::{DiscardArtifact, FinalizeArtifact, PutArtifact, Submitted};
 use statemark_runs::{
-    Contract, Loaded, Operation, RunId, Written, builtin, builtins, read_artifact,
+    Contract, Loaded, Operation, Order, RunId, Written, builtin, builtins, read_artifact,
 };
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool};
 
@@ -130,7 +130,7 @@ fn submit(
 /// Executes an operation on an artifact, and reports what its contract has against it.
 fn change<O>(ctx: &Ctx<'_>, run: &RunId, name: &str, operation: &O) -> Result<(), Problem>
 where
-    O: Operation<Response = Written<Submitted>>,
+    O: Operation<Order = Order, Response = Written<Submitted>>,
 {
     let order = ctx.order(run.clone(), None, None)?;
     let written = ctx.runs().execute(&order, operation)?;

@@ -269,13 +269,7 @@ impl Bundle {
         let mut appends: Vec<Append> = Vec::new();
         for record in &self.records {
             let key = record.key.clone();
-            let new = NewRecord {
-                time: record.time,
-                kind: record.kind.clone(),
-                v: record.v,
-                actor: record.actor.clone(),
-                body: record.body.clone(),
-            };
+            let new = NewRecord::from(record.clone());
             match appends.last_mut() {
                 Some(last) if last.key.as_ref().map(|(key, _)| key) == key.as_ref() => {
                     last.records.push(new);

@@ -10,7 +10,8 @@ use super::bundle::Put;
 use super::export::{own_records, read_intact};
 use super::{OnProgress, Progress, counted};
 use crate::id::RunId;
-use crate::store::{Store, StoreError};
+use crate::record::{NewRecord, Record};
+use crate::store::{Append, Expect, MAX_PAGE, Store, StoreError};
 
 /// The report of a migration between stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -37,7 +38,8 @@ impl fmt::Display for Copied {
 /// Copies all runs of a store into another, each whole or not at all. Unit of progress: records.
 ///
 /// The source store is unchanged. Called again, it copies what is still missing. Leases aren't copied: a run's driver
-/// acquires a new one.
+/// acquires a new one. The store's own journal comes first, so that the runs have their store's tokens and id; a store
+/// that has another one already isn't copied into.
 ///
 /// # Errors
 ///
@@ -48,6 +50,7 @@ pub fn migrate(
     on_progress: OnProgress<'_>,
 ) -> Result<Copied, StoreError> {
     let mut copied = Copied::default();
+    copy_authority(from, to)?;
     let heads = super::all_runs(from)?;
     let mut progress = Progress::new(heads.iter().map(own_records).sum());
     for head in heads {
@@ -61,4 +64,61 @@ pub fn migrate(
         }
     }
     Ok(copied)
+}
+
+/// Copies the store's own journal, unless the target has it.
+fn copy_authority(from: &dyn Store, to: &dyn Store) -> Result<(), StoreError> {
+    let run = RunId::store_journal();
+    let head = match from.head(&run) {
+        Ok(head) => head,
+        Err(StoreError::NotFound { .. }) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let mut records: Vec<Record> = Vec::new();
+    while let Some(after) = Some(records.len() as u64).filter(|it| *it < head.seq) {
+        let page = from.records(&run, after, MAX_PAGE)?;
+        if page.is_empty() {
+            break;
+        }
+        records.extend(page);
+    }
+    let known = match to.head(&run) {
+        Ok(known) => known.seq,
+        Err(StoreError::NotFound { .. }) => 0,
+        Err(error) => return Err(error),
+    };
+    let known = usize::try_from(known).unwrap_or(usize::MAX);
+    let same = match known.checked_sub(1) {
+        None => true,
+        Some(last) => {
+            let theirs = to.head(&run)?.hash;
+            records.get(last).is_some_and(|it| it.hash() == theirs)
+        }
+    };
+    if !same {
+        return Err(StoreError::Invalid {
+            what: "the target store has tokens of its own: copy into a new one".to_owned(),
+        });
+    }
+    let missing: Vec<NewRecord> = records
+        .into_iter()
+        .skip(known)
+        .map(NewRecord::from)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let append = Append {
+        expect: match head.seq - missing.len() as u64 {
+            0 => Expect::NoRun,
+            seq => Expect::At(seq),
+        },
+        run,
+        key: None,
+        fence: None,
+        records: missing,
+        summary: head.summary,
+        timers: None,
+    };
+    to.append(&append).map(drop)
 }

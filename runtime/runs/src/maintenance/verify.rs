@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::bundle::blob_refs;
 use super::{OnProgress, Progress, counted};
+use crate::authority::first_difference;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::Record;
@@ -39,7 +40,11 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "run `{}`", self.run)?;
+        if self.run.is_store_journal() {
+            out.write_str("the store's own journal")?;
+        } else {
+            write!(out, "run `{}`", self.run)?;
+        }
         if let Some(seq) = self.seq {
             write!(out, " at record {seq}")?;
         }
@@ -84,6 +89,15 @@ pub fn verify(
         None => super::all_runs(store)?,
     };
     let mut verified = Verified::default();
+    if only.is_none()
+        && let Some((seq, what)) = first_difference(store)?
+    {
+        verified.differences.push(Difference {
+            run: RunId::store_journal(),
+            seq: Some(seq),
+            what,
+        });
+    }
     let mut intact_blobs = BTreeSet::new();
     let mut progress = Progress::new(heads.iter().map(|head| head.seq).sum());
     let mut before = 0;

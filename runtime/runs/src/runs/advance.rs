@@ -172,6 +172,7 @@ impl Advance {
 impl Operation for Advance {
     const NAME: &'static str = "advance";
     const RIGHT: Right = Right::Drive;
+    type Order = Order;
     type Response = Advanced;
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Advanced, RunError> {

@@ -75,6 +75,7 @@ impl Serialize for RunCheckIn<'_> {
 impl Operation for RunCheckIn<'_> {
     const NAME: &'static str = "check";
     const RIGHT: Right = Right::Drive;
+    type Order = Order;
     type Response = Written<Checked>;
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use super::create::{StartRun, first_record};
 use super::draft::Base;
 use super::draft::Draft;
-use super::operation::{Decide, DecideCx, Right};
-use super::operation::{Execution, Operation};
+use super::operation::{Decide, DecideCx, Execution, Operation, Right};
+use super::order::Order;
 use super::reconcile::create_run;
 use super::{Change, Loaded, RunError, Runs, Written};
 use crate::actor::Role;
@@ -61,6 +61,7 @@ pub struct ForceState {
 impl Operation for StartRun {
     const NAME: &'static str = "start";
     const RIGHT: Right = Right::Drive;
+    type Order = Order;
     type Response = Written;
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Written, RunError> {

@@ -58,6 +58,7 @@ pub(super) fn first_record_of(
     start: &StartRun,
     now: u64,
 ) -> Result<(Arc<Workflow>, Body), RunError> {
+    workflow.check_inputs(order.actor.role, &start.input, true)?;
     let context = context(&workflow, &start.input)?;
     let moment = Moment {
         run: &order.run,

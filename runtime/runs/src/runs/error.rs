@@ -4,6 +4,7 @@ use serde_json::Value;
 use statemark_runtime::MAX_CLAIM_BYTES;
 
 use crate::actor::Actor;
+use crate::authority::{Right, TokenError};
 use crate::blocker::Blocker;
 use crate::claims::MAX_CLAIMS;
 use crate::git::GitError;
@@ -46,6 +47,25 @@ pub enum RunError {
         /// The caller.
         actor: Actor,
     },
+    /// Only a person has the right.
+    #[error("{actor} isn't a person: only one may {}", right.allows())]
+    NotAPerson {
+        /// The caller.
+        actor: Actor,
+        /// The right that it lacks.
+        right: Right,
+    },
+    /// A run would be forked over what persons have decided about it.
+    #[error("a person has to fork `{run}` here: {}", list(decisions))]
+    PersonForks {
+        /// The run.
+        run: RunId,
+        /// Their decisions.
+        decisions: Vec<String>,
+    },
+    /// A token can't be made or revoked.
+    #[error(transparent)]
+    Token(Box<TokenError>),
     /// Others wrote too often to be preceded.
     #[error("others wrote to this run {tries} times while this was being decided; try again")]
     Contention {
@@ -91,6 +111,18 @@ pub enum InvalidRequest {
     InputNotObject {
         /// The input.
         found: Value,
+    },
+    /// An input sets a field that its caller may not set.
+    #[error("{}", no_input(field, workflow, listed.as_deref(), *at_start))]
+    NoInput {
+        /// The field.
+        field: String,
+        /// The workflow.
+        workflow: String,
+        /// The fields that the definition lists as inputs, if it has a list.
+        listed: Option<Vec<String>>,
+        /// True at the start of a run, false for a fork.
+        at_start: bool,
     },
     /// The context can't take an input.
     #[error("`{workflow}` can't start with this input: {cause}")]
@@ -296,4 +328,17 @@ fn unknown_workflow(id: &str, known: &[String]) -> String {
         [] => format!("there is no workflow `{id}`; no spec was found"),
         known => format!("there is no workflow `{id}`; there are {}", list(known)),
     }
+}
+
+/// Says why an input may not set a field, and how it could.
+fn no_input(field: &str, workflow: &str, listed: Option<&[String]>, at_start: bool) -> String {
+    let why = match listed {
+        Some([]) => "takes no inputs from agents".to_owned(),
+        Some(listed) => format!("lists other `inputs`: {}", list(listed)),
+        None if at_start => "lists no `inputs`, and a guard reads it".to_owned(),
+        None => "lists no `inputs`, and an agent's fork sets no others".to_owned(),
+    };
+    format!(
+        "only a person sets `{field}` of `{workflow}` by an input: the definition {why}; `\"inputs\": [\"{field}\"]` there would allow it"
+    )
 }

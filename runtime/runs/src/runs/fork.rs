@@ -111,6 +111,7 @@ pub struct ForkPlan {
 impl Operation for ForkRun {
     const NAME: &'static str = "fork";
     const RIGHT: Right = Right::Drive;
+    type Order = Order;
     type Response = Written;
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Written, RunError> {
@@ -185,7 +186,7 @@ fn draft_fork(
     fork: &ForkRun,
     now: u64,
 ) -> Result<(Base, Draft), RunError> {
-    let state = forkable_state(runs, fork)?;
+    let state = forkable_state(runs, fork, order.actor.role)?;
     let last = runs
         .store
         .records(&fork.from, fork.at.saturating_sub(1), 1)?;
@@ -201,6 +202,7 @@ fn draft_fork(
     });
     let table = state.table.ok_or_else(|| missing(fork))?;
     let workflow = runs.workflow_of(&table)?;
+    workflow.check_inputs(order.actor.role, &fork.input, false)?;
     if let Some(cause) = fork
         .input
         .as_object()
@@ -241,7 +243,10 @@ fn checkpoint_of(
 }
 
 /// Returns the state of the other run at the record, if a run can start there.
-fn forkable_state(runs: &Runs, fork: &ForkRun) -> Result<RunState, RunError> {
+///
+/// What a person has decided isn't carried into another run by an agent: with other data, or as often as it likes. Nor is a
+/// run forked that a person has stopped.
+fn forkable_state(runs: &Runs, fork: &ForkRun, role: Role) -> Result<RunState, RunError> {
     let now = runs.load(&fork.from)?;
     if fork.at == 0 || fork.at > now.head.seq {
         return Err(missing(fork).into());
@@ -258,7 +263,17 @@ fn forkable_state(runs: &Runs, fork: &ForkRun) -> Result<RunState, RunError> {
         let message = together.describe("fork", "at");
         return Err(InvalidRequest::ForkWithinAppend { message }.into());
     }
-    Ok(state::load(&*runs.store, &fork.from, Some(fork.at))?)
+    let state = state::load(&*runs.store, &fork.from, Some(fork.at))?;
+    if role < Role::Person {
+        let mut decisions = state.decisions();
+        decisions.extend(now.state.stopped_by_person());
+        decisions.dedup();
+        if !decisions.is_empty() {
+            let run = fork.from.clone();
+            return Err(RunError::PersonForks { run, decisions });
+        }
+    }
+    Ok(state)
 }
 
 /// Finds the append of a record, if the record isn't its last.

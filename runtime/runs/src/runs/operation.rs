@@ -1,4 +1,4 @@
-//! Operations: what can be done to a run, one type each.
+//! Operations: what can be done to a run or to the store, one type each.
 //!
 //! An [`Operation`] is a request with everything that belongs to it: the name under which journals know it, the right that
 //! its caller needs, the decision, and the outcome. [`Runs::execute`] is the one door that all of them go through:
@@ -27,50 +27,38 @@ use super::order::{Change, Order, Outcome, Written, bodies_of};
 use super::reconcile::commit;
 use super::redaction::Redact;
 use super::{Loaded, RunError, Runs};
-use crate::actor::{Actor, Role};
+use crate::actor::Actor;
+pub use crate::authority::Right;
 use crate::body::Body;
 
-/// A right that an operation's caller needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Right {
-    /// Leave a trace that changes nothing: everybody.
-    Record,
-    /// Change a run: agents, persons and the system itself.
-    Drive,
-}
-
-impl Right {
-    /// Checks that an actor has the right.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::ReadOnly`] if the actor only reads.
-    fn check(self, actor: &Actor) -> Result<(), RunError> {
-        if self == Self::Drive && actor.role == Role::Observer {
-            let actor = actor.clone();
-            return Err(RunError::ReadOnly { actor });
-        }
-        Ok(())
-    }
-}
-
-/// One thing that can be done to a run.
-pub trait Operation: Serialize {
+/// One thing that can be done to a run, or to the store as a whole.
+pub trait Operation {
     /// Its name in the digests of keys and in recorded refusals, such as `send`.
     const NAME: &'static str;
 
     /// The right that its caller needs.
     const RIGHT: Right;
 
+    /// Who asks, and on which conditions: an [`Order`] about a run, or the [`Actor`] alone about the store.
+    type Order: AsRef<Actor>;
+
     /// The response of [`Runs::execute`].
     type Response;
+
+    /// Reports whether the operation itself decides who may ask, because of what the caller has shown beside a token.
+    ///
+    /// Such operations are those that make the first token of a store.
+    fn is_excused(&self) -> bool {
+        false
+    }
 
     /// Carries it out. [`Runs::execute`] has checked the right already; nothing else calls this.
     ///
     /// # Errors
     ///
     /// Those of [`Runs::execute`].
-    fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError>;
+    fn carry_out(&self, execution: &Execution<'_, Self::Order>)
+    -> Result<Self::Response, RunError>;
 }
 
 /// An operation that one append carries out.
@@ -120,14 +108,29 @@ pub struct DecideCx<'c> {
 }
 
 /// The way to the store that [`Runs::execute`] hands to an operation.
-pub struct Execution<'d> {
+pub struct Execution<'d, O = Order> {
     pub(super) runs: &'d Runs,
-    pub(super) order: &'d Order,
+    pub(super) order: &'d O,
+}
+
+impl<O> Execution<'_, O> {
+    /// Returns the runs of the store.
+    #[must_use]
+    pub const fn runs(&self) -> &Runs {
+        self.runs
+    }
+
+    /// Returns who asks, and on which conditions.
+    #[must_use]
+    pub const fn order(&self) -> &O {
+        self.order
+    }
 }
 
 impl<O: Decide> Operation for O {
     const NAME: &'static str = <O as Decide>::NAME;
     const RIGHT: Right = <O as Decide>::RIGHT;
+    type Order = Order;
     type Response = Written<O::Outcome>;
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
@@ -150,21 +153,23 @@ impl<O: Decide> Operation for O {
 }
 
 impl Runs {
-    /// Carries an operation out: the one door through which a run is changed.
+    /// Carries an operation out: the one door through which a run or the store is changed.
     ///
     /// The same key with the same request gives the first outcome again, and writes nothing.
     ///
     /// # Errors
     ///
-    /// [`RunError::ReadOnly`] if the caller lacks the right; [`StoreError::Conflict`](crate::StoreError::Conflict) if the
+    /// [`RunError::ReadOnly`] or [`RunError::NotAPerson`] if the caller lacks the right; [`StoreError::Conflict`](crate::StoreError::Conflict) if the
     /// run isn't at the record that the order expects; [`StoreError::KeyReused`](crate::StoreError::KeyReused); the
     /// store's; those of the operation. What a run refuses is no error but the operation's outcome.
     pub fn execute<O: Operation>(
         &self,
-        order: &Order,
+        order: &O::Order,
         operation: &O,
     ) -> Result<O::Response, RunError> {
-        O::RIGHT.check(&order.actor)?;
+        if !operation.is_excused() {
+            O::RIGHT.check(order.as_ref())?;
+        }
         operation.carry_out(&Execution { runs: self, order })
     }
 }

@@ -23,6 +23,12 @@ pub struct Order {
     pub fence: Option<Fence>,
 }
 
+impl AsRef<Actor> for Order {
+    fn as_ref(&self) -> &Actor {
+        &self.actor
+    }
+}
+
 impl Order {
     /// Makes an order without conditions.
     #[must_use]

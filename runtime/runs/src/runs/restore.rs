@@ -35,6 +35,7 @@ type Intent = Result<(String, Option<Rewound>), Body>;
 impl Operation for RestoreFiles {
     const NAME: &'static str = "restore";
     const RIGHT: Right = Right::Drive;
+    type Order = Order;
     type Response = Written<Result<(), Refused>>;
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {
@@ -67,6 +68,7 @@ pub struct FinishRestore;
 impl Operation for FinishRestore {
     const NAME: &'static str = "finish_restore";
     const RIGHT: Right = Right::Drive;
+    type Order = Order;
     type Response = Written<Result<(), Refused>>;
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {

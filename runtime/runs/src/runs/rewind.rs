@@ -68,6 +68,7 @@ impl RewindRun {
 impl Operation for RewindRun {
     const NAME: &'static str = "rewind";
     const RIGHT: Right = Right::Drive;
+    type Order = Order;
     type Response = Written<Result<(), Refused>>;
 
     fn carry_out(&self, execution: &Execution<'_>) -> Result<Self::Response, RunError> {

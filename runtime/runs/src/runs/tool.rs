@@ -118,10 +118,9 @@ impl Decide for ReserveCall {
     }
 }
 
-/// The denial is recorded even of an observer, who writes nothing else.
 impl Decide for DenyTool {
     const NAME: &'static str = "deny";
-    const RIGHT: Right = Right::Record;
+    const RIGHT: Right = Right::Drive;
     type Outcome = ();
 
     fn decide(&self, _: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options as Compile, back, compile};
-use statemark_runs::{
-    Actor, Order, Role, Runs, SendEvent, StartRun, SystemClock, Tokens, Workflow,
-};
+use statemark_runs::{Actor, Order, Role, Runs, SendEvent, StartRun, SystemClock, Workflow};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_stores::SqliteStore;
 use statemark_tools::{Caller, Dispatcher, Options};
@@ -78,7 +76,6 @@ pub(crate) fn http(folder: &Path) {
         address: ([127, 0, 0, 1], 0).into(),
         hosts: Vec::new(),
         origins: Vec::new(),
-        keys: Arc::new(Tokens::default()),
         caller: Caller::agent(),
     };
     runtime().block_on(async {

@@ -9,8 +9,8 @@
 //! sends it. So a request that names another caller's session is handed on with a session that doesn't exist, and nobody
 //! learns which sessions there are.
 //!
-//! What to rely on: callers without a token are one caller. A revoked token is refused by the next request, and its open
-//! streams end.
+//! What to rely on: callers without a token are one caller. A revoked token is refused in a moment, and its open streams
+//! end.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,9 +26,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError};
 use rmcp::transport::streamable_http_server::session::SessionId;
-use statemark_runs::{Hash, Tokens};
+use statemark_runs::authority::InvalidToken;
 use statemark_tools::{Caller, Problem, envelope};
 
+use super::keys::{Keys, Unknown};
 use super::sessions::{Owner, Sessions};
 use super::{HttpOptions, MAX_BODY};
 use crate::mcp::wire::{self, Unread};
@@ -48,28 +49,11 @@ const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
 /// The text with which rmcp answers for a session that doesn't exist.
 const UNKNOWN_SESSION: &str = "Not Found: Session not found";
 
-/// The source of tokens.
-pub trait Keys: Send + Sync {
-    /// Returns the tokens that are valid now. Called for every request.
-    ///
-    /// # Errors
-    ///
-    /// The reason why they can't be read. Every request is refused then.
-    fn tokens(&self) -> Result<Arc<Tokens>, String>;
-}
-
-/// A list that doesn't change.
-impl Keys for Tokens {
-    fn tokens(&self) -> Result<Arc<Tokens>, String> {
-        Ok(Arc::new(self.clone()))
-    }
-}
-
 /// The middleware's options and state.
 pub(super) struct Middleware {
     metrics: Arc<Metrics>,
     sessions: Sessions,
-    keys: Arc<dyn Keys>,
+    keys: Keys,
     caller: Caller,
     is_loopback: bool,
     hosts: Vec<String>,
@@ -77,12 +61,17 @@ pub(super) struct Middleware {
 }
 
 impl Middleware {
-    pub(super) fn new(options: &HttpOptions, metrics: Arc<Metrics>, sessions: Sessions) -> Self {
+    pub(super) fn new(
+        options: &HttpOptions,
+        keys: Keys,
+        metrics: Arc<Metrics>,
+        sessions: Sessions,
+    ) -> Self {
         let origin = |it: &String| it.trim_end_matches('/').to_ascii_lowercase();
         Self {
             metrics,
             sessions,
-            keys: Arc::clone(&options.keys),
+            keys,
             caller: options.caller.clone(),
             is_loopback: options.address.ip().is_loopback(),
             hosts: allowed_hosts(options),
@@ -117,25 +106,33 @@ impl Middleware {
     ///
     /// A caller on the same machine needs none where no token was ever made. Revoking the last token doesn't let everybody
     /// in.
-    fn authenticate(&self, headers: &HeaderMap) -> Result<(Caller, Owner), Refusal> {
-        let tokens = self.keys.tokens().map_err(|reason| {
+    async fn authenticate(&self, headers: &HeaderMap) -> Result<(Caller, Owner), Refusal> {
+        let unreadable = |reason: String| {
             Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "tokens_unreadable", reason)
-        })?;
+        };
         let unauthorized =
-            |message: &str| Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
+            |message: String| Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
         let Some(credential) = headers.get(header::AUTHORIZATION) else {
-            return if self.is_loopback && tokens.allows_anonymous() {
+            let is_open =
+                self.is_loopback && self.keys.allow_anonymous().await.map_err(unreadable)?;
+            return if is_open {
                 Ok((self.caller.clone(), Owner(None)))
             } else {
-                Err(unauthorized("a token is needed: `Authorization: Bearer …`"))
+                let message = "a token is needed: `Authorization: Bearer …`";
+                Err(unauthorized(message.to_owned()))
             };
         };
         let text = credential.to_str().ok().and_then(|text| {
             let (scheme, text) = text.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then_some(text)
         });
-        let token = text.and_then(|text| tokens.find(text)).ok_or_else(|| {
-            unauthorized("the token isn't valid here: it was revoked, or is another project's")
+        let token = match text {
+            Some(text) => self.keys.find(text).await,
+            None => Err(Unknown::Invalid(InvalidToken::Unknown)),
+        };
+        let token = token.map_err(|unknown| match unknown {
+            Unknown::Unreadable(reason) => unreadable(reason),
+            Unknown::Invalid(invalid) => unauthorized(invalid.to_string()),
         })?;
         let caller = Caller {
             actor: token.actor(),
@@ -143,11 +140,6 @@ impl Middleware {
             project: self.caller.project.clone(),
         };
         Ok((caller, Owner(Some(token.hash))))
-    }
-
-    fn is_valid(&self, token: &Hash) -> bool {
-        let tokens = self.keys.tokens();
-        tokens.is_ok_and(|all| all.iter().any(|it| it.hash == *token))
     }
 
     /// Hands a request to `/mcp`, so that it reaches no session but its caller's.
@@ -186,9 +178,10 @@ pub(super) async fn pass(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let admitted = middleware
-        .check_source(&request)
-        .and_then(|()| middleware.authenticate(request.headers()));
+    let admitted = match middleware.check_source(&request) {
+        Ok(()) => middleware.authenticate(request.headers()).await,
+        Err(refusal) => Err(refusal),
+    };
     let (caller, owner) = match admitted {
         Ok(admitted) => admitted,
         Err(refusal) => {
@@ -205,7 +198,7 @@ pub(super) async fn pass(
     match owner {
         Owner(Some(token)) if is_stream(&response) => response.map(|body| {
             let revoked = Box::pin(async move {
-                while middleware.is_valid(&token) {
+                while middleware.keys.is_valid(&token).await {
                     tokio::time::sleep(TOKEN_INTERVAL).await;
                 }
             });

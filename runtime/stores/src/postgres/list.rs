@@ -16,6 +16,9 @@ use statemark_runs::store::{Cursor, Hint, MAX_PAGE, Page, Query, REQUESTS_MARK, 
 /// Why: to a watcher that begins with nothing, every run is a change.
 const CHANGES: i64 = 10_000;
 
+/// The condition that leaves out the store's own journal, which is no run.
+const NOT_JOURNAL: &str = "run <> '$store'";
+
 /// The conditions of a query, and their parameters.
 #[derive(Default)]
 struct Wanted<'a> {
@@ -69,7 +72,7 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Failu
     // One more than wanted says whether there are more.
     let most = wanted.param(i64::try_from(limit + 1).unwrap_or(i64::MAX));
     let sql = format!(
-        "SELECT {} FROM statemark_runs WHERE true{}
+        "SELECT {} FROM statemark_runs WHERE {NOT_JOURNAL}{}
             ORDER BY updated DESC, run DESC LIMIT ${most}",
         row::HEAD,
         wanted.sql
@@ -88,8 +91,9 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Failu
 
 /// Returns the number of runs of each status.
 pub(super) async fn counts(session: &Session) -> Result<BTreeMap<String, u64>, Failure> {
-    let sql = "SELECT status, count(*) FROM statemark_runs GROUP BY status";
-    let rows = session.query(sql, &[]).await?;
+    let sql =
+        format!("SELECT status, count(*) FROM statemark_runs WHERE {NOT_JOURNAL} GROUP BY status");
+    let rows = session.query(&sql, &[]).await?;
     let counts = rows
         .iter()
         .map(|row| Ok((row.try_get(0)?, row::number(row, 1)?)));
@@ -139,7 +143,9 @@ pub(super) async fn changes(
             run: row::run(row, 0)?,
             seq: row::number(row, 1)?,
         };
-        found.push((row::number(row, 2)?, hint));
+        if !hint.run.is_store_journal() {
+            found.push((row::number(row, 2)?, hint));
+        }
     }
     Ok(reported.only_new(since, found))
 }

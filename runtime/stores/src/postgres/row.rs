@@ -39,8 +39,7 @@ pub(super) fn hash(row: &Row, column: usize) -> Result<Hash, Failure> {
 /// Reads the id of a run.
 pub(super) fn run(row: &Row, column: usize) -> Result<RunId, Failure> {
     let text: &str = row.try_get(column)?;
-    text.parse()
-        .map_err(|error| corrupt(format!("`{text}`: {error}")))
+    RunId::from_stored(text).map_err(|error| corrupt(format!("`{text}`: {error}")))
 }
 
 /// Reads the run and the record that a run was forked from, from two columns.

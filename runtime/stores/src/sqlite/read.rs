@@ -19,6 +19,9 @@ use statemark_runs::{Key, RunId};
 /// Most runs that a fork descends from. Why: a damaged file mustn't lead in a circle.
 const MAX_ANCESTORS: usize = 65_536;
 
+/// The condition that leaves out the store's own journal, which is no run.
+const NOT_JOURNAL: &str = "run <> '$store'";
+
 /// Returns the rows of a query, each as a value.
 pub(super) fn rows<T>(
     connection: &Connection,
@@ -215,7 +218,7 @@ fn list_part(
     limit: usize,
 ) -> Result<Vec<Head>, StoreError> {
     let mut values: Vec<Value> = Vec::new();
-    let mut conditions: Vec<String> = Vec::new();
+    let mut conditions: Vec<String> = vec![NOT_JOURNAL.to_owned()];
     let text = |text: &str| Value::Text(text.to_owned());
     // The sign keeps a column's index out of it where another one selects fewer runs.
     let sign = if narrows(query) { "+" } else { "" };
@@ -249,13 +252,10 @@ fn list_part(
         conditions.push("(updated, run) < (?, ?)".to_owned());
         values.extend([Value::Integer(int(*updated)), text(run.as_str())]);
     }
-    let conditions = match conditions.join(" AND ") {
-        none if none.is_empty() => none,
-        some => format!("WHERE {some}"),
-    };
+    let conditions = conditions.join(" AND ");
     // One more tells whether there are more.
     let sql = format!(
-        "SELECT {HEAD} FROM runs {conditions} ORDER BY updated DESC, run DESC LIMIT {}",
+        "SELECT {HEAD} FROM runs WHERE {conditions} ORDER BY updated DESC, run DESC LIMIT {}",
         limit + 1
     );
     rows(connection, &sql, params_from_iter(values), row::head)
@@ -263,8 +263,8 @@ fn list_part(
 
 /// Returns the number of runs of each status.
 pub(super) fn counts(connection: &Connection) -> Result<BTreeMap<String, u64>, StoreError> {
-    let sql = "SELECT status, count(*) FROM runs GROUP BY status";
-    let counts = rows(connection, sql, [], |row| {
+    let sql = format!("SELECT status, count(*) FROM runs WHERE {NOT_JOURNAL} GROUP BY status");
+    let counts = rows(connection, &sql, [], |row| {
         Ok((get(row, 0)?, number(row, 1)?))
     })?;
     Ok(counts.into_iter().collect())
@@ -328,10 +328,12 @@ pub(super) fn changes(
     let sql = "SELECT value FROM counts WHERE name = 'version'";
     let count = one(connection, sql, [], |row| number(row, 0))?
         .ok_or_else(|| damaged("the count of changes is gone"))?;
-    let sql = "SELECT run, seq, version FROM runs WHERE version > ?1 ORDER BY version LIMIT ?2";
+    let sql = format!(
+        "SELECT run, seq, version FROM runs WHERE version > ?1 AND {NOT_JOURNAL} ORDER BY version LIMIT ?2"
+    );
     // Who begins with nothing is told of every run.
     let limit = i64::try_from(MAX_PAGE).unwrap_or(i64::MAX);
-    let found = rows(connection, sql, [int(since.0), limit], |row| {
+    let found = rows(connection, &sql, [int(since.0), limit], |row| {
         let hint = Hint {
             run: row::run(row, 0)?,
             seq: number(row, 1)?,

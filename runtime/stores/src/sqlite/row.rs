@@ -42,8 +42,7 @@ pub(super) fn hash(row: &Row<'_>, index: usize) -> Result<Hash, StoreError> {
 /// Reads the id of a run.
 pub(super) fn run(row: &Row<'_>, index: usize) -> Result<RunId, StoreError> {
     let text: String = get(row, index)?;
-    text.parse()
-        .map_err(|error| damaged(format!("`{text}`: {error}")))
+    RunId::from_stored(&text).map_err(|error| damaged(format!("`{text}`: {error}")))
 }
 
 /// Returns the end of a run.

@@ -9,7 +9,7 @@
 use serde_json::{Map, Value, json};
 use statemark_runs::policy::{Gating, Verdict};
 use statemark_runs::{
-    DenyTool, Hash, Loaded, RecordCall, ReserveCall, ReserveOutcome, Role, RunError, RunId,
+    DenyTool, Hash, Loaded, RecordCall, ReserveCall, ReserveOutcome, Right, Role, RunId,
 };
 
 use crate::arguments::{find, find_mut};
@@ -24,24 +24,16 @@ pub(super) struct Reservation {
     began: u64,
 }
 
-/// Checks that the caller's role may call the tool. Records a denial if the run is known.
-pub(super) fn check_role(
-    ctx: &Ctx<'_>,
-    tool: &Tool,
-    arguments: &Map<String, Value>,
-) -> Result<(), Problem> {
-    let actor = ctx.actor();
-    if tool.annotations.read_only || actor.role >= Role::Agent {
-        return Ok(());
-    }
-    let problem = Problem::from(RunError::ReadOnly { actor });
-    let named = named_run(arguments).and_then(Value::as_str);
-    // A run that is merely the only one may not be meant.
-    let is_known = named.is_some() || ctx.bound_run().is_some();
-    if is_known && let Ok(run) = ctx.resolve_run(named) {
-        record_denial(ctx, tool, run, &problem.message);
-    }
-    Err(problem)
+/// Checks that the caller's role may call the tool.
+///
+/// The refusal of a caller who may not write isn't recorded: it would move the run of others.
+pub(super) fn check_role(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
+    let right = if tool.annotations.read_only {
+        Right::See
+    } else {
+        Right::Drive
+    };
+    Ok(right.check(&ctx.actor())?)
 }
 
 /// Authorizes a call, and takes a place for it if it counts. Records a denial.

@@ -100,7 +100,7 @@ pub(in crate::commands) fn run(args: &RunCheckArgs, printer: &mut Printer) -> Co
     let runs = runs::open(&args.store)?;
     let loaded = runs::load(&runs, &run)?;
     let found = checks::find(&args.name, CheckSource::Run(&loaded))?;
-    let order = runs::order(loaded.run, args.key.as_ref())?;
+    let order = runs::order(&runs, loaded.run, args.key.as_ref())?;
     let is_ended = watch_end()?;
     let check = RunCheckIn {
         what: RunCheck {

@@ -1,7 +1,7 @@
 //! `pause`, `continue`, `cancel` and `force`: a run is stopped, resumed, or set by hand.
 
 use statemark_runs::{
-    CancelRun, ContinueRun, ForceState, Key, Operation, PauseRun, RunId, Runs, Written,
+    CancelRun, ContinueRun, ForceState, Key, Operation, Order, PauseRun, RunId, Runs, Written,
 };
 
 use super::print_outcome;
@@ -46,23 +46,23 @@ pub(crate) struct StopArgs {
 /// Pauses a run.
 pub(in crate::commands) fn pause(args: &PauseArgs, printer: &mut Printer) -> CommandResult {
     let reason = args.stop.reason.clone();
-    stop(&args.stop, &PauseRun { reason }, printer)
+    stop(&args.stop, ("pause", &PauseRun { reason }), printer)
 }
 
 /// Cancels a run.
 pub(in crate::commands) fn cancel(args: &CancelArgs, printer: &mut Printer) -> CommandResult {
     let reason = args.stop.reason.clone();
-    stop(&args.stop, &CancelRun { reason }, printer)
+    stop(&args.stop, ("cancel", &CancelRun { reason }), printer)
 }
 
 fn stop<T>(
     args: &StopArgs,
-    operation: &impl Operation<Response = Written<T>>,
+    (deed, operation): (&str, &impl Operation<Order = Order, Response = Written<T>>),
     printer: &mut Printer,
 ) -> CommandResult {
     let StopArgs { run, key, .. } = args;
     let runs = runs::open(&run.store)?;
-    let written = runs::execute_as_person(&runs, &run.id, key.as_ref(), operation)?;
+    let written = runs::execute_as_person(&runs, &run.id, deed, (key.as_ref(), operation))?;
     print_outcome(&written, &runs, &run.store, printer)
 }
 
@@ -100,7 +100,10 @@ pub(in crate::commands) fn resume(args: &ContinueArgs, printer: &mut Printer) ->
         (Some(run), _) => runs::load(&runs, run)?.run,
         (None, latest) => latest_paused(&runs, latest.as_deref().unwrap_or_default(), args)?,
     };
-    let order = runs::person_order(run, args.key.as_ref())?;
+    let order = {
+        let deed = format!("continue run `{run}`");
+        runs::person_order(&runs, run, args.key.as_ref(), &deed)?
+    };
     let reason = args.reason.clone();
     let written = runs.execute(&order, &ContinueRun { reason })?;
     print_outcome(&written, &runs, &args.store, printer)
@@ -148,6 +151,10 @@ impl From<&ForceArgs> for ForceState {
 /// Sets a run to a state.
 pub(in crate::commands) fn force(args: &ForceArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
-    let written = runs::execute_as_person(&runs, &args.run, None, &ForceState::from(args))?;
+    let written = {
+        let force = ForceState::from(args);
+        let deed = format!("force to `{}`", args.state);
+        runs::execute_as_person(&runs, &args.run, &deed, (None, &force))?
+    };
     print_outcome(&written, &runs, &args.store, printer)
 }

@@ -118,7 +118,7 @@ pub(in crate::commands) fn run(args: &EmitArgs, printer: &mut Printer) -> Comman
     }
     let (runs, broken) = runs::open_for_reports(&args.store, &args.specs, &args.workflow)?;
     runs::take_due(&runs, &args.run_id)?;
-    let mut order = runs::order(args.run_id.clone(), args.key.as_ref())?;
+    let mut order = runs::order(&runs, args.run_id.clone(), args.key.as_ref())?;
     let name = order.actor.name.take();
     order.actor.name = name.or_else(|| args.harness.clone());
     let advance = Advance {

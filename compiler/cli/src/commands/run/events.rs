@@ -57,7 +57,9 @@ pub(in crate::commands) fn start(args: &StartArgs, printer: &mut Printer) -> Com
         ..args.into()
     };
     let (id, key) = (args.run_id.as_ref(), args.key.as_ref());
-    let written = runs::begin(id, &args.workflow, key, |order| runs.execute(order, &start))?;
+    let written = runs::begin(&runs, id, &args.workflow, key, |order| {
+        runs.execute(order, &start)
+    })?;
     print_run(&written.loaded, runs.now(), &args.store, printer)?;
     Ok(ExitStatus::Clean)
 }
@@ -112,7 +114,7 @@ pub(in crate::commands) fn send(args: &SendArgs, printer: &mut Printer) -> Comma
     let run = runs::load(&runs, &args.run)?.run;
     let order = Order {
         expected: args.expected_seq,
-        ..runs::order(run, args.key.as_ref())?
+        ..runs::order(&runs, run, args.key.as_ref())?
     };
     let written = runs.execute(&order, &send)?;
     print_outcome(&written, &runs, &args.store, printer)

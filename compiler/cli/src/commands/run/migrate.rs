@@ -169,7 +169,8 @@ pub(in crate::commands) fn migrate(args: &MigrateArgs, printer: &mut Printer) ->
         states: BTreeMap::from_iter(args.states.clone()),
         timers: BTreeMap::from_iter(args.timers.clone()),
     };
-    let order = runs::person_order(run.clone(), args.key.as_ref())?;
+    let deed = format!("migrate run `{run}` to the workflow `{}`", workflow.id());
+    let order = runs::person_order(&runs, run.clone(), args.key.as_ref(), &deed)?;
     let plan = plan_migration(&runs, &run, &migrate, order.actor.role)?;
     if args.dry_run {
         print_plan(args, &runs.load(&run)?, &plan, printer);

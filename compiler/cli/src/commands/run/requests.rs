@@ -10,12 +10,13 @@ use statemark_runs::{
     AnswerRequest, Key, Loaded, Query, Reply, RunId, Runs, Status, WithdrawRequest, fire_all_due,
     shell_word,
 };
+use statemark_text::visible;
 
 use super::{print_outcome, time_left};
 use crate::args::{self, StoreArgs, TextFormat};
 use crate::clock::format_length;
 use crate::failure::{CommandResult, ExitStatus, Failure};
-use crate::printer::{Palette, Printer, WIDTH, fit, json_line};
+use crate::printer::{self, Palette, Printer, WIDTH, fit, is_yes, json_line};
 use crate::runs;
 
 /// Number of runs that are read at once.
@@ -123,9 +124,13 @@ fn describe_requests(open: &[OpenRequest], now: u64, palette: Palette) -> String
         let request = &open.request;
         let id = palette.event(&request.request);
         let ago = format_length(now.saturating_sub(open.time));
-        let origin = palette.dim(&format!("{}, by {}, {ago} ago", open.workflow, open.by));
+        let by = visible::line(&open.by);
+        let origin = palette.dim(&format!("{}, by {by}, {ago} ago", open.workflow));
         let _ = writeln!(text, "{id}  {origin}");
-        let _ = writeln!(text, "  {}", fit(&request.prompt, WIDTH - 2));
+        // A person decides on it: it is never cut.
+        for line in request.prompt.lines() {
+            let _ = writeln!(text, "  {}", visible::line(line));
+        }
         if !request.details.is_null() {
             let details = request.details.to_string();
             let _ = writeln!(text, "  {}", fit(&details, WIDTH - 2));
@@ -165,7 +170,7 @@ fn reply_commands(request: &Opened) -> Vec<String> {
 /// The request that is answered.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReplyArgs {
-    /// The request, or a run with only one open request
+    /// The request; at a terminal also a run with only one open request, which is shown first
     #[arg(value_name = "REQUEST")]
     request: String,
     /// A comment on the answer
@@ -182,8 +187,9 @@ pub(crate) struct ReplyArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
                         statemark approve build-7:12\n  \
-                        statemark approve build-7 --comment 'looks good'     the run's only open request\n\n\
-                        Needs a person's token: see `statemark token --help`.\n\
+                        statemark approve build-7:12 --comment 'looks good'\n\n\
+                        Needs a person's token: see `statemark token --help`. A token that `--save` has kept is used at\n\
+                        a terminal, which shows the whole request and asks.\n\
                         Exit code 1: it was refused, or the approved transition can't be taken any more.")]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
@@ -245,13 +251,86 @@ fn reply(
 ) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let (loaded, request) = find_request(&runs, &args.request)?;
-    let order = runs::person_order(loaded.run, args.key.as_ref())?;
     let answer = AnswerRequest {
         comment: args.comment.clone(),
         ..AnswerRequest::new(request.request.clone(), decide(&request)?)
     };
+    let id = &request.request;
+    let deed = format!(
+        "{}\n{}",
+        describe_request(&loaded, id, runs.now()),
+        describe_reply(&answer.reply)
+    );
+    // Another request than the one that was looked at may be the run's only one by now.
+    if *id != args.request && confirm(&deed)?.is_none() {
+        let message = format!(
+            "`{}` is a run: name the request that you decide",
+            args.request
+        );
+        return Err(
+            Failure::new(message).with_help(format!("`{id}` is open: `statemark inbox` shows it"))
+        );
+    }
+    let order = runs::person_order(&runs, loaded.run, args.key.as_ref(), &deed)?;
     let written = runs.execute(&order, &answer)?;
     print_outcome(&written, &runs, &args.store, printer)
+}
+
+/// Asks at the terminal whether a deed is meant. Returns none where nobody can be asked.
+fn confirm(deed: &str) -> Result<Option<()>, Failure> {
+    match printer::ask(&format!("{deed}: is this the one? [y/N] ")) {
+        None => Ok(None),
+        Some(answer) if is_yes(&answer) => Ok(Some(())),
+        Some(_) => Err(Failure::new("nothing was done: it wasn't confirmed")),
+    }
+}
+
+/// Describes a request whole, as somebody sees it who decides about it.
+fn describe_request(loaded: &Loaded, id: &str, now: u64) -> String {
+    let Some(request) = loaded.state.requests.get(id) else {
+        return format!("`{id}`");
+    };
+    let opened = &request.opened;
+    let ago = format_length(now.saturating_sub(request.time));
+    let (workflow, asker) = (&loaded.state.workflow, &request.asker);
+    let mut text = format!("{id}  {workflow}, by {asker}, {ago} ago\n");
+    for line in opened.prompt.lines() {
+        let _ = writeln!(text, "  {}", visible::line(line));
+    }
+    if !opened.choices.is_empty() {
+        let _ = writeln!(
+            text,
+            "  choices: {}",
+            visible::line(&opened.choices.join(", "))
+        );
+    }
+    if !opened.details.is_null() {
+        let _ = writeln!(text, "  details: {}", opened.details);
+    }
+    if let Some(waiting) = &opened.event {
+        let _ = write!(text, "  event `{}`", visible::line(&waiting.event));
+        if let Some(data) = &waiting.data {
+            let _ = write!(text, " with {data}");
+        }
+        text.push('\n');
+        let context = serde_json::to_string(&loaded.state.context).unwrap_or_default();
+        let _ = writeln!(text, "  data {context}");
+    }
+    for state in &loaded.state.leaves {
+        let _ = writeln!(text, "  in {}", visible::line(state));
+    }
+    text.pop();
+    text
+}
+
+/// Describes an answer as a deed.
+fn describe_reply(reply: &Reply) -> String {
+    match reply {
+        Reply::Approve => "approve it".to_owned(),
+        Reply::Deny => "deny it".to_owned(),
+        Reply::SendBack => "send it back".to_owned(),
+        Reply::Value(value) => format!("answer {value}"),
+    }
 }
 
 /// Finds the request that a word means: any by its id, or the only open one of a run.
@@ -427,7 +506,7 @@ pub(crate) struct WithdrawArgs {
 pub(in crate::commands) fn withdraw(args: &WithdrawArgs, printer: &mut Printer) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let (loaded, request) = find_request(&runs, &args.request)?;
-    let order = runs::order(loaded.run, None)?;
+    let order = runs::order(&runs, loaded.run, None)?;
     let withdraw = WithdrawRequest {
         request: request.request,
         reason: args.reason.clone(),

@@ -71,7 +71,7 @@ pub(in crate::commands) fn fork(args: &ForkArgs, printer: &mut Printer) -> Comma
     }
     let workflow = &other.state.workflow;
     let mut begun: Option<RunId> = None;
-    let written = runs::begin(args.run_id.as_ref(), workflow, None, |order| {
+    let written = runs::begin(&runs, args.run_id.as_ref(), workflow, None, |order| {
         begun = Some(order.run.clone());
         runs.execute(order, &fork)
     });
@@ -165,7 +165,7 @@ pub(in crate::commands) fn rewind(args: &RewindArgs, printer: &mut Printer) -> C
     let runs = runs::open(&args.run.store)?;
     let rewind = RewindRun::from(args);
     if rewind.token.is_some() {
-        let written = runs::execute_as_person(&runs, &args.run.id, None, &rewind)?;
+        let written = runs::execute_as_person(&runs, &args.run.id, "rewind", (None, &rewind))?;
         return print_outcome(&written, &runs, &args.run.store, printer);
     }
     let run = runs::load(&runs, &args.run.id)?.run;

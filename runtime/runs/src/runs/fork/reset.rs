@@ -5,6 +5,7 @@
 
 use super::ForkRun;
 use super::forkable_state;
+use crate::actor::Role;
 use crate::runs::{InvalidRequest, RunError, Runs};
 use crate::state::{self, LiveRecords, RunState};
 
@@ -17,7 +18,7 @@ pub(super) fn resolve_reset(runs: &Runs, fork: &ForkRun) -> Result<ForkRun, RunE
     if fork.reset.is_empty() {
         return Ok(settled);
     }
-    let state = forkable_state(runs, fork)?;
+    let state = forkable_state(runs, fork, Role::System)?;
     let entered = fork.reset.iter().map(|name| {
         let entered = entered(&state, name);
         entered.map_or_else(|| Err(not_entered(runs, fork, &state, name)), Ok)

@@ -1,0 +1,155 @@
+//! Entries of the store's journal: what its records say.
+//!
+//! They are records like those of runs, with a chain of hashes, but of kinds of their own: no run has them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::actor::Role;
+use crate::hash::Hash;
+use crate::id::RunId;
+
+/// The way in which a token came to be without a person's token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Founding {
+    /// Somebody typed the store's name at a terminal.
+    Terminal,
+    /// `statemark store init` wrote it into a store without runs.
+    Init,
+    /// It stood in a list from before tokens were in stores, and somebody took it over at a terminal.
+    Adopted,
+    /// A server made it for the clients of its session file.
+    Session,
+}
+
+impl Founding {
+    /// Returns its name, in words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Terminal => "somebody at a terminal",
+            Self::Init => "`store init`",
+            Self::Adopted => "a list from before",
+            Self::Session => "a server, for its session file",
+        }
+    }
+}
+
+/// The store got its id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreNamed {
+    /// A random id, which no other store has.
+    pub store: String,
+}
+
+/// A token was created.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenCreated {
+    /// The name of its holder.
+    pub name: String,
+    /// The holder's role.
+    pub role: Role,
+    /// The only run that it is valid for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// The time from which it isn't valid any more. Unit: milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<u64>,
+    /// The way in which it came to be, if no person's token made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub founding: Option<Founding>,
+    /// The SHA-256 checksum of the token.
+    pub hash: Hash,
+}
+
+/// A token was used for the first time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenUsed {
+    /// The name of its holder.
+    pub name: String,
+    /// The SHA-256 checksum of the token.
+    pub hash: Hash,
+}
+
+/// A token was revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenRevoked {
+    /// The name of its holder.
+    pub name: String,
+    /// The SHA-256 checksum of the token.
+    pub hash: Hash,
+}
+
+macro_rules! entries {
+    ($($(#[$docs:meta])* $variant:ident($type:ty) = $kind:literal $version:literal;)*) => {
+        /// An entry of the store's journal.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Entry {
+            $($(#[$docs])* $variant($type),)*
+            /// A kind that this version doesn't know.
+            Unknown {
+                /// Its name.
+                kind: String,
+            },
+        }
+
+        impl Entry {
+            /// Returns its kind, as the journal names it.
+            #[must_use]
+            pub fn kind(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $kind,)*
+                    Self::Unknown { kind } => kind,
+                }
+            }
+
+            /// Returns the version that it is written in.
+            #[must_use]
+            pub const fn version(&self) -> u16 {
+                match self {
+                    $(Self::$variant(_) => $version,)*
+                    Self::Unknown { .. } => 0,
+                }
+            }
+
+            /// Returns it as JSON.
+            #[must_use]
+            pub fn to_json(&self) -> String {
+                let text = match self {
+                    $(Self::$variant(body) => serde_json::to_string(body),)*
+                    Self::Unknown { .. } => return "{}".to_owned(),
+                };
+                // INVARIANT: entries have no maps with other keys than texts.
+                text.unwrap_or_default()
+            }
+
+            /// Reads an entry that this version wrote. A newer version of a kind is unknown.
+            ///
+            /// # Errors
+            ///
+            /// The text isn't what its kind and version say.
+            pub fn from_json(kind: &str, v: u16, text: &str) -> Result<Self, serde_json::Error> {
+                match kind {
+                    $($kind if v == $version => Ok(Self::$variant(serde_json::from_str(text)?)),)*
+                    _ => {
+                        serde_json::from_str::<Value>(text)?;
+                        Ok(Self::Unknown { kind: kind.to_owned() })
+                    }
+                }
+            }
+        }
+    };
+}
+
+entries! {
+    /// The store got its id.
+    StoreNamed(StoreNamed) = "store.named" 1;
+    /// A token was created.
+    TokenCreated(TokenCreated) = "token.created" 1;
+    /// A token was used for the first time.
+    TokenUsed(TokenUsed) = "token.used" 1;
+    /// A token was revoked.
+    TokenRevoked(TokenRevoked) = "token.revoked" 1;
+}
