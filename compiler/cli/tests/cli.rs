@@ -102,27 +102,39 @@ fn tokens_of_several_projects_are_kept() {
     for project in ["one", "two"] {
         fs::create_dir_all(scratch.path.join(project).join(".statemark")).unwrap();
     }
-    let run = |project: &str, command: &str| {
-        let command = format!("XDG_CONFIG_HOME=../own {command}");
-        perform(&Run::new(&command), &scratch.path.join(project))
+    let run = |project: &str, command: &str, typed: &str| {
+        let run = Run {
+            typed: Some(typed.to_owned()),
+            ..Run::new(&format!("XDG_CONFIG_HOME=../own {command}"))
+        };
+        perform(&run, &scratch.path.join(project))
     };
     for project in ["one", "two"] {
-        let made = run(project, "statemark token create ann --role person --save");
+        let create = "statemark token create ann --role person --save";
+        let made = run(project, create, &format!("{project}/.statemark/runs.db\n"));
         assert_eq!(made.code, 0, "{}", made.stderr);
     }
     for project in ["one", "two", "one"] {
         // Who keeps one makes no other, and is a person still.
-        let again = run(project, "statemark token create ben --role person --save");
+        let again = run(
+            project,
+            "statemark token create ben --role person --save",
+            "y\n",
+        );
         assert!(
             again
                 .stderr
-                .contains("you keep a token for this project already"),
+                .contains("you keep a token for this store already"),
             "{}",
             again.stderr
         );
-        let made = run(project, "statemark token create bot --role agent");
+        let create = "statemark token create bot --role agent";
+        let not_meant = run(project, create, "n\n");
+        assert_eq!(not_meant.code, 2, "{}", not_meant.stdout);
+        let made = run(project, create, "y\n");
         assert_eq!(made.code, 0, "{}", made.stderr);
-        assert_eq!(run(project, "statemark token revoke bot").code, 0);
+        let revoked = run(project, "statemark token revoke bot", "y\n");
+        assert_eq!(revoked.code, 0, "{}", revoked.stderr);
     }
     let kept = fs::read_to_string(scratch.path.join("own/statemark/token")).unwrap();
     assert_eq!(kept.lines().count(), 2);

@@ -18,7 +18,9 @@ use super::{Made, begun, in_memory, notes, run};
 use crate::harness::BEGIN;
 
 /// Something that every store does, in a word or two, and how it is seen.
-pub(super) const PROMISES: &[(&str, fn(Made))] = &[
+type Promise = (&'static str, fn(Made));
+
+pub(super) const PROMISES: &[Promise] = &[
     ("persons make tokens", persons_make_tokens),
     ("tokens end", tokens_end),
     ("a session's token ends with it", sessions),

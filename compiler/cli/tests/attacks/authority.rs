@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{attacked, done};
+use super::{attacked, done, in_time};
 use crate::served::client::Client;
 use crate::served::raw::Listening;
 use crate::shell::{Run, Said, Scratch, perform, statemark, token};
@@ -64,9 +64,7 @@ fn c1_an_approval_is_for_one_run_and_its_data() {
     assert_eq!(approved.code, 0, "{}", approved.stderr);
     let arguments = [".", "--toolsets", "runs,time"];
     let mut agent = Client::start(&scratch.path, &arguments);
-    let fork = |id: &str, input: Value| {
-        json!({"run_id": "r1", "at_seq": 5, "new_run_id": id, "input_overrides": input})
-    };
+    let fork = |id: &str, input: Value| json!({"run_id": "r1", "at_seq": 4, "new_run_id": id, "input_overrides": input});
     let stolen = json!({"amount": 4, "to": "mallory"});
     for input in [stolen.clone(), json!({})] {
         let answer = agent.call("fork_run", &fork("f0", input));
@@ -77,9 +75,7 @@ fn c1_an_approval_is_for_one_run_and_its_data() {
     let state = attacked(&scratch, &["state", "f0"]);
     refused(&state, "there is no run `f0`");
     // A fork before the decision asks again, and takes no other data.
-    let early = |id: &str, input: Value| {
-        json!({"run_id": "r1", "at_seq": 1, "new_run_id": id, "input_overrides": input})
-    };
+    let early = |id: &str, input: Value| json!({"run_id": "r1", "at_seq": 1, "new_run_id": id, "input_overrides": input});
     let answer = agent.call("fork_run", &early("f1", stolen));
     assert_eq!(answer["ok"], false, "{answer:#}");
     let answer = agent.call("fork_run", &early("f1", json!({})));
@@ -116,7 +112,7 @@ fn c2_tokens_belong_to_the_store_and_not_to_a_folder() {
     let mut command = statemark(&evil.path);
     command.args(["approve", &request, "--store", store]);
     command.env("STATEMARK_TOKEN", &boss);
-    refused(&super::in_time(command), "isn't valid for this store");
+    refused(&in_time(command), "isn't valid for this store");
     // A configuration, a list of former versions and a removed file change nothing about who one is.
     evil.write("statemark.toml", &format!("store = \"{store}\"\n"));
     evil.write(
@@ -126,7 +122,10 @@ fn c2_tokens_belong_to_the_store_and_not_to_a_folder() {
     let mut command = statemark(&evil.path);
     command.args(["approve", &request]);
     command.env("STATEMARK_TOKEN", &boss);
-    refused(&super::in_time(command), "isn't valid for this store");
+    refused(&in_time(command), "outside of its project");
+    let mut command = statemark(&evil.path);
+    command.args(["approve", &request, "--store", store]);
+    refused(&in_time(command), "a person has to answer");
     let _ = fs::remove_file(victim.path.join(".statemark/tokens.json"));
     for words in [
         vec!["token", "create", "eve", "--role", "person"],
@@ -167,7 +166,8 @@ fn c4_only_a_person_imports_wakes_and_copies() {
 fn h3_a_person_sees_what_is_there() {
     let scratch = pay("attack-h3");
     done(&scratch, &["start", "pay", "--run-id", "r9"]);
-    let prompt = "delete prod?\u{1b}[1A\u{1b}[2K\u{1b}]52;c;cm0gLXJm\u{7} \u{202e}May I fix a typo?";
+    let prompt =
+        "delete prod?\u{1b}[1A\u{1b}[2K\u{1b}]52;c;cm0gLXJm\u{7} \u{202e}May I fix a typo?";
     done(&scratch, &["ask", "r9", prompt, "--kind", "confirm"]);
     let event = "typo\n9  2026-01-01  `r9:2` approved by ann (person)";
     let _ = attacked(&scratch, &["send", "r9", event]);
@@ -276,10 +276,12 @@ fn m10_an_agent_answers_no_guard_by_an_input() {
     let answer = agent.call("start_run", &start("r1", json!({"memo": "lunch"})));
     assert_eq!(answer["ok"], true, "{answer:#}");
     // The definition can open a field, and then no others.
-    scratch.write("open.md", &PAY.replace("\"pay\"", "\"open\"").replace(": pay", ": open").replace(
-        "\"merge\"",
-        "\"inputs\": [\"amount\"], \"merge\"",
-    ));
+    scratch.write(
+        "open.md",
+        &PAY.replace("\"pay\"", "\"open\"")
+            .replace(": pay", ": open")
+            .replace("\"merge\"", "\"inputs\": [\"amount\"], \"merge\""),
+    );
     let start = |input: Value| json!({"workflow": "open", "input": input});
     let mut agent = Client::start(&scratch.path, &["."]);
     let answer = agent.call("start_run", &start(json!({"memo": "lunch"})));

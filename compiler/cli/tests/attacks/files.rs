@@ -125,7 +125,7 @@ fn low_a_pipe_hangs_no_command() {
     let pipes: &[(&str, &[&str])] = &[
         ("statemark.toml", &["runs"]),
         ("statemark.toml", &["run-check", "tests"]),
-        (".statemark/tokens.json", &["token", "list"]),
+        (".statemark/tokens.json", &["token", "adopt"]),
         (".statemark/runs.db", &["runs"]),
         (".statemark/runs.db-lock", &["start", "door"]),
         ("own/statemark/folders", &["runs", "--store", "x.db"]),

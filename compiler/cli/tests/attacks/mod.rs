@@ -9,6 +9,7 @@
 //! whoever reaches the port, and another user of the machine.
 
 #[cfg(target_os = "linux")]
+mod authority;
 mod children;
 mod files;
 mod git;

@@ -349,7 +349,11 @@ fn the_session_file_is_there_as_long_as_the_server() {
     let server = Listening::with(&scratch.path, &[], |it| it.env("STATEMARK_TOKEN", &bot));
     let session: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     let entry = &session["mcpServers"]["statemark"];
-    assert_eq!(entry["headers"]["Authorization"], format!("Bearer {bot}"));
+    // Its clients have a token of their own, which ends with the server.
+    let own = entry["headers"]["Authorization"].as_str().unwrap();
+    assert_ne!(own, format!("Bearer {bot}"));
+    let own = format!("Authorization: {own}\r\n");
+    assert_eq!(server.get("/api/runs", &own).status, 200);
     // A stream that is open doesn't keep it.
     let mut stream = server.connect();
     write!(
@@ -363,6 +367,9 @@ fn the_session_file_is_there_as_long_as_the_server() {
     assert!(server.end());
     assert!(began.elapsed() < Duration::from_secs(8));
     assert!(!file.exists());
+    let later = Listening::start(&scratch.path, &[]);
+    assert_eq!(later.get("/api/runs", &own).status, 401);
+    assert_eq!(later.get("/api/runs", &bearer(&bot)).status, 200);
 }
 
 #[test]

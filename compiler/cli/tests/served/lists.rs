@@ -119,15 +119,6 @@ fn an_observer_reads_and_does_nothing_else() {
     }
     let journal = client.ask("resources/read", &json!({"uri": "statemark://run/r1"}));
     let journal = journal["result"]["contents"][0]["text"].as_str().unwrap();
-    // That it wanted to is recorded where a run was named, and nothing else.
-    let records = journal.lines().skip(1);
-    let records: Vec<Value> = records
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(records.len(), 3, "{journal}");
-    for record in records {
-        assert_eq!(record["kind"], "tool", "{record}");
-        assert_eq!(record["body"]["verdict"], "denied", "{record}");
-        assert_eq!(record["actor"]["name"], "eve", "{record}");
-    }
+    // That it wanted to moves no run of others.
+    assert_eq!(journal.lines().count(), 1, "{journal}");
 }

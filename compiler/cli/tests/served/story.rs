@@ -84,13 +84,13 @@ fn story() -> Vec<Step> {
             json!({"run_id": "r1", "action": "answer", "answer": "1.0", "idempotency_key": "k9"}),
             no("not_a_person"),
         ),
-        Step::Command("AS=Ada statemark answer r1:9 '1.0' --store runs.db --key k10"),
+        Step::Command("AS=Ada statemark answer r1:8 '1.0' --store runs.db --key k10"),
         Step::Call(
             "send_event",
             json!({"run_id": "r1", "event": "accept", "idempotency_key": "k11"}),
             ok("/data/taken", json!(false)),
         ),
-        Step::Command("AS=Ada statemark approve r1:11 --store runs.db --key k12"),
+        Step::Command("AS=Ada statemark approve r1:10 --store runs.db --key k12"),
         Step::Call(
             "get_run",
             json!({"run_id": "r1"}),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use statemark_runs::runs::{Marked, Timeline};
 use statemark_runs::{Body, Record, RunId, Runs, StoreError, load_timeline, state};
+use statemark_text::visible;
 
 use crate::args::{RunArgs, TextFormat};
 use crate::clock::{format_length, format_time};
@@ -120,7 +121,7 @@ fn print_record(record: Option<&(Record, u64)>, printer: &mut Printer) {
         "{:>5}  {}  {}{times}  {}\n",
         record.seq,
         palette.dim(&format_time(record.time)),
-        record.summary(),
+        visible::line(&record.summary()),
         palette.dim(&format!("by {}", record.actor))
     ));
 }
