@@ -75,13 +75,14 @@ fn runs_in_readmes_tell_the_truth() {
                     Some((line.strip_suffix(typed)?, typed))
                 })
                 .collect();
-            let lines = typed.iter().map(|(_, typed)| format!("{typed}\n"));
+            let real = |text: &str| text.replace("papers/", "cli-papers/");
+            let lines = typed.iter().map(|(_, typed)| real(typed) + "\n");
             let run = Run {
                 typed: (!typed.is_empty()).then(|| lines.collect::<String>()),
                 ..Run::new(&format!("STATEMARK_NOW=1800000000000 {command}"))
             };
             let said = perform(&run, &scratch.path);
-            let mut answer = said.stderr + &said.stdout;
+            let mut answer = (said.stderr + &said.stdout).replace("cli-papers/", "papers/");
             for (question, typed) in typed {
                 answer = answer.replacen(question, &format!("{question}{typed}\n"), 1);
             }

@@ -65,6 +65,21 @@ fn check(what: &'static str, text: &str, reserved: &[&str]) -> Result<(), NameEr
     Err(NameError { what, kind })
 }
 
+/// Checks that a client may call an event so: no machine has an event with a control character in its name.
+///
+/// # Errors
+///
+/// The name has one.
+pub(crate) fn check_event_name(text: &str) -> Result<(), NameError> {
+    if !text.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(NameError {
+        what: "the name of an event",
+        kind: NameErrorKind::Control,
+    })
+}
+
 macro_rules! name {
     ($(#[$docs:meta])* $type:ident, $what:literal, $reserved:expr) => {
         $(#[$docs])*

@@ -1,6 +1,11 @@
 //! Callers of tools.
 
 use statemark_runs::{Actor, Role, RunId};
+use statemark_text::shorten::shorten;
+use statemark_text::visible;
+
+/// Most characters of a client's name. Unit: characters. Why: as many as a token's name has.
+const MAX_CLIENT: usize = 64;
 
 /// The caller of a tool, as its connection identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,10 +30,13 @@ impl Caller {
     }
 
     /// Takes the client's name, unless the caller has one by a token.
+    ///
+    /// A client calls itself what it likes: hidden characters are shown as what they are, and it is cut to
+    /// [`MAX_CLIENT`] characters.
     #[must_use]
     pub fn with_client(mut self, client: Option<&str>) -> Self {
         if self.actor.name.is_none() {
-            self.actor.name = client.map(str::to_owned);
+            self.actor.name = client.map(|name| shorten(&visible::line(name), MAX_CLIENT));
         }
         self
     }

@@ -90,7 +90,7 @@ fn story() -> Vec<Step> {
             json!({"run_id": "r1", "event": "accept", "idempotency_key": "k11"}),
             ok("/data/taken", json!(false)),
         ),
-        Step::Command("AS=Ada statemark approve r1:10 --store runs.db --key k12"),
+        Step::Command("AS=Ada statemark approve r1:11 --store runs.db --key k12"),
         Step::Call(
             "get_run",
             json!({"run_id": "r1"}),

@@ -9,6 +9,7 @@ use super::{Change, InvalidRequest, Loaded, Outcome, RunError};
 use crate::blocker::{Blocker, DataFault};
 use crate::body::{Body, Event, Opened, Refused, Subject};
 use crate::claims::Claims;
+use crate::id::check_event_name;
 use crate::legality::{Attempt, choose_blocker};
 use crate::step::{CannotStep, StepInput};
 
@@ -59,6 +60,11 @@ impl Decide for SendEvent {
     const NAME: &'static str = "send";
     const RIGHT: Right = Right::Drive;
     type Outcome = SendOutcome;
+
+    fn validate(&self) -> Result<(), RunError> {
+        // Journals and lists show it on one line.
+        Ok(check_event_name(&self.event)?)
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let body = decide_send(run, self, cx.now)?;
