@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 use statemark_runs::body::Refused;
-use statemark_runs::{CannotStep, RunError, StoreError};
+use statemark_runs::{CannotStep, InvalidRequest, RunError, StoreError};
 
 /// The code of a call on a run that isn't the caller's.
 pub(crate) const OTHER_RUN: &str = "other_run";
@@ -90,7 +90,9 @@ impl From<RunError> for Problem {
                 .with(json!({"known": known}))
                 .mended_by("list_workflows", json!({})),
             RunError::ReadOnly { .. } => Self::new("read_only", message),
-            RunError::NotAPerson { .. } | RunError::PersonForks { .. } => {
+            RunError::NotAPerson { .. }
+            | RunError::PersonForks { .. }
+            | RunError::Invalid(InvalidRequest::NoInput { .. }) => {
                 Self::new("not_a_person", message)
             }
             RunError::Invalid(_) => Self::new("invalid_request", message),
