@@ -50,7 +50,7 @@ const DONE: &[&str] = &[
     "as ann force told",
     "send go",
     "as ann rewind 28",
-    "@f fork r 10",
+    "@f as ann fork r 10",
     "@f send go",
     "@f as ann cancel",
     "send ask",
