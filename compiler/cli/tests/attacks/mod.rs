@@ -8,8 +8,8 @@
 //! The adversaries: an agent that has MCP only, one that has a shell as the same user, a repository that a person clones,
 //! whoever reaches the port, and another user of the machine.
 
-#[cfg(target_os = "linux")]
 mod authority;
+#[cfg(target_os = "linux")]
 mod children;
 mod files;
 mod git;
