@@ -152,11 +152,14 @@ fn shown(text: &str) -> Cow<'_, str> {
         let Some(code) = rest.strip_prefix("\x1b[") else {
             return 0;
         };
-        let length = code.find(|it: char| !it.is_ascii_digit() && it != ';');
-        match length.map(|at| (at, code.as_bytes().get(at))) {
+        let is_number = |it: char| it.is_ascii_digit() || it == ';';
+        match code.split_once(|it| !is_number(it)) {
             // Concealing (8) and inverting (7) could hide what somebody decides on.
-            Some((at, Some(b'm'))) if !code[..at].split(';').any(|it| it == "8" || it == "7") => {
-                at + 3
+            Some((numbers, _))
+                if code.get(numbers.len()..).is_some_and(|it| it.starts_with('m'))
+                    && !numbers.split(';').any(|it| it == "8" || it == "7") =>
+            {
+                numbers.len() + 3
             }
             _ => 0,
         }
