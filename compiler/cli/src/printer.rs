@@ -156,7 +156,9 @@ fn shown(text: &str) -> Cow<'_, str> {
         match code.split_once(|it| !is_number(it)) {
             // Concealing (8) and inverting (7) could hide what somebody decides on.
             Some((numbers, _))
-                if code.get(numbers.len()..).is_some_and(|it| it.starts_with('m'))
+                if code
+                    .get(numbers.len()..)
+                    .is_some_and(|it| it.starts_with('m'))
                     && !numbers.split(';').any(|it| it == "8" || it == "7") =>
             {
                 numbers.len() + 3

@@ -92,7 +92,7 @@ pub enum InvalidToken {
     /// The store has no such token.
     #[error("the token isn't valid for this store: it was revoked, or is another store's")]
     Unknown,
-    /// It has expired.
+    /// The token's time is over.
     #[error("the token of `{name}` has expired")]
     Expired {
         /// The name of its holder.

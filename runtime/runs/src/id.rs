@@ -65,7 +65,7 @@ fn check(what: &'static str, text: &str, reserved: &[&str]) -> Result<(), NameEr
     Err(NameError { what, kind })
 }
 
-/// Checks that a client may call an event so: no machine has an event with a control character in its name.
+/// Checks that the name of an event has no control character, as no machine's has.
 ///
 /// # Errors
 ///

@@ -97,7 +97,7 @@ pub struct Runs {
     failpoint: Option<Failpoint>,
     /// Wakes those who wait for a change of any run.
     commits: Commits,
-    /// Who may do what, as it was read last.
+    /// The authority over the store, as it was read last.
     pub(crate) authority: AuthorityCache,
 }
 

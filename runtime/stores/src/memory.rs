@@ -70,7 +70,7 @@ impl Inner {
     }
 
     /// Returns the runs, without the store's own journal.
-    fn listed(&self) -> impl Iterator<Item = &Run> {
+    fn runs_to_list(&self) -> impl Iterator<Item = &Run> {
         let runs = self.runs.values();
         runs.filter(|run| !run.head.run.is_store_journal())
     }
@@ -196,7 +196,7 @@ impl Store for MemoryStore {
             updated: head.updated,
             run: head.run.clone(),
         };
-        let heads = inner.listed().map(|run| &run.head);
+        let heads = inner.runs_to_list().map(|run| &run.head);
         let mut found: Vec<&Head> = heads
             .filter(|head| query.matches(head))
             .filter(|head| {
@@ -218,7 +218,7 @@ impl Store for MemoryStore {
 
     fn status_counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         let mut counts = BTreeMap::new();
-        for run in self.lock().listed() {
+        for run in self.lock().runs_to_list() {
             let status = run.head.summary.status.clone();
             *counts.entry(status).or_default() += 1;
         }

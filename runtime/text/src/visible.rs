@@ -46,7 +46,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
         |_| false,
         |character| match character {
             '\n' => "⏎".to_owned(),
-            hidden => named(hidden),
+            hidden => code_point(hidden),
         },
     )
 }
@@ -67,7 +67,7 @@ pub fn lines(text: &str, is_own: impl Fn(&str) -> usize) -> Cow<'_, str> {
         let length = own.max(character.len_utf8());
         let (head, tail) = rest.split_at_checked(length).unwrap_or((rest, ""));
         if own == 0 && is_hidden(character) && character != '\n' && character != '\t' {
-            out += &named(character);
+            out += &code_point(character);
         } else {
             out += head;
         }
@@ -91,7 +91,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     )
 }
 
-fn named(character: char) -> String {
+fn code_point(character: char) -> String {
     format!("\\u{{{:x}}}", u32::from(character))
 }
 

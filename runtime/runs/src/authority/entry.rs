@@ -17,7 +17,7 @@ pub enum Founding {
     Terminal,
     /// `statemark store init` wrote it into a store without runs.
     Init,
-    /// It stood in a list from before tokens were in stores, and somebody took it over at a terminal.
+    /// A takeover, at a terminal, of a list from before tokens were in stores.
     Adopted,
     /// A server made it for the clients of its session file.
     Session,

@@ -158,6 +158,14 @@ fn check_name(name: &str) -> Result<(), TokenError> {
     Err(TokenError::BadName { why })
 }
 
+/// Makes the entry that revokes a token.
+fn revoke_entry(token: &Token) -> Entry {
+    Entry::TokenRevoked(TokenRevoked {
+        name: token.name.clone(),
+        hash: token.hash,
+    })
+}
+
 /// Makes the text of a token.
 fn random_text() -> String {
     let (first, second) = (uuid::Uuid::new_v4(), uuid::Uuid::new_v4());
@@ -234,10 +242,7 @@ impl Operation for RevokeToken {
                     known: authority.tokens().map(|it| it.name.clone()).collect(),
                 });
             };
-            let mut entries = vec![Entry::TokenRevoked(TokenRevoked {
-                name: old.name.clone(),
-                hash: old.hash,
-            })];
+            let mut entries = vec![revoke_entry(old)];
             if let Some(text) = &text {
                 let length = old.expires.map(|end| end.saturating_sub(old.created));
                 entries.push(Entry::TokenCreated(TokenCreated {
@@ -255,7 +260,9 @@ impl Operation for RevokeToken {
     }
 }
 
-/// Writes a person's first token into a store without runs, by the token's checksum: for containers and servers.
+/// Writes a person's first token into a store without runs, by its checksum.
+///
+/// For containers and servers, where no terminal is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InitStore {
     /// The name of the person.
@@ -296,7 +303,9 @@ impl Operation for InitStore {
     }
 }
 
-/// Takes over the tokens of a list from before tokens were in stores. Somebody at a terminal has typed the store's name.
+/// Takes over the tokens of a list from before tokens were in stores.
+///
+/// Somebody at a terminal has typed the store's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AdoptTokens {
     /// The tokens, each with its checksum.
@@ -328,8 +337,9 @@ impl Operation for AdoptTokens {
     }
 }
 
-/// Creates the agent's token of a server's session file, with no more rights than who started the server.
+/// Creates the agent's token of a server's session file.
 ///
+/// It has no more rights than who started the server.
 /// It is valid for [`SESSION_TOKEN_LIFE`] at most; the server revokes it at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CreateSessionToken {
@@ -359,12 +369,7 @@ impl Operation for CreateSessionToken {
             let expired = authority
                 .tokens()
                 .filter(|it| it.founding == Some(Founding::Session) && it.has_expired(now));
-            let expired = expired.map(|it| {
-                Entry::TokenRevoked(TokenRevoked {
-                    name: it.name.clone(),
-                    hash: it.hash,
-                })
-            });
+            let expired = expired.map(revoke_entry);
             let mut entries: Vec<Entry> = expired.collect();
             entries.push(token.entry(authority, now, hash, Some(Founding::Session))?);
             Ok(entries)
@@ -393,13 +398,7 @@ impl Operation for GiveUpToken {
             .runs()
             .amend_authority(execution.order(), |authority, _| {
                 let own = authority.tokens().filter(|it| it.hash == hash);
-                let revoked = own.map(|it| {
-                    Entry::TokenRevoked(TokenRevoked {
-                        name: it.name.clone(),
-                        hash,
-                    })
-                });
-                Ok(revoked.collect())
+                Ok(own.map(revoke_entry).collect())
             })
     }
 }
@@ -422,10 +421,10 @@ impl Operation for RecordFirstUse {
             .runs()
             .amend_authority(execution.order(), |authority, _| {
                 let unused = |it: &&Token| it.hash == self.hash && it.used.is_none();
-                let used = authority.tokens().filter(unused).map(|it| {
+                let used = authority.tokens().filter(unused).map(|token| {
                     Entry::TokenUsed(TokenUsed {
-                        name: it.name.clone(),
-                        hash: it.hash,
+                        name: token.name.clone(),
+                        hash: token.hash,
                     })
                 });
                 Ok(used.collect())

@@ -43,7 +43,7 @@ pub struct ImportRuns<'i> {
     pub input: RefCell<&'i mut dyn BufRead>,
 }
 
-/// What was imported, or the line that ended it.
+/// The report of the import, or the line that ended it.
 impl Operation for ImportRuns<'_> {
     const NAME: &'static str = "import";
     const RIGHT: Right = Right::Keep;

@@ -39,13 +39,13 @@ pub trait Operation {
     /// The right that its caller needs.
     const RIGHT: Right;
 
-    /// Who asks, and on which conditions: an [`Order`] about a run, or the [`Actor`] alone about the store.
+    /// The caller and its conditions: an [`Order`] about a run, or the [`Actor`] alone about the store.
     type Order: AsRef<Actor>;
 
     /// The response of [`Runs::execute`].
     type Response;
 
-    /// Reports whether the operation itself decides who may ask, because of what the caller has shown beside a token.
+    /// Reports whether the operation itself decides who may ask.
     ///
     /// Such operations are those that make the first token of a store.
     fn is_excused(&self) -> bool {

@@ -17,7 +17,7 @@ const FRESH: Duration = Duration::from_millis(250);
 pub(super) enum Keys {
     /// There are none: every caller is the server's own.
     Nobody,
-    /// Those of the dispatcher's store.
+    /// The tokens of the dispatcher's store.
     Store(Arc<StoreKeys>),
 }
 

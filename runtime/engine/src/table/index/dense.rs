@@ -220,7 +220,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// Reports whether an event is a label that leads to several places from the leaf or from a state around it.
+    /// Reports whether an event is an ambiguous label in the leaf or in a state around it.
     fn is_ambiguous(&self, leaf: StateId, label: EventId) -> bool {
         let rows = &self.sections.ambiguities;
         let is_row = |state| {
