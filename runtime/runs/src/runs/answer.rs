@@ -7,7 +7,7 @@ use super::draft::moves_by;
 use super::draft::{Draft, Taking, Took};
 use super::operation::{Decide, DecideCx, Right};
 use super::{Change, Loaded, RunError};
-use crate::actor::{Actor, Role};
+use crate::actor::Actor;
 use crate::blocker::{Blocker, RequestBlocker, Surface};
 use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};
 use crate::id::RunId;
@@ -275,7 +275,7 @@ fn may_answer(
         return Err(RequestBlocker::Relayed { request: id, who });
     }
     if !answer.elicited && !answer.relayed {
-        if actor.role < Role::Person {
+        if !Right::Decide.is_granted(actor.role) {
             let role = actor.role.name();
             return Err(RequestBlocker::NotAPerson {
                 request: id,

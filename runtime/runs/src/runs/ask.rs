@@ -95,7 +95,7 @@ impl Decide for WithdrawRequest {
             Some(request) if request.resolved.is_some() => refuse(answered(request)),
             Some(request)
                 if request.asker != cx.order.actor
-                    && cx.order.actor.role < crate::actor::Role::Person =>
+                    && !Right::Decide.is_granted(cx.order.actor.role) =>
             {
                 let (request, asker) = (id.clone(), request.asker.clone());
                 refuse(RequestBlocker::NotYours { request, asker })

@@ -113,8 +113,8 @@ impl Decide for ContinueRun {
         let by_agent = state
             .paused_by
             .as_ref()
-            .is_some_and(|it| it.role < Role::Person);
-        if cx.order.actor.role < Role::Person && !by_agent {
+            .is_some_and(|it| !Right::Decide.is_granted(it.role));
+        if !Right::Decide.is_granted(cx.order.actor.role) && !by_agent {
             let who = state.paused_by.as_ref().map(ToString::to_string);
             let who = who.unwrap_or_else(|| "somebody".to_owned());
             let body = run.refuse_operation("continue", OperationBlocker::PersonContinues { who });
@@ -189,7 +189,7 @@ pub fn latest_paused(
 fn forced(draft: &mut Draft, force: &ForceState, role: Role) -> Result<Body, RunError> {
     let loaded = draft.loaded();
     let refuse = |blocker| Ok(loaded.refuse_operation("force", blocker));
-    if role < Role::Person {
+    if !Right::Decide.is_granted(role) {
         let role = role.name();
         return refuse(OperationBlocker::PersonForces { role });
     }

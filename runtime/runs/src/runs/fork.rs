@@ -264,7 +264,7 @@ fn forkable_state(runs: &Runs, fork: &ForkRun, role: Role) -> Result<RunState, R
         return Err(InvalidRequest::ForkWithinAppend { message }.into());
     }
     let state = state::load(&*runs.store, &fork.from, Some(fork.at))?;
-    if role < Role::Person {
+    if !Right::Decide.is_granted(role) {
         let mut decisions = state.decisions();
         decisions.extend(now.state.stopped_by_person());
         decisions.dedup();

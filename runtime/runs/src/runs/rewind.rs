@@ -120,7 +120,7 @@ pub(super) fn check_rewind(
         Ok(plan) => plan,
         Err(blocker) => return Ok(Err(blocker)),
     };
-    if role >= Role::Person {
+    if Right::Decide.is_granted(role) {
         plan.spent.clear();
     } else if !plan.persons.is_empty() {
         let persons = plan.persons.iter().take(MAX_LISTED);

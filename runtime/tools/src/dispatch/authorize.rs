@@ -14,6 +14,7 @@ use statemark_runs::{
 
 use crate::arguments::{find, find_mut};
 use crate::ctx::target;
+use crate::options::Set;
 use crate::{Ctx, Problem, Tool};
 
 /// A place in a run's count, taken for a call.
@@ -28,10 +29,10 @@ pub(super) struct Reservation {
 ///
 /// The refusal of a caller who may not write isn't recorded: it would move the run of others.
 pub(super) fn check_role(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
-    let right = if tool.annotations.read_only {
-        Right::See
-    } else {
-        Right::Drive
+    let right = match tool.set {
+        _ if tool.annotations.read_only => Right::See,
+        Set::Author => Right::Author,
+        _ => Right::Drive,
     };
     Ok(right.check(&ctx.actor())?)
 }
