@@ -1,6 +1,6 @@
 //! Authority: who may do what to a store and its runs.
 //!
-//! A [`Right`] is what can be asked for, and a [`Role`](crate::Role) grants rights. A caller shows its role by a [`Token`].
+//! A [`Right`] is what can be asked for, and a [`Role`] grants rights. A caller shows its role by a [`Token`].
 //! Tokens live in the store that they give rights to: making one, its first use and revoking it are entries of the
 //! *store's journal*, a reserved run ([`RunId::store_journal`](crate::RunId::store_journal)) that no client can name. So
 //! the folder in which a program runs, its configuration, and the files of a repository change nothing about who it is.

@@ -32,7 +32,7 @@ impl Caller {
     /// Takes the client's name, unless the caller has one by a token.
     ///
     /// A client calls itself what it likes: hidden characters are shown as what they are, and it is cut to
-    /// [`MAX_CLIENT`] characters.
+    /// 64 characters.
     #[must_use]
     pub fn with_client(mut self, client: Option<&str>) -> Self {
         if self.actor.name.is_none() {
