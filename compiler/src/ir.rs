@@ -446,7 +446,9 @@ impl Machine {
         (outer.index()..self.states.at(outer).end).contains(&inner.index())
     }
 
-    /// Returns the label that its author wrote for an event of a state's transitions: another event if it is ambiguous.
+    /// Returns the label that its author wrote for an event of a state's transitions.
+    ///
+    /// It is another event if it is ambiguous.
     #[must_use]
     pub fn label_of(&self, source: Handle<State>, event: Handle<Event>) -> Handle<Event> {
         let start = self.ambiguities.partition_point(|it| it.source < source);

@@ -49,7 +49,7 @@ impl Identity {
         }
     }
 
-    fn of(token: &Token) -> Self {
+    fn of_token(token: &Token) -> Self {
         Self {
             actor: token.actor(),
             run: token.run.clone(),
@@ -73,7 +73,7 @@ impl Identity {
 /// Returns the caller: by the token of the environment, else an agent.
 pub(crate) fn identify(runs: &Runs) -> Result<Identity, Failure> {
     Ok(match environment_token(runs)? {
-        Some(token) => Identity::of(&token),
+        Some(token) => Identity::of_token(&token),
         None => Identity::anonymous(),
     })
 }
@@ -83,7 +83,7 @@ pub(crate) fn identify(runs: &Runs) -> Result<Identity, Failure> {
 /// A saved token is used if somebody at a terminal confirms the deed. Else the caller is an agent.
 pub(crate) fn identify_person(runs: &Runs, deed: &str) -> Result<Identity, Failure> {
     if let Some(token) = environment_token(runs)? {
-        return Ok(Identity::of(&token));
+        return Ok(Identity::of_token(&token));
     }
     let Some(token) = saved_token(runs)? else {
         return Ok(Identity::anonymous());
@@ -93,7 +93,7 @@ pub(crate) fn identify_person(runs: &Runs, deed: &str) -> Result<Identity, Failu
         None => Ok(Identity::anonymous()),
         Some(answer) if printer::is_yes(&answer) => {
             use_token(runs, &token);
-            Ok(Identity::of(&token))
+            Ok(Identity::of_token(&token))
         }
         Some(_) => Err(Failure::new("nothing was done: it wasn't confirmed")),
     }
@@ -190,12 +190,12 @@ pub(crate) fn read_former_list(path: &Path) -> Result<Vec<(MakeToken, Hash)>, Fa
         let path = files::display(path);
         Failure::new(format!("the tokens in `{path}` can't be read: {error}"))
     })?;
-    let tokens = list.tokens.into_iter().map(|it| {
+    let tokens = list.tokens.into_iter().map(|former| {
         let token = MakeToken {
-            run: it.run,
-            ..MakeToken::new(it.name, it.role)
+            run: former.run,
+            ..MakeToken::new(former.name, former.role)
         };
-        (token, it.hash)
+        (token, former.hash)
     });
     Ok(tokens.collect())
 }

@@ -59,7 +59,7 @@ impl Printer {
 
     /// Prints a part of the result.
     pub(crate) fn result(&mut self, text: &str) {
-        self.bytes(shown(text).as_bytes());
+        self.bytes(reveal_hidden(text).as_bytes());
     }
 
     /// Prints a part of the result that need not be text.
@@ -75,7 +75,7 @@ impl Printer {
     /// Prints a remark, after all results so far.
     pub(crate) fn remark(&mut self, text: &str) {
         self.flush();
-        ignore_closed(self.remarks.write_all(shown(text).as_bytes()));
+        ignore_closed(self.remarks.write_all(reveal_hidden(text).as_bytes()));
         ignore_closed(self.remarks.flush());
     }
 
@@ -144,10 +144,10 @@ pub(crate) fn print_clap_answer(answer: &clap::Error) -> ExitStatus {
     }
 }
 
-/// Returns a text as it goes to a terminal: hidden characters that others wrote are shown as what they are.
+/// Returns a text as it goes to a terminal, with hidden characters shown as what they are.
 ///
 /// Our own commands to a terminal are those that set a color or a weight.
-fn shown(text: &str) -> Cow<'_, str> {
+fn reveal_hidden(text: &str) -> Cow<'_, str> {
     visible::lines(text, |rest| {
         let Some(code) = rest.strip_prefix("\x1b[") else {
             return 0;
@@ -181,7 +181,7 @@ pub(crate) fn ask(question: &str) -> Option<String> {
         return None;
     }
     let mut out = anstream::stderr();
-    ignore_closed(out.write_all(shown(question).as_bytes()));
+    ignore_closed(out.write_all(reveal_hidden(question).as_bytes()));
     ignore_closed(out.flush());
     let mut line = String::new();
     // What can't be read is no consent.

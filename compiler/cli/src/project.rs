@@ -99,7 +99,7 @@ pub(crate) fn existing_store_address(flag: Option<&str>) -> Result<String, Failu
     Ok(address)
 }
 
-/// Returns the name by which a person means a store: the last part of its address, with the folder of a file.
+/// Returns the name of a store: the last part of its address, with the folder of a file.
 ///
 /// `.statemark/runs.db` in the folder `shop` is `shop/.statemark/runs.db`.
 pub(crate) fn store_name(address: &str) -> String {

@@ -27,7 +27,7 @@ const RAISED_BY_RUNS: [&str; 3] = ["approval_denied", "changes_requested", "requ
 const RAISED_BY_CHILDREN: [&str; 2] = ["done", "error"];
 
 /// A label of a state, with the transitions that it triggers there, as indices into the draft's.
-struct Ways {
+struct Paths {
     source: StateHandle,
     label: Handle<Event>,
     transitions: Vec<usize>,
@@ -41,26 +41,26 @@ pub(super) fn split_labels(definition: Option<&Definition>, draft: &mut Draft, d
     }
     let raised = raised_events(definition, draft);
     let overridden = overridden_labels(&all, draft);
-    all.retain(|ways| {
-        !raised.contains(&ways.label)
-            && !overridden.contains(&(ways.source, ways.label))
-            && draft.events.at(ways.label).kind == EventKind::Named
-            && leads_to_several(ways, draft)
+    all.retain(|paths| {
+        !raised.contains(&paths.label)
+            && !overridden.contains(&(paths.source, paths.label))
+            && draft.events.at(paths.label).kind == EventKind::Named
+            && leads_to_several(paths, draft)
     });
     let mut names = Names::default();
-    for ways in &all {
-        if let Some(events) = names.add(ways, draft) {
-            let finding = ambiguous_label(ways, &events, draft);
+    for paths in &all {
+        if let Some(events) = names.add(paths, draft) {
+            let finding = ambiguous_label(paths, &events, draft);
             // A definition may name the label, too.
-            let edits = written_out(ways, &events, draft).filter(|_| definition.is_none());
+            let edits = written_out(paths, &events, draft).filter(|_| definition.is_none());
             let title = "write the events on the arrows";
             diags.push(finding.fix_or_help(Applicability::Unsafe, title, edits));
-            split(ways, &events, draft);
+            split(paths, &events, draft);
         }
     }
 }
 
-/// Gives the events of ambiguous labels what the definition says of the label, where it says nothing of them.
+/// Copies what the definition says of an ambiguous label to its events, where it says nothing of them.
 pub(super) fn inherit_details(draft: &mut Draft) {
     for ambiguity in &draft.ambiguities {
         let label = draft.events.at(ambiguity.label).clone();
@@ -80,7 +80,7 @@ pub(super) fn inherit_details(draft: &mut Draft) {
 }
 
 /// Returns the labels that trigger several transitions of one state, in the order of the text.
-fn shared_labels(draft: &Draft) -> Vec<Ways> {
+fn shared_labels(draft: &Draft) -> Vec<Paths> {
     let mut triggered: Vec<(StateHandle, Handle<Event>, usize)> = Vec::new();
     for (index, transition) in draft.transitions.iter().enumerate() {
         if let DraftTrigger::Events(events) = &transition.trigger {
@@ -90,19 +90,19 @@ fn shared_labels(draft: &Draft) -> Vec<Ways> {
     }
     triggered.sort_unstable();
     let groups = triggered.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1));
-    let mut all: Vec<Ways> = groups
+    let mut all: Vec<Paths> = groups
         .filter(|group| group.len() > 1)
         .filter_map(|group| {
             let &(source, label, _) = group.first()?;
             let transitions = group.iter().map(|&(_, _, index)| index).collect();
-            Some(Ways {
+            Some(Paths {
                 source,
                 label,
                 transitions,
             })
         })
         .collect();
-    all.sort_by_key(|ways| ways.transitions.first().copied());
+    all.sort_by_key(|paths| paths.transitions.first().copied());
     all
 }
 
@@ -141,8 +141,11 @@ fn add_sent_when_spent(
 }
 
 /// Returns the labels of states that a state inside takes, too.
-fn overridden_labels(all: &[Ways], draft: &Draft) -> BTreeSet<(StateHandle, Handle<Event>)> {
-    let shared: BTreeSet<_> = all.iter().map(|ways| (ways.source, ways.label)).collect();
+fn overridden_labels(all: &[Paths], draft: &Draft) -> BTreeSet<(StateHandle, Handle<Event>)> {
+    let shared: BTreeSet<_> = all
+        .iter()
+        .map(|paths| (paths.source, paths.label))
+        .collect();
     let mut overridden = BTreeSet::new();
     for transition in &draft.transitions {
         let DraftTrigger::Events(events) = &transition.trigger else {
@@ -157,9 +160,9 @@ fn overridden_labels(all: &[Ways], draft: &Draft) -> BTreeSet<(StateHandle, Hand
 }
 
 /// Reports whether a label leads to several places, and nothing but the place tells its ways apart.
-fn leads_to_several(ways: &Ways, draft: &Draft) -> bool {
+fn leads_to_several(paths: &Paths, draft: &Draft) -> bool {
     let mut by_targets: BTreeMap<&[StateHandle], &DraftTransition> = BTreeMap::new();
-    for transition in ways_of(ways, draft) {
+    for transition in ways_of(paths, draft) {
         let ir = &transition.ir;
         let is_decided = ir.guard.is_some() || transition.otherwise;
         if is_decided || ir.implied || ir.targets.is_empty() {
@@ -173,8 +176,8 @@ fn leads_to_several(ways: &Ways, draft: &Draft) -> bool {
     by_targets.len() > 1
 }
 
-fn ways_of<'d>(ways: &Ways, draft: &'d Draft) -> impl Iterator<Item = &'d DraftTransition> {
-    let indices = ways.transitions.iter();
+fn ways_of<'d>(paths: &Paths, draft: &'d Draft) -> impl Iterator<Item = &'d DraftTransition> {
+    let indices = paths.transitions.iter();
     indices.filter_map(|&index| draft.transitions.get(index))
 }
 
@@ -190,7 +193,7 @@ fn target_place(target: StateHandle, draft: &Draft) -> Place {
 /// The names of events that ways have got so far.
 #[derive(Default)]
 struct Names {
-    /// What each event means: a label and where it leads.
+    /// The label of each event, and where it leads.
     meanings: BTreeMap<Handle<Event>, (Handle<Event>, Vec<Place>)>,
 }
 
@@ -198,16 +201,16 @@ impl Names {
     /// Makes the events of a label's ways, or returns nothing if one of their names is taken or empty.
     ///
     /// The same label may lead to the same place from several states: that is one event.
-    fn add(&mut self, ways: &Ways, draft: &mut Draft) -> Option<Vec<Handle<Event>>> {
+    fn add(&mut self, paths: &Paths, draft: &mut Draft) -> Option<Vec<Handle<Event>>> {
         let mut wanted: BTreeMap<String, Vec<StateHandle>> = BTreeMap::new();
-        let mut names = Vec::with_capacity(ways.transitions.len());
-        for transition in ways_of(ways, draft) {
+        let mut names = Vec::with_capacity(paths.transitions.len());
+        for transition in ways_of(paths, draft) {
             let targets = &transition.ir.targets;
             let places: Vec<Place> = targets.iter().map(|it| target_place(*it, draft)).collect();
-            let name = way_name(ways.label, &places, draft)?;
+            let name = way_name(paths.label, &places, draft)?;
             let is_free = draft.event(&name).is_none_or(|event| {
                 let meaning = self.meanings.get(&event);
-                meaning.is_some_and(|(label, to)| *label == ways.label && *to == places)
+                meaning.is_some_and(|(label, to)| *label == paths.label && *to == places)
             });
             let others = wanted
                 .entry(word_key(&name).into_owned())
@@ -220,7 +223,7 @@ impl Names {
         let mut events = Vec::with_capacity(names.len());
         for (name, places, span) in names {
             let event = draft.intern_event(&name, span);
-            self.meanings.insert(event, (ways.label, places));
+            self.meanings.insert(event, (paths.label, places));
             events.push(event);
         }
         Some(events)
@@ -242,12 +245,12 @@ fn way_name(label: Handle<Event>, places: &[Place], draft: &Draft) -> Option<Str
 }
 
 /// Replaces a label by the events of its ways.
-fn split(ways: &Ways, events: &[Handle<Event>], draft: &mut Draft) {
-    for (&index, &event) in ways.transitions.iter().zip(events) {
+fn split(paths: &Paths, events: &[Handle<Event>], draft: &mut Draft) {
+    for (&index, &event) in paths.transitions.iter().zip(events) {
         if let Some(transition) = draft.transitions.get_mut(index)
             && let DraftTrigger::Events(triggers) = &mut transition.trigger
         {
-            for trigger in triggers.iter_mut().filter(|it| **it == ways.label) {
+            for trigger in triggers.iter_mut().filter(|it| **it == paths.label) {
                 *trigger = event;
             }
         }
@@ -256,8 +259,8 @@ fn split(ways: &Ways, events: &[Handle<Event>], draft: &mut Draft) {
     events.sort_unstable();
     events.dedup();
     draft.ambiguities.push(Ambiguity {
-        source: ways.source,
-        label: ways.label,
+        source: paths.source,
+        label: paths.label,
         events,
     });
 }
@@ -265,11 +268,11 @@ fn split(ways: &Ways, events: &[Handle<Event>], draft: &mut Draft) {
 /// Most ways of a label that are shown in the text. Why: more would hide the point.
 const MOST_SHOWN: usize = 5;
 
-fn ambiguous_label(ways: &Ways, events: &[Handle<Event>], draft: &Draft) -> Diagnostic {
-    let label = &draft.events.at(ways.label).id;
-    let source = &draft.get(ways.source).ir.id;
+fn ambiguous_label(paths: &Paths, events: &[Handle<Event>], draft: &Draft) -> Diagnostic {
+    let label = &draft.events.at(paths.label).id;
+    let source = &draft.get(paths.source).ir.id;
     let event = |event: &Handle<Event>| format!("sent as `{}`", draft.events.at(*event).id);
-    let transitions = || ways_of(ways, draft);
+    let transitions = || ways_of(paths, draft);
     let mut places: Vec<String> = Vec::new();
     let mut seen: BTreeSet<&[StateHandle]> = BTreeSet::new();
     for transition in transitions().filter(|it| seen.insert(&it.ir.targets)) {
@@ -288,7 +291,7 @@ fn ambiguous_label(ways: &Ways, events: &[Handle<Event>], draft: &Draft) -> Diag
         .map(|transition| transition.ir.span)
         .zip(events);
     let first = spans.next();
-    let span = first.map_or(draft.events.at(ways.label).span, |(span, _)| span);
+    let span = first.map_or(draft.events.at(paths.label).span, |(span, _)| span);
     let mut diagnostic = Diagnostic::new(Code::AmbiguousLabel, span, message)
         .label(first.map_or_else(String::new, |(_, first)| event(first)));
     for (span, way) in spans.take(MOST_SHOWN - 1) {
@@ -302,10 +305,10 @@ fn ambiguous_label(ways: &Ways, events: &[Handle<Event>], draft: &Draft) -> Diag
 }
 
 /// Returns the edits that write the events in place of the label; none if a label says more.
-fn written_out(ways: &Ways, events: &[Handle<Event>], draft: &Draft) -> Option<Vec<Edit>> {
+fn written_out(paths: &Paths, events: &[Handle<Event>], draft: &Draft) -> Option<Vec<Edit>> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut seen: BTreeSet<Span> = BTreeSet::new();
-    for (transition, &event) in ways_of(ways, draft).zip(events) {
+    for (transition, &event) in ways_of(paths, draft).zip(events) {
         let is_bare = matches!(&transition.trigger, DraftTrigger::Events(all) if all.len() == 1)
             && transition.ir.actions.is_empty();
         let label = transition.ir.label.as_ref().filter(|_| is_bare)?;

@@ -53,7 +53,7 @@ const PAIRS: &[Pair] = &[
     Pair {
         command: "send",
         tool: "send_event",
-        renamed: &[("expected_seq", "expected-seq")],
+        renamed: &[("expected_seq", "expected-seq"), ("claims", "claim")],
         departures: &[
             ("-step", "`emit` reports on steps"),
             ("-status", "`emit` reports on steps"),

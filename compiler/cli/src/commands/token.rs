@@ -114,7 +114,7 @@ fn create(args: &CreateArgs, printer: &mut Printer) -> CommandResult {
         let deed = format!("create a token for `{name}` ({})", args.role.name());
         runs::execute_on_store(&runs, &deed, &create)?
     } else {
-        create.founded = args.role == Role::Person && found(&args.store)?;
+        create.founded = args.role == Role::Person && ask_for_name(&args.store)?;
         let agent = Identity::anonymous().actor;
         let made = if create.founded {
             runs.execute(&agent, &create)
@@ -143,7 +143,7 @@ fn create(args: &CreateArgs, printer: &mut Printer) -> CommandResult {
 }
 
 /// Asks somebody at the terminal to type the store's name: the act that makes the first token.
-fn found(store: &StoreArgs) -> Result<bool, Failure> {
+fn ask_for_name(store: &StoreArgs) -> Result<bool, Failure> {
     let address = project::existing_store_address(store.store.as_deref())?;
     let name = project::store_name(&address);
     let question = format!(
@@ -272,7 +272,7 @@ fn adopt(store: &StoreArgs, printer: &mut Printer) -> CommandResult {
         printer.result(&format!("{name}  {role}\n"));
     }
     printer.flush();
-    if !found(store)? {
+    if !ask_for_name(store)? {
         return Err(Failure::new(TokenError::NeedsTerminal.to_string()));
     }
     let count = tokens.len();

@@ -37,7 +37,9 @@ pub struct DeclaredEvent {
     pub delayed: bool,
 }
 
-/// `<statemark:label>`: a label that leads to several places from one state, where each way has an event of its own.
+/// `<statemark:label>`: a label that leads to several places from one state.
+///
+/// Each way has an event of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AmbiguousLabel {
     /// The label.

@@ -113,7 +113,9 @@ fn presence(text: &str, never: &[&str]) -> Option<(String, usize)> {
         let rest = rest.strip_prefix("undefined")?;
         (!rest.starts_with(|letter| is_word(letter) || letter == '.')).then_some(rest)?
     };
-    if path.is_empty() || path.starts_with(|first: char| first.is_ascii_digit()) {
+    // What no field can be called stays as it is: its error points at the author's own text.
+    if path.is_empty() || !path.is_ascii() || path.starts_with(|first: char| first.is_ascii_digit())
+    {
         return None;
     }
     if !rest.trim_start().is_empty() && !rest.trim_start().starts_with([')', '&', '|']) {

@@ -424,6 +424,11 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             title: Some(it.to_owned()),
             ..ForkRun::new(order.run.clone(), 1)
         };
+        // Only a person sets a field that the definition doesn't list.
+        let copy = Order {
+            actor: Actor::new(Role::Person).with_name("ann"),
+            ..copy
+        };
         runs.execute(&copy, &fork).unwrap();
         let before = ForkRun {
             reset: vec![it.to_owned()],

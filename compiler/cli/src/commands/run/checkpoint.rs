@@ -41,9 +41,9 @@ enum CheckpointCommand {
 #[command(after_help = "Examples:\n  \
                         statemark checkpoint take build-7\n  \
                         statemark checkpoint take build-7 --name green --reason 'all tests pass'\n\n\
-                        Saves tracked files, and others that git doesn't ignore, in .statemark/checkpoints.git. Branch, index\n\
-                        and stash stay as they are, and nothing that the repository configures is run. Stores and folders\n\
-                        .statemark are no part of it.\n\
+                        Saves tracked files, and others that git doesn't ignore, in .statemark/checkpoints.git. Branch,\n\
+                        index and stash stay as they are, and nothing that the repository configures is run. Stores and\n\
+                        folders .statemark are no part of it.\n\
                         Exit code 1: there is a checkpoint of that name already.")]
 struct TakeArgs {
     /// The checkpoint's name; by default, the number of its record
