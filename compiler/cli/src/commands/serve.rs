@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use statemark_runs::Clock;
+use statemark_runs::{Clock, RunError, StoreError};
 use statemark_runs::authority::{CreateSessionToken, GiveUpToken};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_tools::{Dispatcher, Options, Set};
@@ -197,8 +197,12 @@ impl SessionFile {
             None
         } else {
             let Identity { actor, run } = caller::identify(runs)?;
-            let (_, text) = runs.execute(&actor, &CreateSessionToken { run })?;
-            Some(text)
+            match runs.execute(&actor, &CreateSessionToken { run }) {
+                Ok((_, text)) => Some(text),
+                // A backup can be read, with the tokens that it has.
+                Err(RunError::Store(StoreError::Asleep)) => None,
+                Err(error) => return Err(error.into()),
+            }
         };
         let text = format!("{:#}\n", session(address, token.as_deref()));
         let before = caller::read_private(SESSION_FILE)?;
