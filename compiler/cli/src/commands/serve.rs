@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use statemark_runs::{Clock, RunError, StoreError};
 use statemark_runs::authority::{CreateSessionToken, GiveUpToken};
+use statemark_runs::{Clock, RunError, StoreError};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_tools::{Dispatcher, Options, Set};
 
