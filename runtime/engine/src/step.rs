@@ -235,6 +235,10 @@ fn ambiguous_state(
     configuration: &Configuration,
     label: EventId,
 ) -> Option<StateId> {
+    // Few tables have any, and every event of the others would pay for looking.
+    if table.sections.ambiguities.is_empty() {
+        return None;
+    }
     let mut states = table.ambiguous_states(label);
     states.find(|state| configuration.is_active(table, *state))
 }
