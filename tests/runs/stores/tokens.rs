@@ -293,6 +293,15 @@ fn copies((store, clock): Made) {
         };
         runs.execute(&ann(), &bot).unwrap();
     }
+    // Whoever has a store of his own is nobody in one that has runs and no tokens yet.
+    let (guardless, _) = in_memory();
+    begun(&*guardless, "r1", 1);
+    let brought = migrate(&*store, &*guardless, &mut ignore_progress);
+    assert!(
+        matches!(brought, Err(StoreError::Invalid { .. })),
+        "{brought:?}"
+    );
+    assert!(load_authority(&*guardless).unwrap().allows_anonymous());
     let (other, clock) = in_memory();
     let theirs = over(&other, &clock);
     theirs

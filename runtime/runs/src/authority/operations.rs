@@ -215,7 +215,7 @@ impl Operation for CreateToken {
     }
 }
 
-/// Revokes the token of a name. With `rotated`, another with the same rights takes its place.
+/// Revokes the token of a name. With `rotate`, another with the same rights takes its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RevokeToken {
     /// The name of its holder.

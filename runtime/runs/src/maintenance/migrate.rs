@@ -39,7 +39,7 @@ impl fmt::Display for Copied {
 ///
 /// The source store is unchanged. Called again, it copies what is still missing. Leases aren't copied: a run's driver
 /// acquires a new one. The store's own journal comes first, so that the runs have their store's tokens and id; a store
-/// that has another one already isn't copied into.
+/// that has another one already, or runs without one, isn't copied into.
 ///
 /// # Errors
 ///
@@ -87,6 +87,13 @@ fn copy_authority(from: &dyn Store, to: &dyn Store) -> Result<(), StoreError> {
         Err(StoreError::NotFound { .. }) => 0,
         Err(error) => return Err(error),
     };
+    // Runs that nobody's token guards yet don't get somebody else's persons.
+    if known == 0 && !to.status_counts()?.is_empty() {
+        return Err(StoreError::Invalid {
+            what: "the target store has runs and no tokens: make its first token, or copy into a new one"
+                .to_owned(),
+        });
+    }
     let known = usize::try_from(known).unwrap_or(usize::MAX);
     let same = match known.checked_sub(1) {
         None => true,
