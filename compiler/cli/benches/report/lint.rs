@@ -170,7 +170,7 @@ fn small(number: usize) -> String {
         if at > 1 {
             let _ = writeln!(
                 text,
-                "    {} --> {} : {} [is_ready] / note_it()",
+                "    {} --> {} : {} / note_it()",
                 state(at - 1),
                 state(at - 2),
                 event(at + 5)

@@ -35,7 +35,7 @@ use bench::Bench;
 /// A part of the report: its word, its title, and what it measures.
 type Section = (&'static str, &'static str, fn(&Bench) -> String);
 
-const SECTIONS: &[Section] = &[
+const SECTIONS: [Section; 7] = [
     ("steps", "A step", steps::section),
     ("lint", "Lint, show and build", lint::section),
     ("writers", "Compiling what is generated", writers::section),
@@ -54,6 +54,15 @@ fn main() {
         .skip(1)
         .filter(|it| it != "--bench")
         .collect();
+    let words = SECTIONS.map(|(word, ..)| word);
+    if let Some(unknown) = wanted.iter().find(|it| !words.contains(&it.as_str())) {
+        panic!(
+            "there is no section {unknown}; there are {}",
+            words.join(", ")
+        );
+    }
+    let path = statemark_harness::root().join("tests/bench.md");
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
     let bench = Bench::new();
     let mut report = format!(
         "# What it costs\n\n\
@@ -62,15 +71,23 @@ fn main() {
         bench.describe()
     );
     for (word, title, section) in SECTIONS {
-        if wanted.is_empty() || wanted.iter().any(|it| it == word) {
-            let text = format!("\n## {title}\n\n{}", section(&bench));
-            println!("{text}");
-            let _ = write!(report, "{text}");
-        }
+        let text = if wanted.is_empty() || wanted.iter().any(|it| it == word) {
+            let text = section(&bench);
+            println!("\n## {title}\n\n{text}");
+            text
+        } else {
+            kept(&before, title)
+                .unwrap_or_else(|| format!("Measured by `tests/benches/run {word}`.\n"))
+        };
+        let _ = write!(report, "\n## {title}\n\n{text}");
     }
-    if wanted.is_empty() {
-        let path = statemark_harness::root().join("tests/bench.md");
-        std::fs::write(&path, report).unwrap();
-        println!("written: tests/bench.md");
-    }
+    std::fs::write(&path, report).unwrap();
+    println!("written: tests/bench.md");
+}
+
+/// Returns a section of an earlier report.
+fn kept(report: &str, title: &str) -> Option<String> {
+    let mut sections = report.split("\n## ").skip(1);
+    let body = sections.find_map(|it| it.strip_prefix(title)?.strip_prefix("\n\n"))?;
+    Some(format!("{}\n", body.trim_end()))
 }
