@@ -315,6 +315,14 @@ pub enum Blocker {
         /// The event.
         event: String,
     },
+    /// An approved event waits again: the run's data isn't what the approval was asked over.
+    #[error("the run's data has changed since it was asked: `{again}` asks again for `{event}`")]
+    ApprovalOverOther {
+        /// The event.
+        event: String,
+        /// The new request.
+        again: String,
+    },
     /// A report on a step can't be taken.
     #[error(transparent)]
     Report(Box<ReportBlocker>),
@@ -478,6 +486,7 @@ impl Blocker {
             Self::VisitLimit { .. } => by_surface(Code::MaxVisits, Code::VisitsSpent),
             Self::BadData { .. } => Code::BadData,
             Self::ApprovalOutdated { .. } => Code::ApprovalOutdated,
+            Self::ApprovalOverOther { .. } => Code::AskedAgain,
             Self::Report(report) => report.code(),
             Self::Request(request) => request.code(),
             Self::Artifact(artifact) => artifact.code(),

@@ -21,7 +21,7 @@ pub use control::{
     Migrated, Paused, Rewound, Scope, Spent,
 };
 pub use event::{Cause, Event, Forked, Parent, Queued, Refused, Started, Subject};
-pub use request::{Opened, RequestKind, Resolution, Resolved, Waiting};
+pub use request::{Again, Opened, RequestKind, Resolution, Resolved, Waiting};
 pub use step::{Arming, EffectKey, Microstep, StepRecord};
 pub use work::{
     Annotation, Check, ChildEnded, ChildStarted, Effect, EffectStatus, Message, Note, Progress,

@@ -81,6 +81,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                     approvers: Vec::new(),
                     blocking: true,
                     expires: Some(now + 60_000),
+                    again: None,
                 };
                 vec![Body::Opened(opened)]
             });

@@ -35,6 +35,7 @@ codes! {
     Answered = "answered"
     ApprovalOpen = "approval_open"
     ApprovalOutdated = "approval_outdated"
+    AskedAgain = "asked_again"
     ArtifactMissing = "artifact_missing"
     BadAnswer = "bad_answer"
     BadContext = "bad_context"

@@ -70,6 +70,7 @@ impl Blocker {
             | Self::Preceded { .. }
             | Self::BadData { .. }
             | Self::ApprovalOutdated { .. }
+            | Self::ApprovalOverOther { .. }
             | Self::Report(_)
             | Self::Request(_)
             | Self::Artifact(_)

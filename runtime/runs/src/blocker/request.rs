@@ -17,10 +17,12 @@ pub enum RequestBlocker {
         open: Vec<String>,
     },
     /// The request was settled.
-    #[error("{settled}; that stands")]
+    #[error("{settled}; that stands{}", waiting_requests(waiting))]
     Answered {
         /// The answer, its author and its record.
         settled: String,
+        /// The requests that are open instead, if it was withdrawn.
+        waiting: Vec<String>,
     },
     /// The answer isn't one to this kind of request.
     #[error("{fault}")]
@@ -141,6 +143,14 @@ fn open_requests(open: &[String]) -> String {
     match open {
         [] => "; none is open".to_owned(),
         open => format!("; open: {}", list(open)),
+    }
+}
+
+fn waiting_requests(waiting: &[String]) -> String {
+    match waiting {
+        [] => String::new(),
+        [only] => format!("; `{only}` waits now"),
+        waiting => format!("; {} wait now", list(waiting)),
     }
 }
 

@@ -5,8 +5,10 @@ use serde_json::Value;
 
 use super::Kind;
 use super::event::Cause;
-use crate::actor::Role;
+use crate::actor::{Actor, Role};
+use crate::hash::Hash;
 use crate::phrase::with_reason;
+use crate::state::Context;
 
 /// The kind of answer that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +61,18 @@ pub struct Opened {
     /// The time at which it expires. Unit: milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<u64>,
+    /// The request that was approved over another context, if it is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<Again>,
+}
+
+/// A request that asks again, since what was approved is about another context by now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Again {
+    /// The id of the request before.
+    pub request: String,
+    /// Its asker, who asks this one, too: its record is by the one who approved the other.
+    pub asker: Actor,
 }
 
 /// An event that waits for an approval.
@@ -83,6 +97,19 @@ pub struct Waiting {
     /// A person decides about all of them. Older journals have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes: Vec<u16>,
+    /// The digest of the context that it was asked over.
+    ///
+    /// An approval counts while the run's context has it. Older journals have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Hash>,
+}
+
+impl Waiting {
+    /// Reports whether a context is another one than it was asked over.
+    #[must_use]
+    pub fn is_over_other(&self, context: &Context) -> bool {
+        self.context.is_some_and(|asked| asked != context.digest())
+    }
 }
 
 /// The end of a request.
@@ -143,7 +170,9 @@ impl Kind for Opened {
     const BLOBS: &[&str] = &[];
 
     fn summary(&self) -> String {
-        format!("asks `{}`: {}", self.request, self.prompt)
+        let again = self.again.as_ref();
+        let again = again.map_or_else(String::new, |it| format!(" again, after `{}`", it.request));
+        format!("asks `{}`{again}: {}", self.request, self.prompt)
     }
 
     fn is_decision(&self, _: Role) -> bool {

@@ -9,7 +9,9 @@ use super::operation::{Decide, DecideCx, Right};
 use super::{Change, Loaded, RunError};
 use crate::actor::Actor;
 use crate::blocker::{Blocker, RequestBlocker, Surface};
-use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};
+use crate::body::{
+    Again, Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting,
+};
 use crate::id::RunId;
 use crate::internal::{DENIED, SENT_BACK};
 use crate::legality::choose_blocker;
@@ -115,10 +117,14 @@ impl Decide for AnswerRequest {
 impl Draft {
     /// Ends a request, and continues what waited for it.
     fn resolve(&mut self, answer: &AnswerRequest, resolved: Resolved) -> Result<(), RunError> {
-        let request = self.state().requests.get(&answer.request);
-        let (kind, waiting) = request.map_or((RequestKind::Text, None), |request| {
-            (request.opened.kind, request.opened.event.clone())
-        });
+        let Some(request) = self.state().requests.get(&answer.request).cloned() else {
+            return self.push(Body::Resolved(resolved));
+        };
+        let (kind, waiting) = (request.opened.kind, request.opened.event);
+        let asked = Again {
+            request: answer.request.clone(),
+            asker: request.asker,
+        };
         let resolution = resolved.resolution;
         self.push(Body::Resolved(resolved))?;
         let cause = || Cause::Request {
@@ -128,7 +134,7 @@ impl Draft {
         match (kind, resolution) {
             (RequestKind::Approval, Resolution::Approved) => {
                 if let Some(waiting) = waiting {
-                    self.approved(&waiting, cause())?;
+                    self.approved(&waiting, &asked, cause())?;
                 }
             }
             (RequestKind::Approval, Resolution::Denied) => {
@@ -146,7 +152,9 @@ impl Draft {
     }
 
     /// Takes the event that waited for an approval, if it still can be.
-    fn approved(&mut self, waiting: &Waiting, cause: Cause) -> Result<(), RunError> {
+    ///
+    /// It is asked again if the run's data is another than it was asked over.
+    fn approved(&mut self, waiting: &Waiting, asked: &Again, cause: Cause) -> Result<(), RunError> {
         let workflow = std::sync::Arc::clone(&self.loaded().workflow);
         let moves = moves_by(&workflow, self.state(), &waiting.event, Some(&cause));
         let took = match moves {
@@ -156,7 +164,7 @@ impl Draft {
                 data: waiting.data.as_ref(),
                 claims: &waiting.claims,
                 cause: Some(cause),
-                approved: Some(waiting),
+                approved: Some((waiting, asked)),
             })?,
             None => Took::Unapproved,
         };
@@ -169,6 +177,10 @@ impl Draft {
             }
             Took::Unapproved => Blocker::ApprovalOutdated {
                 event: waiting.event.clone(),
+            },
+            Took::AskedAgain(again) => Blocker::ApprovalOverOther {
+                event: waiting.event.clone(),
+                again,
             },
             Took::Blocked(blocker) => blocker,
         };
@@ -230,16 +242,17 @@ fn resolved(
         {
             Ok(None)
         }
-        Some(_) => Err(answered(request)),
+        Some(_) => Err(answered(loaded, request)),
     }
 }
 
-/// Returns the blocker of a request that was settled: who answered what.
-pub(super) fn answered(request: &Request) -> RequestBlocker {
+/// Returns the blocker of a request that was settled: who answered what, and which one waits now.
+pub(super) fn answered(loaded: &Loaded, request: &Request) -> RequestBlocker {
     let id = &request.opened.request;
     let Some((resolved, who, seq)) = &request.resolved else {
         let settled = format!("`{id}` is open");
-        return RequestBlocker::Answered { settled };
+        let waiting = Vec::new();
+        return RequestBlocker::Answered { settled, waiting };
     };
     let how = match resolved.resolution {
         Resolution::Expired => "closed, since nobody had answered in time,",
@@ -250,7 +263,12 @@ pub(super) fn answered(request: &Request) -> RequestBlocker {
     let words = resolved.comment.as_ref();
     let words = words.map(|it| format!(" ({it})")).unwrap_or_default();
     let settled = format!("`{id}` was {how}{value} by {who} at record {seq}{words}");
-    RequestBlocker::Answered { settled }
+    // Somebody who decides about a withdrawn request means the one that took its place.
+    let waiting = match resolved.resolution {
+        Resolution::Withdrawn => loaded.open_ids(),
+        _ => Vec::new(),
+    };
+    RequestBlocker::Answered { settled, waiting }
 }
 
 /// Checks that a caller may answer a request, and in this way.

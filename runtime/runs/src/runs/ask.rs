@@ -92,7 +92,7 @@ impl Decide for WithdrawRequest {
         let refuse = |blocker: RequestBlocker| run.refuse(subject(id, "withdraw"), &blocker.into());
         let body = match run.state.requests.get(id) {
             None => refuse(run.unknown_request(id)),
-            Some(request) if request.resolved.is_some() => refuse(answered(request)),
+            Some(request) if request.resolved.is_some() => refuse(answered(run, request)),
             Some(request)
                 if request.asker != cx.order.actor
                     && !Right::Decide.is_granted(cx.order.actor.role) =>
@@ -145,6 +145,7 @@ fn opened(draft: &Draft, ask: &OpenRequest) -> Result<Opened, RequestBlocker> {
         approvers: approvers(loaded, ask).map_err(bad_request)?,
         blocking: ask.blocking || ask.kind == RequestKind::Approval,
         expires: ask.expires_in.map(|it| draft.now().saturating_add(it)),
+        again: None,
     })
 }
 
@@ -192,10 +193,15 @@ fn approvers(loaded: &Loaded, ask: &OpenRequest) -> Result<Vec<String>, String> 
 impl Loaded {
     /// Returns the blocker of a request that the run doesn't have.
     pub(super) fn unknown_request(&self, request: &str) -> RequestBlocker {
-        let open = self.state.open_requests().into_iter();
         RequestBlocker::Unknown {
             request: request.to_owned(),
-            open: open.map(|it| it.opened.request.clone()).collect(),
+            open: self.open_ids(),
         }
+    }
+
+    /// Returns the ids of the open requests, in the order of asking.
+    pub(super) fn open_ids(&self) -> Vec<String> {
+        let open = self.state.open_requests().into_iter();
+        open.map(|it| it.opened.request.clone()).collect()
     }
 }

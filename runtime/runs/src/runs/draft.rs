@@ -12,8 +12,8 @@ use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::actor::Actor;
 use crate::blocker::Blocker;
 use crate::body::{
-    Body, Cause, Event, Microstep, Opened, Paused, Queued, RequestKind, Resolution, StepRecord,
-    Waiting,
+    Again, Body, Cause, Event, Microstep, Opened, Paused, Queued, RequestKind, Resolution,
+    StepRecord, Waiting,
 };
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -84,8 +84,8 @@ pub(super) struct Taking<'t> {
     pub(super) claims: &'t [String],
     /// The cause, if nobody sent it by name.
     pub(super) cause: Option<Cause>,
-    /// The approved event.
-    pub(super) approved: Option<&'t Waiting>,
+    /// The approved event, with the request that was approved.
+    pub(super) approved: Option<(&'t Waiting, &'t Again)>,
 }
 
 impl Taking<'_> {
@@ -106,6 +106,8 @@ pub(super) enum Took {
     Asked,
     /// The event would do something else now than was approved.
     Unapproved,
+    /// The context isn't the one that was looked at: the request that asks again.
+    AskedAgain(String),
     /// Something is missing that a state requires, or a state would be entered too often.
     Blocked(Blocker),
 }
@@ -221,7 +223,7 @@ impl Draft {
                 self.stop_at(&state, max, event, data.clone(), cause)?;
                 Ok(true)
             }
-            Took::Ignored | Took::Unapproved | Took::Blocked(_) => Ok(false),
+            Took::Ignored | Took::Unapproved | Took::AskedAgain(_) | Took::Blocked(_) => Ok(false),
         }
     }
 
@@ -314,10 +316,15 @@ pub(super) fn try_take(
         return Ok((Took::Ignored, None));
     }
     let guarded = guarded(&loaded.workflow, &step);
-    if taking
+    let again = taking
         .approved
-        .is_some_and(|it| !is_same(it, &guarded, &step))
-    {
+        .filter(|(asked, _)| asked.is_over_other(&loaded.state.context));
+    let unlike = |(asked, _): (&Waiting, &Again)| !is_same(asked, &guarded, &step);
+    let is_outdated = match again {
+        Some(_) => guarded.is_empty(),
+        None => taking.approved.is_some_and(unlike),
+    };
+    if is_outdated {
         return Ok((Took::Unapproved, None));
     }
     if taking.is_sent() {
@@ -329,6 +336,18 @@ pub(super) fn try_take(
     }
     if let Some(blocker) = loaded.visit_limit(taking.event, &step) {
         return Ok((Took::Blocked(blocker), None));
+    }
+    if let Some((asked, before)) = again {
+        let taking = Taking {
+            cause: asked.cause.clone(),
+            ..taking
+        };
+        let opened = Opened {
+            again: Some(before.clone()),
+            ..ask_leave(loaded, &taking, &guarded, &step)
+        };
+        let took = Took::AskedAgain(opened.request.clone());
+        return Ok((took, Some(Body::Opened(opened))));
     }
     if taking.approved.is_none() && !guarded.is_empty() {
         let opened = ask_leave(loaded, &taking, &guarded, &step);
@@ -392,11 +411,13 @@ fn ask_leave(loaded: &Loaded, taking: &Taking<'_>, guarded: &[u16], step: &StepR
             cause: taking.cause.clone(),
             transitions: guarded.to_vec(),
             takes: step_transitions(step).collect(),
+            context: Some(loaded.state.context.digest()),
         }),
         states,
         approvers: loaded.approvers(),
         blocking: true,
         expires: None,
+        again: None,
     }
 }
 

@@ -191,7 +191,7 @@ impl Draft {
             Took::Blocked(Blocker::VisitLimit { state, max, .. }) => {
                 self.stop_at(&state, max, event, data, cause)
             }
-            Took::Ignored | Took::Unapproved | Took::Blocked(_) => {
+            Took::Ignored | Took::Unapproved | Took::AskedAgain(_) | Took::Blocked(_) => {
                 let step = self.unmoved();
                 self.push(Body::Event(Event {
                     event: event.to_owned(),

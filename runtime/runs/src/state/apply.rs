@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Map, Value};
+
 use super::{
     CheckState, Checkpoint, Child, EffectState, Request, Revision, RunState, StepState, Visit,
 };
@@ -88,6 +90,12 @@ impl Apply for Forked {
         for (old, new) in self.requests {
             if let Some(mut request) = state.requests.remove(&old) {
                 request.opened.request.clone_from(&new);
+                // It is another request, over what this run's data is.
+                if let Some(asked) = request.opened.event.as_mut()
+                    && asked.context.is_some()
+                {
+                    asked.context = Some(state.context.digest());
+                }
                 state.requests.insert(new.clone(), request);
             }
             let (old, new) = (format!("request:{old}"), format!("request:{new}"));
@@ -178,7 +186,10 @@ impl Apply for Opened {
         let request = Request {
             seq: record.seq,
             time: record.time,
-            asker: record.actor.clone(),
+            asker: match &self.again {
+                Some(again) => again.asker.clone(),
+                None => record.actor.clone(),
+            },
             resolved: None,
             opened: self,
         };
@@ -349,7 +360,9 @@ impl Apply for Migrated {
         state.history = self.history;
         let mut absent = self.context;
         absent.retain(|field, _| state.context.get(field).is_none());
-        state.context.extend(absent);
+        if !absent.is_empty() {
+            extend_asked_context(state, absent);
+        }
         rename_states(state, &self.mapping);
         for (request, transitions) in self.approvals {
             let request = state.requests.get_mut(&request);
@@ -533,7 +546,7 @@ fn reset_reports(state: &mut RunState, record: &Record, entered: &str) {
         *step = StepState {
             status: StepStatus::NotStarted,
             message: None,
-            data: serde_json::Value::Null,
+            data: Value::Null,
             seq: record.seq,
             time: record.time,
             unchecked: step.unchecked,
@@ -624,6 +637,21 @@ fn count_spent(state: &mut RunState, record: &Record, spent: &BTreeMap<String, S
             visit.bytes = visit.bytes.max(spent.bytes);
         } else if spent.calls > 0 || spent.bytes > 0 {
             visit.owes = Some(*spent);
+        }
+    }
+}
+
+/// Adds fields to the context, and to what open approvals are over: they are asked over the fields as the new table has them.
+fn extend_asked_context(state: &mut RunState, fields: Map<String, Value>) {
+    let before = state.context.digest();
+    state.context.extend(fields);
+    let after = state.context.digest();
+    let open = state.requests.values_mut();
+    for request in open.filter(|it| it.resolved.is_none()) {
+        if let Some(asked) = &mut request.opened.event
+            && asked.context == Some(before)
+        {
+            asked.context = Some(after);
         }
     }
 }

@@ -12,6 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use statemark_runtime::{Datum, JsonError, MAX_DATUM_BYTES};
 
+use crate::hash::Hash;
+
 /// Most fields that lie over those of a context before all become one map. Unit: fields.
 ///
 /// Why: each copy of a context copies them, and joining them costs as much as the context is large.
@@ -97,6 +99,20 @@ impl Context {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.base.fields.is_empty()
+    }
+
+    /// Returns the SHA-256 checksum of its fields as JSON, sorted by name.
+    #[must_use]
+    pub fn digest(&self) -> Hash {
+        let mut digest = hmac_sha256::Hash::new();
+        for (field, value) in self.iter() {
+            let entry = (field, value);
+            // INVARIANT: all maps have texts for keys, and nothing else can fail.
+            let text = serde_json::to_vec(&entry).unwrap_or_default();
+            digest.update((text.len() as u64).to_le_bytes());
+            digest.update(text);
+        }
+        Hash::from_bytes(digest.finalize())
     }
 
     /// Returns the fields, sorted by name.
