@@ -6,6 +6,8 @@ mod answers;
 mod checks;
 mod kills;
 mod rate;
+#[cfg(unix)]
+mod secure;
 mod server;
 mod suite;
 mod transcripts;

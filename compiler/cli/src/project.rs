@@ -4,13 +4,14 @@
 //!
 //! ```toml
 //! project = "shop"
-//! store = "postgres://runs.example.org/statemark"
+//! store = "postgres://runs.example.org/statemark?user=${TEAM_USER}"
 //!
 //! [checks.tests]
 //! command = ["cargo", "test"]
 //! timeout = "10m"
 //! ```
 //!
+//! In `store`, `${NAME}` is the value of a variable of the environment, so that no password is in a repository.
 //! The store is the one that `--store` names, else STATEMARK_STORE, else `statemark.toml`; else it is in the nearest folder
 //! `.statemark`, which is made at the root of the repository, or in the current folder.
 
@@ -41,10 +42,11 @@ const FOLDER: &str = ".statemark";
 /// The store in that folder.
 const STORE_FILE: &str = "runs.db";
 
-/// The list of folders outside of projects that a person allows projects to use.
+/// The list of places outside of projects that a person allows projects to use: folders, and servers of stores.
 ///
-/// It is in the person's own configuration, so that no repository brings it along, and has a path on each line.
-const ALLOWED_FOLDERS: &str = "statemark/folders";
+/// It is in the person's own configuration, so that no repository brings it along. A line has the path of a folder, or a
+/// server as `postgres://HOST` or `postgres://HOST:PORT`.
+const ALLOWED_PLACES: &str = "statemark/places";
 
 /// Largest such list. Unit: bytes. Why: it has a few lines.
 const MAX_ALLOWED: u64 = 64 << 10;
@@ -148,9 +150,10 @@ fn resolve_store(flag: Option<&str>) -> Result<(String, Option<PathBuf>), Failur
     if let Some((path, config)) = find_config(&here)?
         && let Some(address) = config.store
     {
-        let address = relative_to(&path, address);
-        if let Some(file) = file_of(&address) {
-            check_store_inside(&path, file)?;
+        let address = relative_to(&path, with_variables(&path, &address)?);
+        match file_of(&address) {
+            Some(file) => check_store_inside(&path, file)?,
+            None => check_server_allowed(&path, &address)?,
         }
         return Ok((address, None));
     }
@@ -169,6 +172,30 @@ fn relative_to(config: &Path, address: String) -> String {
         }
         _ => address,
     }
+}
+
+/// Replaces `${NAME}` in an address by the variable's value.
+fn with_variables(config: &Path, address: &str) -> Result<String, Failure> {
+    let mut parts = address.split("${");
+    let mut replaced = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let config = files::display(config);
+        let Some((name, rest)) = part.split_once('}') else {
+            return Err(
+                Failure::new(format!("`store` in `{config}` has `${{` without a `}}`"))
+                    .with_help("write `${NAME}` for a variable of the environment"),
+            );
+        };
+        let Some(value) = variable(name) else {
+            return Err(Failure::new(format!(
+                "`store` in `{config}` needs the variable `{name}`, which isn't set"
+            ))
+            .with_help("set it, or name the store by `--store` or STATEMARK_STORE"));
+        };
+        replaced += &value;
+        replaced += rest;
+    }
+    Ok(replaced)
 }
 
 /// Returns the value of a variable of the environment, unless it is empty.
@@ -253,8 +280,51 @@ fn check_store_inside(config: &Path, file: &Path) -> Result<(), Failure> {
         "`{config}` puts the store outside of its project: `{file}`"
     ))
     .with_help(format!(
-        "if you mean that, `--store` or STATEMARK_STORE names it, and a line with its folder in `~/.config/{ALLOWED_FOLDERS}` allows it for good"
+        "if you mean that, `--store` or STATEMARK_STORE names it, and a line with its folder in `~/.config/{ALLOWED_PLACES}` allows it for good"
     )))
+}
+
+/// Fails if a configuration puts the store on a server, and no person allows that.
+///
+/// A cloned repository could send what its runs say, and the user's password, to any server.
+fn check_server_allowed(config: &Path, address: &str) -> Result<(), Failure> {
+    let Some(server) = server_of(address) else {
+        // `memory:`, the user's own server, or what can't be opened at all.
+        return Ok(());
+    };
+    if allowed_lines()?.lines().any(|line| line.trim() == server) {
+        return Ok(());
+    }
+    let config = files::display(config);
+    Err(Failure::new(format!(
+        "`{config}` puts the store on a server that nobody has allowed: `{server}`"
+    ))
+    .with_help(format!(
+        "if you trust it with your runs, `--store` or STATEMARK_STORE names the store, and the line `{server}` in `~/.config/{ALLOWED_PLACES}` allows the server for good"
+    )))
+}
+
+/// Returns the server of an address as `postgres://HOST:PORT`; none for the user's own, which the address doesn't name.
+///
+/// Parameters that name a server, too, count as part of its name, so that no line allows them.
+fn server_of(address: &str) -> Option<String> {
+    let (scheme, rest) = address.split_once("://")?;
+    let scheme = if scheme == "postgresql" {
+        "postgres"
+    } else {
+        scheme
+    };
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at_checked(end)?;
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let others = query.split('&').filter(|pair| pair.starts_with("host"));
+    let others: Vec<&str> = others.collect();
+    match (host, others.as_slice()) {
+        ("", []) => None,
+        (host, []) => Some(format!("{scheme}://{host}")),
+        (host, others) => Some(format!("{scheme}://{host}?{}", others.join("&"))),
+    }
 }
 
 /// Returns the folders outside of projects that this user allows projects to use.
@@ -263,15 +333,20 @@ fn check_store_inside(config: &Path, file: &Path) -> Result<(), Failure> {
 ///
 /// The list can't be read, or isn't this user's own file.
 pub(crate) fn allowed_folders() -> Result<Vec<PathBuf>, Failure> {
-    let Some(folder) = user_folder("XDG_CONFIG_HOME", ".config") else {
-        return Ok(Vec::new());
-    };
-    let path = folder.join(ALLOWED_FOLDERS);
-    let text = read_own(&path, MAX_ALLOWED).map_err(|error| files::unreadable(&path, &error))?;
-    let text = text.unwrap_or_default();
+    let text = allowed_lines()?;
     let lines = text.lines().map(str::trim).map(PathBuf::from);
     // A relative one would mean another folder in each project.
     Ok(lines.filter(|folder| folder.is_absolute()).collect())
+}
+
+/// Returns the list of places that this user allows projects to use.
+fn allowed_lines() -> Result<String, Failure> {
+    let Some(folder) = user_folder("XDG_CONFIG_HOME", ".config") else {
+        return Ok(String::new());
+    };
+    let path = folder.join(ALLOWED_PLACES);
+    let text = read_own(&path, MAX_ALLOWED).map_err(|error| files::unreadable(&path, &error))?;
+    Ok(text.unwrap_or_default())
 }
 
 /// Reports whether a folder, which need not exist, is another or lies in it, by links or without.
@@ -342,4 +417,40 @@ pub(crate) fn id(path: &str) -> Result<String, Failure> {
     let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let hash = Hash::digest(root.as_os_str().as_encoded_bytes()).to_string();
     Ok(hash.chars().take(ID_DIGITS).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_named_by_its_host_and_whatever_else_leads_elsewhere() {
+        for (address, server) in [
+            (
+                "postgres://ann:x@runs.example.org/db",
+                Some("postgres://runs.example.org"),
+            ),
+            (
+                "postgresql://runs.example.org:1?a=b",
+                Some("postgres://runs.example.org:1"),
+            ),
+            (
+                "postgres://a@b@evil.example/db",
+                Some("postgres://evil.example"),
+            ),
+            (
+                "postgres://ok/db?host=evil",
+                Some("postgres://ok?host=evil"),
+            ),
+            (
+                "postgres:///db?x=1&hostaddr=1.2.3.4",
+                Some("postgres://?hostaddr=1.2.3.4"),
+            ),
+            ("postgres:///db", None),
+            ("postgres://ann@/db?user=x", None),
+            ("memory:", None),
+        ] {
+            assert_eq!(server_of(address).as_deref(), server, "{address}");
+        }
+    }
 }

@@ -11,6 +11,7 @@
 
 pub mod ast;
 mod content;
+mod limits;
 pub(crate) mod messages;
 mod reader;
 mod script;
@@ -35,6 +36,16 @@ const MAX_NODES: u32 = 1 << 20;
 /// Nothing is fetched: a document type definition is refused, and `src` isn't followed.
 #[must_use]
 pub fn parse_scxml(file: FileId, text: &str, diags: &mut Diags) -> Option<ast::Document> {
+    if let Some(excess) = limits::find_excess(text) {
+        let place = Span {
+            file,
+            start: narrow(excess.place.start),
+            end: narrow(excess.place.end),
+        };
+        let finding = Diagnostic::new(Code::XmlSyntax, place, excess.message);
+        diags.push(finding.label("one too many").help(excess.help));
+        return None;
+    }
     let options = ParsingOptions {
         allow_dtd: false,
         nodes_limit: MAX_NODES,

@@ -173,7 +173,7 @@ pub enum CheckError {
     },
     /// The folder to run in leads out of the project.
     #[error(
-        "its `cwd` is `{cwd}`, which leads out of the project; a person allows that with a line for the folder in `~/.config/statemark/folders`"
+        "its `cwd` is `{cwd}`, which leads out of the project; a person allows that with a line for the folder in `~/.config/statemark/places`"
     )]
     Outside {
         /// The declared folder.

@@ -1,6 +1,9 @@
 //! Validation by JSON Schema.
 //!
-//! Nothing is fetched, and patterns are matched in linear time, because schemas come from agents, too.
+//! Nothing is fetched, patterns are matched in linear time, and what a validation costs is counted first (`budget.rs`),
+//! because schemas come from agents, too.
+
+mod budget;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,13 +21,21 @@ const MAX_CHARACTERS: usize = 200;
 /// The least number above all integers.
 const INTEGER_LIMIT: f64 = 9_223_372_036_854_775_808.0;
 
+/// A compiled schema.
+#[derive(Debug)]
+struct Compiled {
+    validator: Validator,
+    size: budget::Size,
+}
+
 /// Compiles a schema.
-fn compile(schema: &Value) -> Result<Validator, String> {
+fn compile(schema: &Value) -> Result<Compiled, String> {
+    let size = budget::measure(schema)?;
     let options = jsonschema::options();
     let options = options.with_pattern_options(PatternOptions::regex());
-    options
-        .build(schema)
-        .map_err(|error| shorten_finding(&error.to_string()))
+    let validator = options.build(schema);
+    let validator = validator.map_err(|error| shorten_finding(&error.to_string()))?;
+    Ok(Compiled { validator, size })
 }
 
 /// Checks that a value is a schema.
@@ -47,7 +58,7 @@ pub(crate) fn validate(schema: &Value, value: &Value) -> Result<(), String> {
 
 /// Compiled schemas, so that each is compiled once.
 #[derive(Debug, Default)]
-pub(crate) struct Schemas(Mutex<HashMap<Value, Arc<Validator>>>);
+pub(crate) struct Schemas(Mutex<HashMap<Value, Arc<Compiled>>>);
 
 /// Most schemas that are kept.
 ///
@@ -61,12 +72,12 @@ impl Schemas {
     ///
     /// The findings, each with its path in the value.
     pub(crate) fn validate(&self, schema: &Value, value: &Value) -> Result<(), String> {
-        let validator = self.compiled(schema).map_err(broken)?;
-        validate_by(&validator, schema, value)
+        let compiled = self.compiled(schema).map_err(broken)?;
+        validate_by(&compiled, schema, value)
     }
 
     /// Returns a compiled schema. One that is broken isn't kept.
-    fn compiled(&self, schema: &Value) -> Result<Arc<Validator>, String> {
+    fn compiled(&self, schema: &Value) -> Result<Arc<Compiled>, String> {
         if let Some(found) = self.lock().get(schema) {
             return Ok(Arc::clone(found));
         }
@@ -79,7 +90,7 @@ impl Schemas {
         Ok(compiled)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Value, Arc<Validator>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Value, Arc<Compiled>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -88,8 +99,9 @@ fn broken(error: impl std::fmt::Display) -> String {
     format!("its schema is broken: {error}")
 }
 
-fn validate_by(validator: &Validator, schema: &Value, value: &Value) -> Result<(), String> {
-    let mut errors = validator.iter_errors(value);
+fn validate_by(compiled: &Compiled, schema: &Value, value: &Value) -> Result<(), String> {
+    budget::check(compiled.size, schema, value)?;
+    let mut errors = compiled.validator.iter_errors(value);
     let mut findings: Vec<String> = Vec::new();
     for error in errors.by_ref().take(MAX_FINDINGS) {
         let path = error.instance_path().to_string();
@@ -184,13 +196,15 @@ fn find_inexact(value: &Value, schema: &Value, path: &str) -> Option<String> {
 ///
 /// # Errors
 ///
-/// The schema's defect.
+/// The schema's defect, or that checking the value takes too much work.
 pub(crate) fn for_each_error(
     schema: &Value,
     value: &Value,
     call: &mut dyn FnMut(ValidationError<'_>),
 ) -> Result<(), String> {
-    compile(schema)?.iter_errors(value).for_each(call);
+    let compiled = compile(schema)?;
+    budget::check(compiled.size, schema, value)?;
+    compiled.validator.iter_errors(value).for_each(call);
     Ok(())
 }
 

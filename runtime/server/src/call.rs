@@ -1,4 +1,4 @@
-//! A call of a tool, turn by turn: each turn has a thread, and the waits between them have none.
+//! A call of a tool, turn by turn: each turn has a thread of its caller's share, and the waits between them have none.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,10 +11,12 @@ use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::Hub;
+use crate::limits::Share;
 
 /// A call of a tool.
 pub(crate) struct Call {
     pub(crate) caller: Caller,
+    pub(crate) share: Share,
     pub(crate) tool: String,
     pub(crate) arguments: Map<String, Value>,
     /// True if it may be a tool of our own that clients aren't offered.
@@ -42,10 +44,13 @@ impl Call {
         let mut step = Step::Begin(std::mem::take(&mut self.arguments));
         let mut changes = None;
         let call = Arc::new(self);
+        let compiles = hub.dispatcher.compiles(&call.tool);
         loop {
+            let working = call.share.turn(compiles).await;
             let (own, hub_of_turn) = (Arc::clone(&call), Arc::clone(&hub));
             let turn = move || own.turn(&hub_of_turn, step, changes);
             let (turn, receiver) = tokio::task::spawn_blocking(turn).await?;
+            drop(working);
             let waiting = match turn {
                 None => return Ok(None),
                 Some(Turn::Done(reply)) => return Ok(Some(reply)),

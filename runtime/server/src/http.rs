@@ -3,15 +3,16 @@
 //! MCP is served in both eras.
 //!
 //! ```text
-//! connection (counted) ─→ middleware: Host, Origin, token → Caller ─→ /mcp      own session, any handler of rmcp
-//!                                                                   ├→ /api      Dispatcher::call_own, status by code
-//!                                                                   └→ /metrics
-//!                     └─→ /healthz  (no token)
+//! connection ─→ middleware: Host, Origin, token → Caller, Share, body ─→ /mcp      own session, any handler of rmcp
+//!                                                                     ├→ /api      Dispatcher::call_own, status by code
+//!                                                                     └→ /metrics
+//!            └─→ /healthz  (no token)
 //! ```
 //!
 //! What to rely on: `middleware.rs` checks every request but those to `/healthz`.
 
 mod api;
+mod body;
 mod connection;
 mod keys;
 mod middleware;
@@ -36,16 +37,15 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::Hub;
-use crate::mcp::{Server, wire};
+use crate::limits::Limits;
+use crate::mcp::Server;
+use crate::mcp::wire::MAX_MESSAGE;
 use crate::metrics::{self, Metrics};
 
-use connection::CountedListener;
+use connection::{Connections, most_connections};
 use keys::Keys;
 use middleware::{Middleware, refuse};
 use sessions::Sessions;
-
-/// Largest body of a request. Unit: bytes.
-const MAX_BODY: usize = wire::MOST;
 
 /// Longest silence of a session of the older era.
 ///
@@ -113,7 +113,7 @@ pub async fn serve_http(
 ) -> std::io::Result<Serving> {
     let stop = CancellationToken::new();
     let keys = Keys::of_store(Arc::clone(&dispatcher));
-    let hub = Hub::new(dispatcher);
+    let hub = Hub::new(dispatcher, limits());
     let (served, caller) = (Arc::clone(&hub), options.caller.clone());
     let make = move || Server::over(Arc::clone(&served), caller.clone());
     let counted = Arc::clone(&hub);
@@ -129,7 +129,13 @@ pub async fn serve_http(
             let problem = Problem::new("unknown_path", message);
             refuse(StatusCode::NOT_FOUND, problem)
         });
-    listen(make, routes, keys, &hub.metrics, &options, stop).await
+    let shared = (Arc::clone(&hub.metrics), Arc::clone(&hub.limits));
+    listen(make, routes, keys, shared, &options, stop).await
+}
+
+/// Makes limits where no caller takes more than three quarters of the connections.
+fn limits() -> Limits {
+    Limits::new(most_connections() * 3 / 4)
 }
 
 /// Listens, and serves any handler on the same router, with the same checks, until it is stopped.
@@ -141,8 +147,9 @@ pub async fn serve_handler<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     options: HttpOptions,
 ) -> std::io::Result<Serving> {
-    let (metrics, stop) = (Arc::default(), CancellationToken::new());
-    listen(make, Router::new(), Keys::Nobody, &metrics, &options, stop).await
+    let shared = (Arc::default(), Arc::new(limits()));
+    let stop = CancellationToken::new();
+    listen(make, Router::new(), Keys::Nobody, shared, &options, stop).await
 }
 
 /// Assembles the router: the handler at `/mcp` and other routes, after the middleware.
@@ -150,7 +157,7 @@ fn router<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     routes: Router,
     keys: Keys,
-    metrics: &Arc<Metrics>,
+    (metrics, limits): &(Arc<Metrics>, Arc<Limits>),
     options: &HttpOptions,
     stop: &CancellationToken,
 ) -> Router {
@@ -158,7 +165,7 @@ fn router<H: ServerHandler>(
         .with_allowed_hosts(middleware::allowed_hosts(options))
         // The middleware knows the server's own pages, which no list made beforehand can name.
         .disable_allowed_origins()
-        .with_max_request_body_bytes(MAX_BODY)
+        .with_max_request_body_bytes(MAX_MESSAGE)
         .with_cancellation_token(stop.clone());
     let mut manager = LocalSessionManager::default();
     let mut patience = SessionConfig::default();
@@ -171,12 +178,12 @@ fn router<H: ServerHandler>(
     let middleware = Arc::new(Middleware::new(
         options,
         keys,
-        Arc::clone(metrics),
+        (Arc::clone(metrics), Arc::clone(limits)),
         sessions,
     ));
     routes
         .nest_service("/mcp", service)
-        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(DefaultBodyLimit::max(MAX_MESSAGE))
         .layer(from_fn_with_state(middleware, middleware::pass))
         .route("/healthz", get(|| async { "ok\n" }))
 }
@@ -200,7 +207,7 @@ async fn listen<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     routes: Router,
     keys: Keys,
-    metrics: &Arc<Metrics>,
+    shared: (Arc<Metrics>, Arc<Limits>),
     options: &HttpOptions,
     stop: CancellationToken,
 ) -> std::io::Result<Serving> {
@@ -213,20 +220,20 @@ async fn listen<H: ServerHandler>(
     }
     let listener = bind(options.address).await?;
     let address = listener.local_addr()?;
-    let router = router(make, routes, keys, metrics, options, &stop);
-    let listener = CountedListener::new(listener, Arc::clone(metrics));
+    let router = router(make, routes, keys, &shared, options, &stop);
+    let connections = Connections::new(most_connections(), shared.0);
     let (stopped, ended) = (stop.clone(), stop.clone());
     let task = tokio::spawn(async move {
-        let serving = axum::serve(listener, router);
-        let serving = serving.with_graceful_shutdown(stopped.cancelled_owned());
+        let serving = connections.serve(listener, router, stopped);
         let grace_over = async {
             ended.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
         tokio::select! {
-            done = serving.into_future() => done,
-            () = grace_over => Ok(()),
+            () = serving => {}
+            () = grace_over => {}
         }
+        Ok(())
     });
     Ok(Serving {
         address,

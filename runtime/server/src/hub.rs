@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use statemark_tools::Dispatcher;
 
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::notifications::Publisher;
 
@@ -12,14 +13,16 @@ pub(crate) struct Hub {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) publisher: Publisher,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) limits: Arc<Limits>,
 }
 
 impl Hub {
-    pub(crate) fn new(dispatcher: Arc<Dispatcher>) -> Arc<Self> {
+    pub(crate) fn new(dispatcher: Arc<Dispatcher>, limits: Limits) -> Arc<Self> {
         Arc::new(Self {
             publisher: Publisher::new(Arc::clone(&dispatcher)),
             dispatcher,
             metrics: Arc::default(),
+            limits: Arc::new(limits),
         })
     }
 }

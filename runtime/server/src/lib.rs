@@ -17,6 +17,7 @@ mod call;
 mod complete;
 mod http;
 mod hub;
+mod limits;
 mod mcp;
 mod metrics;
 mod notifications;

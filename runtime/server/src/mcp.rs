@@ -31,6 +31,7 @@ use serde_json::json;
 use statemark_tools::{Caller, Ctx, Dispatcher, Problem};
 
 use crate::hub::Hub;
+use crate::limits::{Limits, Share};
 pub use stdio::serve_stdio;
 
 /// The text that clients put before their models.
@@ -55,7 +56,7 @@ impl Server {
     /// Creates a handler for callers without a credential.
     #[must_use]
     pub fn new(dispatcher: Arc<Dispatcher>, caller: Caller) -> Self {
-        Self::over(Hub::new(dispatcher), caller)
+        Self::over(Hub::new(dispatcher, Limits::default()), caller)
     }
 
     /// Creates a handler that shares a hub with others.
@@ -76,6 +77,13 @@ impl Server {
         caller.with_client(client.as_ref().map(|it| it.name.as_str()))
     }
 
+    /// Returns what the caller of a request may have under way.
+    fn share(&self, context: &RequestContext<RoleServer>) -> Share {
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let share = parts.and_then(|parts| parts.extensions.get::<Share>().cloned());
+        share.unwrap_or_else(|| self.hub.limits.share(None))
+    }
+
     fn credential(&self, parts: Option<&axum::http::request::Parts>) -> Caller {
         let own = parts.and_then(|parts| parts.extensions.get::<Caller>().cloned());
         own.unwrap_or_else(|| self.caller.clone())
@@ -89,6 +97,7 @@ impl Server {
     ) -> Result<T, ErrorData> {
         let caller = self.caller(context);
         let dispatcher = Arc::clone(&self.hub.dispatcher);
+        let _working = self.share(context).turn(false).await;
         let work = tokio::task::spawn_blocking(move || ask(&dispatcher, &dispatcher.ctx(&caller)));
         let answer = work.await;
         let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;

@@ -17,8 +17,9 @@
 //! - Every method may be called from any thread, one that runs asynchronous tasks included: it waits there without a
 //!   runtime of its own on that thread, so it can't panic; but it holds the thread up, so better use one for blocking work.
 //!
-//! Deliberately not here: TLS. An address that asks for it (`sslmode=require`) is refused, not quietly met without.
+//! Addresses mean what they mean to every client of PostgreSQL: `address.rs`, and `tls.rs` for `sslmode`.
 
+mod address;
 mod append;
 mod blob;
 mod connect;
@@ -31,6 +32,7 @@ mod row;
 mod schema;
 mod session;
 mod timer;
+mod tls;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,6 +40,7 @@ use std::sync::Arc;
 use deadpool_postgres::Pool;
 use tokio::runtime::Runtime;
 
+use address::Address;
 use ends::Ends;
 use list::Reported;
 use row::stored;
@@ -69,10 +72,20 @@ impl PostgresStore {
     /// [`StoreError::Invalid`] for an address that is none, [`StoreError::Failed`] if the server can't be reached,
     /// [`StoreError::SchemaTooNew`]. A password is in none of their texts.
     pub fn open(address: &str) -> Result<Self, StoreError> {
-        let config = connect::config(address)?;
+        let address = connect::read(address)?;
+        let other_way = connect::other_way(&address);
+        match (Self::open_as(address), other_way) {
+            (Err(error), Some(other)) if connect::is_about_tls(&error) => {
+                Self::open_as(other).map_err(|_| error)
+            }
+            (opened, _) => opened,
+        }
+    }
+
+    fn open_as(address: Address) -> Result<Self, StoreError> {
         let runtime = connect::runtime()?;
         let store = Self {
-            pool: connect::pool(config)?,
+            pool: connect::pool(address)?,
             clock: None,
             reported: Reported::default(),
             ends: Ends::default(),

@@ -145,6 +145,19 @@ impl Dispatcher {
         self.registry.own_tools().find(|tool| tool.name == name)
     }
 
+    /// Reports whether the tool of that name compiles what its caller sends, which may take its time.
+    #[must_use]
+    pub fn compiles(&self, name: &str) -> bool {
+        let mut all = self.registry.all();
+        let is_author = |tool: &Tool| tool.set == Set::Author;
+        all.any(|tool| {
+            tool.name == name && {
+                let own = tool.equivalent.and_then(|own| self.own_tool(own));
+                is_author(tool) || own.is_some_and(is_author)
+            }
+        })
+    }
+
     /// Lists the tools that a caller is offered.
     ///
     /// An observer is offered the tools that change nothing; an agent that is bound to a run those that its states may

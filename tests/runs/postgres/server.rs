@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
@@ -106,6 +106,42 @@ impl Server {
         let port = self.port;
         let options = format!("options=-csearch_path%3D{name}");
         format!("postgres://statemark:{PASSWORD}@127.0.0.1:{port}/postgres?{options}")
+    }
+
+    /// The folder of all that is the server's.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What the server has told since it was started.
+    pub(super) fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("log")).unwrap()
+    }
+
+    /// Has the server take TLS, with the certificate and the authority in a folder, and rules before its others.
+    pub(super) fn secure(&self, certificates: &Path, rules: &str) {
+        let data = self.folder.join("data");
+        for name in ["server.crt", "server.key", "own.crt"] {
+            fs::copy(certificates.join(name), data.join(name)).unwrap();
+        }
+        if let Some(user) = self.user {
+            let key = data.join("server.key");
+            let done = Command::new("chown").arg(user).arg(key).status();
+            assert!(done.unwrap().success());
+        }
+        let file = data.join("pg_hba.conf");
+        let others = fs::read_to_string(&file).unwrap();
+        fs::write(&file, rules.to_owned() + &others).unwrap();
+        for setting in ["ssl = on", "ssl_ca_file = 'own.crt'"] {
+            self.sql("public", &format!("ALTER SYSTEM SET {setting}"));
+        }
+        self.sql("public", "SELECT pg_reload_conf()");
+        // The server reads them in its own time.
+        let begun = Instant::now();
+        while !self.log().contains("parameter \"ssl\" changed") {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{}", self.log());
+            sleep(Duration::from_millis(20));
+        }
     }
 
     /// Does something there, behind every store's back.

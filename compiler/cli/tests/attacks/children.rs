@@ -128,7 +128,7 @@ fn m9_a_check_writes_in_its_project_alone() {
     let names = |folder: &Path| fs::read_dir(folder).unwrap().count();
     let (count, old) = (names(&outside), fs::read_to_string(outside.join("old")));
     // A person's own word leads there.
-    scratch.write("own/statemark/folders", &format!("{}\n", outside.display()));
+    scratch.write("own/statemark/places", &format!("{}\n", outside.display()));
     done(&scratch, &["run-check", "c"]);
     let allowed = names(&outside);
     fs::remove_dir_all(&outside).unwrap();
@@ -243,13 +243,13 @@ fn low_a_checks_folder_stays_in_the_project() {
             said.stderr
         );
         assert!(
-            said.stderr.contains("~/.config/statemark/folders"),
+            said.stderr.contains("~/.config/statemark/places"),
             "{}",
             said.stderr
         );
     }
     let scratch = project("low-cwd", "", "cwd = \"/\"");
-    scratch.write("own/statemark/folders", "/\n");
+    scratch.write("own/statemark/places", "/\n");
     scratch.write(
         "statemark.toml",
         "[checks.c]\ncommand = [\"pwd\"]\ncwd = \"/\"\n",

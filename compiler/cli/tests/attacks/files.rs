@@ -111,7 +111,7 @@ fn low_a_clones_store_stays_in_the_project() {
     scratch.write("clone/statemark.toml", "store = \"../elsewhere/runs.db\"\n");
     let folder = scratch.path.join("elsewhere");
     scratch.write(
-        "clone/own/statemark/folders",
+        "clone/own/statemark/places",
         &format!("{}\n", folder.display()),
     );
     let said = start(None);
@@ -128,7 +128,7 @@ fn low_a_pipe_hangs_no_command() {
         (".statemark/tokens.json", &["token", "adopt"]),
         (".statemark/runs.db", &["runs"]),
         (".statemark/runs.db-lock", &["start", "door"]),
-        ("own/statemark/folders", &["runs", "--store", "x.db"]),
+        ("own/statemark/places", &["runs", "--store", "x.db"]),
         ("pipe.md", &["lint", "pipe.md"]),
         ("pipe.md", &["show", "pipe.md"]),
         ("pipe.md", &["build", "pipe.md"]),

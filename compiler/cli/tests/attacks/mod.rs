@@ -13,6 +13,8 @@ mod authority;
 mod children;
 mod files;
 mod git;
+#[cfg(target_os = "linux")]
+mod network;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

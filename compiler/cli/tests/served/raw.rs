@@ -57,8 +57,14 @@ impl Listening {
         arguments: &[&str],
         set: impl FnOnce(&mut Command) -> &mut Command,
     ) -> Self {
-        let mut command = serve(folder, &["--http", "127.0.0.1:0"]);
-        set(command.args(arguments));
+        let mut command = serve(folder, arguments);
+        set(&mut command);
+        Self::of(folder, command)
+    }
+
+    /// Runs a command that serves, at a free port.
+    pub(crate) fn of(folder: &Path, mut command: Command) -> Self {
+        command.args(["--http", "127.0.0.1:0"]);
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stderr.take().unwrap())

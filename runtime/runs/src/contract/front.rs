@@ -41,8 +41,7 @@ pub(super) fn check(document: &Document, wanted: &Value, findings: &mut Findings
     }
     let is_there = document.front.is_some();
     let value = Value::Object(fields);
-    // INVARIANT: a contract with a broken schema isn't parsed.
-    let _ = schema::for_each_error(wanted, &value, &mut |error| {
+    let checked = schema::for_each_error(wanted, &value, &mut |error| {
         let path = error.instance_path().to_string();
         let field = path.strip_prefix('/').unwrap_or_default().to_owned();
         for described in describe(&error, wanted) {
@@ -56,6 +55,9 @@ pub(super) fn check(document: &Document, wanted: &Value, findings: &mut Findings
             findings.add(at.copied().unwrap_or_default(), described.what, help);
         }
     });
+    if let Err(error) = checked {
+        findings.add(0, error, None);
+    }
 }
 
 /// Removes the quotes around a value.

@@ -29,8 +29,7 @@ pub(super) fn check(excerpt: &Excerpt, wanted: Option<&Value>, findings: &mut Fi
     let Some(wanted) = wanted else { return };
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let tree = parsed.ok().and_then(|it| it.value);
-    // INVARIANT: a contract with a broken schema isn't parsed.
-    let _ = schema::for_each_error(wanted, &value, &mut |error| {
+    let checked = schema::for_each_error(wanted, &value, &mut |error| {
         let path = error.instance_path().to_string();
         for described in describe(&error, wanted) {
             let at = tree
@@ -40,6 +39,9 @@ pub(super) fn check(excerpt: &Excerpt, wanted: Option<&Value>, findings: &mut Fi
             findings.add(at, described.what, described.help);
         }
     });
+    if let Err(error) = checked {
+        findings.add(excerpt.document_offset(0), error, None);
+    }
 }
 
 /// A description of a validation error.

@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::middleware::refuse;
 use crate::call::Call;
 use crate::hub::Hub;
+use crate::limits::Share;
 
 /// The state of the API's handlers.
 #[derive(Clone)]
@@ -105,6 +106,7 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
         Method::Get => get(
             move |State(api): State<Api>,
                   Extension(caller),
+                  Extension(share),
                   params: RawPathParams,
                   Query(pairs): Pairs| async move {
                 let arguments = match api.hub.dispatcher.own_tool(tool) {
@@ -112,12 +114,13 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                     None => Map::new(),
                 };
                 let arguments = add_path_argument(&params, arguments);
-                call(api, caller, tool, arguments, StatusCode::OK).await
+                call(api, (caller, share), tool, arguments, StatusCode::OK).await
             },
         ),
         Method::Post | Method::Create => post(
             move |State(api): State<Api>,
                   Extension(caller),
+                  Extension(share),
                   params: RawPathParams,
                   given: Given| async move {
                 let arguments = match given {
@@ -128,7 +131,7 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                     Method::Create => StatusCode::CREATED,
                     _ => StatusCode::OK,
                 };
-                call(api, caller, tool, arguments, done).await
+                call(api, (caller, share), tool, arguments, done).await
             },
         ),
     }
@@ -163,7 +166,7 @@ fn malformed(rejection: &JsonRejection) -> Response {
 /// Calls a tool where that may take its time.
 async fn call(
     api: Api,
-    caller: Caller,
+    (caller, share): (Caller, Share),
     tool: &'static str,
     arguments: Map<String, Value>,
     done: StatusCode,
@@ -171,6 +174,7 @@ async fn call(
     // If the client leaves, this is dropped: a wait ends, and what a tool does goes on to its end.
     let call = Call {
         caller,
+        share,
         tool: tool.to_owned(),
         arguments,
         is_own: true,

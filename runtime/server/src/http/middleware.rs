@@ -1,7 +1,7 @@
 //! The middleware before everything but `/healthz`: one pass over each request.
 //!
 //! ```text
-//! Host, Origin ─→ token → Caller ─→ to `/mcp`: own session, readable body ─→ handler ─→ streams end with their token
+//! Host, Origin ─→ token → Caller, Share ─→ body ─→ to `/mcp`: own session, readable body ─→ handler ─→ streams end with their token
 //! ```
 //!
 //! A page in somebody's browser can send requests to a server on the same machine, but it can't choose their `Host` and
@@ -29,10 +29,13 @@ use rmcp::transport::streamable_http_server::session::SessionId;
 use statemark_runs::authority::InvalidToken;
 use statemark_tools::{Caller, Problem, envelope};
 
+use super::HttpOptions;
+use super::body::Bodies;
+use super::connection::Place;
 use super::keys::{Keys, Unknown};
 use super::sessions::{Owner, Sessions};
-use super::{HttpOptions, MAX_BODY};
-use crate::mcp::wire::{self, Unread};
+use crate::limits::{Limits, Permit, Share};
+use crate::mcp::wire::{self, MAX_MESSAGE, Unread};
 use crate::metrics::Metrics;
 
 /// The interval at which an open stream's token is checked.
@@ -52,6 +55,8 @@ const UNKNOWN_SESSION: &str = "Not Found: Session not found";
 /// The middleware's options and state.
 pub(super) struct Middleware {
     metrics: Arc<Metrics>,
+    limits: Arc<Limits>,
+    bodies: Bodies,
     sessions: Sessions,
     keys: Keys,
     caller: Caller,
@@ -64,12 +69,14 @@ impl Middleware {
     pub(super) fn new(
         options: &HttpOptions,
         keys: Keys,
-        metrics: Arc<Metrics>,
+        (metrics, limits): (Arc<Metrics>, Arc<Limits>),
         sessions: Sessions,
     ) -> Self {
         let origin = |it: &String| it.trim_end_matches('/').to_ascii_lowercase();
         Self {
             metrics,
+            limits,
+            bodies: Bodies::new(),
             sessions,
             keys,
             caller: options.caller.clone(),
@@ -170,6 +177,24 @@ impl Middleware {
         }
         response
     }
+
+    /// Takes a part of the caller's share for a request.
+    fn open(&self, owner: Owner, request: &Request) -> Result<(Share, Permit), Refusal> {
+        let share = self.limits.share(owner.0);
+        let too_many =
+            |code, message: &str| Refusal::new(StatusCode::TOO_MANY_REQUESTS, code, message);
+        if let Some(place) = request.extensions().get::<Arc<Place>>()
+            && !place.acquaint(&share)
+        {
+            let message = "you have as many of the connections as one caller may: close some, or send over those that are open";
+            return Err(too_many("too_many_connections", message));
+        }
+        let Some(open) = share.call() else {
+            let message = "too many of your calls are open: wait until some end";
+            return Err(too_many("too_many_calls", message));
+        };
+        Ok((share, open))
+    }
 }
 
 /// Passes a request through the middleware.
@@ -178,11 +203,15 @@ pub(super) async fn pass(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let admitted = match middleware.check_source(&request) {
+    let known = match middleware.check_source(&request) {
         Ok(()) => middleware.authenticate(request.headers()).await,
         Err(refusal) => Err(refusal),
     };
-    let (caller, owner) = match admitted {
+    let admitted = known.and_then(|(caller, owner)| {
+        let opened = middleware.open(owner, &request)?;
+        Ok((caller, owner, opened))
+    });
+    let (caller, owner, (share, open)) = match admitted {
         Ok(admitted) => admitted,
         Err(refusal) => {
             middleware.metrics.count_refusal(&refusal.problem.code);
@@ -190,22 +219,41 @@ pub(super) async fn pass(
         }
     };
     request.extensions_mut().insert(caller);
-    let response = if is_mcp(request.uri().path()) {
+    request.extensions_mut().insert(share);
+    let is_mcp = is_mcp(request.uri().path());
+    let (request, _large) = match middleware.bodies.read(request).await {
+        Ok(read) => read,
+        Err((status, unread)) if is_mcp => return refuse_message(status, unread),
+        Err((status, unread)) => {
+            return refuse(status, Problem::new("too_large", unread.error.message));
+        }
+    };
+    let response = if is_mcp {
         middleware.isolate(owner, request, next).await
     } else {
         next.run(request).await
     };
-    match owner {
-        Owner(Some(token)) if is_stream(&response) => response.map(|body| {
-            let revoked = Box::pin(async move {
-                while middleware.keys.is_valid(&token).await {
+    if !is_stream(&response) {
+        return response;
+    }
+    let keeper = Arc::clone(&middleware);
+    let revoked = async move {
+        match owner {
+            Owner(Some(token)) => {
+                while keeper.keys.is_valid(&token).await {
                     tokio::time::sleep(TOKEN_INTERVAL).await;
                 }
-            });
-            Body::new(Revocable { body, revoked })
-        }),
-        _ => response,
-    }
+            }
+            Owner(None) => std::future::pending().await,
+        }
+    };
+    response.map(|body| {
+        Body::new(Revocable {
+            body,
+            revoked: Box::pin(revoked),
+            _open: open,
+        })
+    })
 }
 
 /// Hands a request to `/mcp` on, and answers a body that can't be read.
@@ -218,7 +266,7 @@ async fn run_readable(request: Request, next: Next) -> Response {
     if parts.method != Method::POST || !is_json {
         return next.run(Request::from_parts(parts, body)).await;
     }
-    let Ok(bytes) = to_bytes(body, MAX_BODY).await else {
+    let Ok(bytes) = to_bytes(body, MAX_MESSAGE).await else {
         return refuse_message(StatusCode::PAYLOAD_TOO_LARGE, wire::too_long(b""));
     };
     let request = Request::from_parts(parts, Body::from(bytes.clone()));
@@ -258,9 +306,11 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = refuse(self.status, self.problem);
+        // Whoever has no right to be here keeps no connection.
+        let headers = response.headers_mut();
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         if self.status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer");
-            let headers = response.headers_mut();
             headers.insert(header::WWW_AUTHENTICATE, challenge);
         }
         response
@@ -307,9 +357,10 @@ fn session_id(headers: &HeaderMap) -> Option<SessionId> {
     Some(text.to_owned().into())
 }
 
-/// A stream that ends when its caller's token is revoked.
+/// A stream that ends when its caller's token is revoked. It counts as an open call.
 struct Revocable {
     body: Body,
+    _open: Permit,
     revoked: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 

@@ -54,7 +54,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
             }
             let end = arrived.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(arrived.len(), |at| at.saturating_add(1));
-            let is_too_long = self.line.len().saturating_add(taken) > wire::MOST;
+            let is_too_long = self.line.len().saturating_add(taken) > wire::MAX_MESSAGE;
             let mut unread = None;
             if !self.is_skipping && is_too_long {
                 unread = Some(wire::too_long(&std::mem::take(&mut self.line)));
@@ -79,6 +79,9 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         let text = line.strip_prefix(MARK).unwrap_or(&line).trim_ascii();
         if text.is_empty() {
             return None;
+        }
+        if let Err(unread) = wire::check_values(text) {
+            return Some(Err(unread));
         }
         match serde_json::from_slice(text) {
             Ok(message) => Some(Ok(message)),
@@ -139,7 +142,7 @@ mod tests {
     async fn a_line_that_is_too_long_is_answered_and_the_next_is_read() {
         let long = format!(
             "{{\"jsonrpc\": \"2.0\", \"id\": 3, \"x\": \"{}\"}}\n",
-            "x".repeat(wire::MOST)
+            "x".repeat(wire::MAX_MESSAGE)
         );
         let next = "{\"jsonrpc\": \"2.0\", \"id\": 4, \"method\": \"ping\"}\n";
         let input = format!("{long}\r\n{next}");

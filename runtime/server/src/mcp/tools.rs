@@ -61,6 +61,7 @@ pub(super) async fn call(
     let (sender, mut reports) = mpsc::unbounded_channel::<(f64, String)>();
     let call = Call {
         caller,
+        share: server.share(&context),
         tool: request.name.to_string(),
         arguments: request.arguments.unwrap_or_default(),
         is_own: false,

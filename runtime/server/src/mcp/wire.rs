@@ -7,7 +7,13 @@ use rmcp::ErrorData;
 use rmcp::model::RequestId;
 
 /// Most bytes of a message. Why: an artifact of 16 MiB, escaped as JSON.
-pub(crate) const MOST: usize = 32 << 20;
+pub(crate) const MAX_MESSAGE: usize = 32 << 20;
+
+/// Most values in a message, counting the names of members.
+///
+/// Why: each takes some hundred bytes in memory, whatever it takes on the wire. A context of 10,000 fields, the largest
+/// that people have, has a fifth of them; an artifact is one string.
+const MAX_VALUES: usize = 100_000;
 
 /// Deepest level that serde reads.
 const DEPTH: usize = 127;
@@ -41,9 +47,34 @@ pub(crate) fn unread(text: &[u8], error: &serde_json::Error) -> Option<Unread> {
     Some(Unread { id: seen.id, error })
 }
 
+/// Checks that a message hasn't more values than one may have. What isn't JSON passes: it can't be read either.
+pub(crate) fn check_values(text: &[u8]) -> Result<(), Unread> {
+    // Each value and each name but the first in a list or an object comes behind one of these.
+    let (mut values, mut is_text, mut is_escaped) = (0_usize, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b',' | b':' | b'[' | b'{' if !is_text => values += 1,
+            _ => {}
+        }
+    }
+    if values <= MAX_VALUES {
+        return Ok(());
+    }
+    let what = format!(
+        "the message has more than {MAX_VALUES} values: send less, or an artifact as one string"
+    );
+    Err(Unread {
+        id: Seen::parse(text).id,
+        error: ErrorData::invalid_request(what, None),
+    })
+}
+
 /// Returns the answer to a message that is too long, from its beginning.
 pub(crate) fn too_long(begin: &[u8]) -> Unread {
-    let what = format!("the message has more than {MOST} bytes");
+    let what = format!("the message has more than {MAX_MESSAGE} bytes");
     Unread {
         id: Seen::parse(begin).id,
         error: ErrorData::invalid_request(what, None),

@@ -6,8 +6,10 @@ use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime as PoolRuntime,
 };
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::config::SslMode;
 
+use super::address::{self, Address};
+use super::tls::{Mode, Tls};
 use statemark_runs::store::StoreError;
 
 /// Most connections of one process. Why: a server has a hundred for everybody, and 16 reach its rate.
@@ -24,14 +26,10 @@ const SILENCE: Duration = Duration::from_secs(30);
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit', true) = 'off'";
 
-/// Parses an address.
-/// What is wrong with it is told without quoting it, because it may hold a password.
-pub(super) fn config(address: &str) -> Result<Config, StoreError> {
-    let mut config: Config = address.parse().map_err(|_| StoreError::Invalid {
-        what: "the address of the store isn't one of PostgreSQL; they look like \
-               `postgres://user:password@host:5432/database`, with `%40` for an `@` in a password"
-            .to_owned(),
-    })?;
+/// Reads an address, with our own limits where it names none.
+pub(super) fn read(address: &str) -> Result<Address, StoreError> {
+    let mut address = address::read(address)?;
+    let config = &mut address.config;
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(CONNECTING);
     }
@@ -39,16 +37,38 @@ pub(super) fn config(address: &str) -> Result<Config, StoreError> {
         config.tcp_user_timeout(SILENCE);
     }
     config.keepalives_idle(SILENCE);
-    if config.get_application_name().is_none() {
-        config.application_name("statemark");
-    }
-    Ok(config)
+    Ok(address)
+}
+
+/// Returns the address with the other choice of TLS, if the mode leaves it to the server.
+pub(super) fn other_way(address: &Address) -> Option<Address> {
+    let mode = match address.tls.mode {
+        Mode::Allow => SslMode::Require,
+        Mode::Prefer => SslMode::Disable,
+        _ => return None,
+    };
+    let Address { mut config, tls } = address.clone();
+    config.ssl_mode(mode);
+    let mode = Mode::Prefer;
+    Some(Address {
+        config,
+        tls: Tls { mode, ..tls },
+    })
+}
+
+/// Reports whether a connection failed because of TLS or for want of it: the server's rules have no place for the user
+/// (28000), or the two sides have no TLS in common.
+pub(super) fn is_about_tls(error: &StoreError) -> bool {
+    let told = error.to_string();
+    told.contains("(28000)") || told.contains("TLS")
 }
 
 /// Connections are made when they are needed.
-pub(super) fn pool(config: Config) -> Result<Pool, StoreError> {
+pub(super) fn pool(address: Address) -> Result<Pool, StoreError> {
     let recycling_method = RecyclingMethod::Fast;
-    let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method });
+    let connector = address.tls.connector()?;
+    let config = ManagerConfig { recycling_method };
+    let manager = Manager::from_config(address.config, connector, config);
     let durable = Hook::async_fn(|client, _| {
         Box::pin(async move {
             let done = client.batch_execute(DURABLE).await;

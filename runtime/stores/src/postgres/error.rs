@@ -87,8 +87,14 @@ fn describe(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         return format!("{} ({})", error.message(), error.code().code());
     }
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
+    let (told, source) = (error.to_string(), error.source());
+    let help = if told.contains("TLS") || told.contains("tls") {
+        "; `sslmode` says whether TLS is used and what is verified, `sslrootcert` by which authorities"
+    } else {
+        ""
+    };
+    match source {
+        Some(source) => format!("{told}: {source}{help}"),
+        None => told + help,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A step is one definition and can be repeated, so that two who open a store for the first time at once do no harm: each
 //! does the step, and the first to be done says so in the table of versions. A step is never changed once it was released.
+//! Where two collide, the block around the step tries again, so that the server's log has no error of it.
 
 use tokio_postgres::error::SqlState;
 
@@ -82,6 +83,21 @@ const STEPS: [&str; 15] = [
         PRIMARY KEY (run, seq))"#,
 ];
 
+/// A block around a step `{}`. What two collide in are PostgreSQL's own tables, `IF NOT EXISTS` or not.
+const BLOCK: &str = "DO $statemark$
+BEGIN
+    FOR attempt IN 1..50 LOOP
+        BEGIN
+            {};
+            RETURN;
+        EXCEPTION WHEN duplicate_table OR duplicate_object OR duplicate_column
+            OR unique_violation OR internal_error THEN
+            PERFORM pg_sleep(0.01 * attempt);
+        END;
+    END LOOP;
+    RAISE EXCEPTION 'others define the same' USING ERRCODE = 'serialization_failure';
+END $statemark$";
+
 /// Makes the tables or brings them up to date.
 pub(super) async fn prepare(session: &Session) -> Result<(), Failure> {
     let mut version = match version(session).await? {
@@ -129,21 +145,35 @@ async fn version(session: &Session) -> Result<Option<i64>, Failure> {
     Ok(Some(version.unwrap_or(0)))
 }
 
-/// Defines tables, one process at a time.
-/// Two that define the same collide in PostgreSQL's own tables, `IF NOT EXISTS` or not.
+/// Defines tables.
 async fn define(session: &Session, step: &str) -> Result<(), Failure> {
-    match session.define(step).await {
-        Err(Failure::Refused(cause)) if crossed(&cause) => Err(Failure::Contention(cause)),
+    let block = BLOCK.replace("{}", step);
+    let done = match session.define(&block).await {
+        // Not every server of the protocol has blocks.
+        Err(Failure::Refused(cause)) if has_code(&cause, &NO_BLOCKS) => session.define(step).await,
+        done => done,
+    };
+    match done {
+        Err(Failure::Refused(cause)) if has_code(&cause, &CROSSED) => {
+            Err(Failure::Contention(cause))
+        }
         done => done,
     }
 }
 
-fn crossed(cause: &str) -> bool {
-    let codes = [
-        SqlState::DUPLICATE_TABLE,
-        SqlState::DUPLICATE_OBJECT,
-        SqlState::INTERNAL_ERROR,
-    ];
+const NO_BLOCKS: [SqlState; 3] = [
+    SqlState::FEATURE_NOT_SUPPORTED,
+    SqlState::SYNTAX_ERROR,
+    SqlState::UNDEFINED_OBJECT,
+];
+
+const CROSSED: [SqlState; 3] = [
+    SqlState::DUPLICATE_TABLE,
+    SqlState::DUPLICATE_OBJECT,
+    SqlState::INTERNAL_ERROR,
+];
+
+fn has_code(cause: &str, codes: &[SqlState]) -> bool {
     codes
         .iter()
         .any(|code| cause.ends_with(&format!("({})", code.code())))

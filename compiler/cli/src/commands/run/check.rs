@@ -35,7 +35,7 @@ const QUIET: u64 = 1_000;
                         folder: that of statemark.toml, else the root of the repository; `cwd = \"…\"` names one below.\n\
                         It gets no token and, of other secrets of the environment, what `inherit = [\"…\"]` names. On\n\
                         Linux it writes below the repository and the folder for temporary files; others need a line\n\
-                        in ~/.config/statemark/folders. It ends with everything that it began.\n\
+                        in ~/.config/statemark/places. It ends with everything that it began.\n\
                         Exit code 1: the check didn't pass.")]
 pub(crate) struct RunCheckArgs {
     /// The check

@@ -1,0 +1,200 @@
+//! What the port and the messages of an agent can't do: starve others, or have work done without end.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Map, Value, json};
+
+use super::{DOOR, attacked, done};
+use crate::served::client::{Client, serve};
+use crate::served::raw::{Listening, answer_of};
+use crate::shell::{Scratch, token};
+
+/// Files that a server may open in these tests. Why: few are enough to show that none starves.
+const FILES: &str = "128";
+
+/// A server that may open few files, over a store with the tokens of two agents.
+struct Small {
+    server: Listening,
+    _scratch: Scratch,
+    tokens: [String; 2],
+}
+
+impl Small {
+    fn start(name: &str) -> Self {
+        let scratch = Scratch::new(name);
+        scratch.write("door.md", DOOR);
+        done(&scratch, &["start", "door", "--run-id", "r1"]);
+        let tokens = ["bot", "other"].map(|name| {
+            let text = token(&scratch.path, &format!("{name} --role agent"));
+            format!("Authorization: Bearer {text}\r\n")
+        });
+        let server = serve(&scratch.path, &[]);
+        let mut command = Command::new("prlimit");
+        command.args([&format!("--nofile={FILES}:{FILES}"), "--"]);
+        command.arg(server.get_program()).args(server.get_args());
+        command.current_dir(&scratch.path).envs(
+            server
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        Self {
+            server: Listening::of(&scratch.path, command),
+            _scratch: scratch,
+            tokens,
+        }
+    }
+
+    fn is_served(&self, token: &str) {
+        let answer = self.server.get("/api/runs/r1", token);
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+}
+
+#[test]
+fn m4_half_open_requests_stop_nobody() {
+    let small = Small::start("attack-m4");
+    let slow: Vec<TcpStream> = (0..200)
+        .map(|_| {
+            let mut connection = small.server.connect();
+            // The server may have ended it already.
+            let _ = connection.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+            connection
+        })
+        .collect();
+    for token in &small.tokens {
+        small.is_served(token);
+    }
+    assert_eq!(small.server.get("/healthz", "").status, 200);
+    drop(slow);
+}
+
+#[test]
+fn h9_a_caller_leaves_connections_to_others() {
+    let small = Small::start("attack-h9");
+    let [greedy, other] = &small.tokens;
+    let path = "/api/stream?run_id=r1";
+    let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{greedy}\r\n");
+    let begin = || {
+        let mut connection = small.server.connect();
+        connection.write_all(head.as_bytes()).unwrap();
+        let mut begun = [0; 12];
+        connection.read_exact(&mut begun).unwrap();
+        (begun, connection)
+    };
+    let mut streams: Vec<TcpStream> = Vec::new();
+    let refused = loop {
+        let (begun, connection) = begin();
+        if begun != *b"HTTP/1.1 200" {
+            assert_eq!(begun, *b"HTTP/1.1 429");
+            break connection;
+        }
+        streams.push(connection);
+        assert!(streams.len() < 64, "a caller has all of the connections");
+    };
+    let refused = answer_of(refused);
+    assert!(refused.body.contains("too_many_connections"), "{refused:?}");
+    assert!(streams.len() > 40, "{} streams", streams.len());
+    small.is_served(other);
+}
+
+/// The most memory that a process has had. Unit: KiB.
+fn peak(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+    let number = line.unwrap().trim().trim_end_matches(" kB");
+    number.parse().unwrap()
+}
+
+#[test]
+fn m3_a_message_is_refused_before_it_fills_the_memory() {
+    let small = Small::start("attack-m3");
+    let fields: Vec<String> = (0..1_500_000).map(|at| format!("\"k{at}\":{at}")).collect();
+    let body = format!("{{{}}}", fields.join(","));
+    assert!(body.len() > 20 << 20);
+    for path in ["/api/runs/r1/events", "/mcp"] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n{}",
+            small.tokens[0]
+        );
+        let answer = small.server.raw(&head, body.as_bytes());
+        assert_eq!(answer.status, 413, "{path}: {}", answer.head);
+        assert!(
+            answer.body.contains("more than 100000 values"),
+            "{answer:?}"
+        );
+    }
+    let peak = peak(small.server.process.id());
+    assert!(peak < 400 << 10, "{peak} KiB");
+    let scratch = Scratch::new("attack-m3-stdio");
+    scratch.write("door.md", DOOR);
+    let mut client = Client::start(&scratch.path, &[]);
+    let many: Map<String, Value> = (0..110_000)
+        .map(|at| (format!("k{at}"), json!(at)))
+        .collect();
+    let answer = client.ask(
+        "tools/call",
+        &json!({"name": "list_runs", "arguments": many}),
+    );
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("more than 100000 values"), "{message}");
+    assert_eq!(client.call("list_runs", &json!({}))["ok"], true);
+}
+
+#[test]
+fn m1_a_schema_is_refused_that_takes_for_ever() {
+    let scratch = Scratch::new("attack-m1");
+    scratch.write("door.md", DOOR);
+    let parts: Map<String, Value> = (0..40)
+        .map(|at| {
+            let next = json!({"$ref": format!("#/$defs/a{}", at + 1)});
+            (format!("a{at}"), json!({"allOf": [next, next]}))
+        })
+        .chain([("a40".to_owned(), json!({"type": "object"}))])
+        .collect();
+    let schema = json!({"$ref": "#/$defs/a0", "$defs": parts});
+    let mut agent = Client::start(&scratch.path, &[]);
+    agent.call("start_run", &json!({"workflow": "door", "run_id": "r1"}));
+    let asked = json!({"run_id": "r1", "prompt": "What?", "kind": "json", "schema": schema});
+    let answer = agent.call("request_human", &asked);
+    assert_eq!(answer["error"]["code"], "bad_request", "{answer:#}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("more than 10000 of its parts"),
+        "{message}"
+    );
+}
+
+/// Lints a document, which must be refused for its size and in time.
+fn is_too_much(scratch: &Scratch, file: &str, text: &str, message: &str) {
+    scratch.write(file, text);
+    let said = attacked(scratch, &["lint", file]);
+    assert_eq!(said.code, 1, "{}{}", said.stdout, said.stderr);
+    assert!(
+        said.stdout.contains(message) || said.stderr.contains(message),
+        "{}",
+        said.stderr
+    );
+    fs::remove_file(Path::new(&scratch.path).join(file)).unwrap();
+}
+
+#[test]
+fn m2_scxml_takes_no_longer_than_its_size() {
+    let scratch = Scratch::new("attack-m2");
+    let nested: String = (0..100_000)
+        .map(|at| format!("<n{at}:a xmlns:n{at}='n{at}'>"))
+        .collect();
+    is_too_much(&scratch, "names.scxml", &nested, "more than 64 namespaces");
+    let attributes: String = (0..300_000).map(|at| format!(" a{at}='1'")).collect();
+    let text = format!("<scxml{attributes}/>");
+    is_too_much(
+        &scratch,
+        "attributes.scxml",
+        &text,
+        "more than 256 attributes",
+    );
+}

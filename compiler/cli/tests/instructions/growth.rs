@@ -1,0 +1,175 @@
+//! How work grows with its input: each reader of what others wrote, at four sizes, each twice the one before.
+//!
+//! A doubled input may cost 2.4 times as much: n log n does at these sizes, and n² would cost four times.
+
+use std::fmt::Write as _;
+use std::process::Stdio;
+
+use statemark_harness::instructions::{Cost, can_count, counted};
+
+use super::profile;
+use crate::shell::{Scratch, statemark};
+
+/// The sizes, as multiples of an input's own.
+const SIZES: [usize; 4] = [1, 2, 4, 8];
+
+/// Most that the work of a doubled input may be of the work before. Unit: tenths.
+const MOST: u64 = 24;
+
+/// An input that grows: what `lint` reads, by its size.
+struct Input {
+    file: &'static str,
+    /// The smallest size.
+    size: usize,
+    write: fn(usize) -> String,
+}
+
+const INPUTS: &[Input] = &[
+    Input {
+        file: "transitions.md",
+        size: 60,
+        write: |size| {
+            let rows = lines(size, |at| format!("s{at} --> s{} : next", at + 1));
+            diagram(&format!("a --> s0 : begin\n{rows}"))
+        },
+    },
+    Input {
+        file: "labels.md",
+        size: 40,
+        write: |size| {
+            let rows = lines(size, |at| format!("a --> b : e{at} [n == {at}] / do_{at}"));
+            with_context(&diagram(&rows), "\"n\": 0")
+        },
+    },
+    Input {
+        file: "notes.md",
+        size: 100,
+        write: |size| {
+            let rows = lines(size, |at| format!("note right of a : text {at}"));
+            diagram(&format!("a --> b : go\n{rows}"))
+        },
+    },
+    Input {
+        file: "composites.md",
+        size: 20,
+        write: |size| {
+            diagram(&lines(size, |at| {
+                format!("a --> c{at} : e{at}\nstate c{at} {{\n[*] --> i{at}\n}}")
+            }))
+        },
+    },
+    Input {
+        file: "fields.md",
+        size: 100,
+        write: |size| {
+            let fields = list(size, |at| format!("\"f{at}\": {at}"));
+            with_context(&diagram("a --> b : go"), &fields)
+        },
+    },
+    Input {
+        file: "guard.md",
+        size: 20,
+        write: |size| {
+            let guard = list(size, |at| format!("n != {at}")).replace(", ", " && ");
+            with_context(&diagram(&format!("a --> b : go [{guard}]")), "\"n\": 0")
+        },
+    },
+    Input {
+        file: "prose.md",
+        size: 100,
+        write: |size| {
+            let prose = lines(size, |at| {
+                format!("## Heading {at}\n\nText with `code`, [a link](x) and *stress*.\n")
+            });
+            format!("{prose}\n{}", diagram("a --> b : go"))
+        },
+    },
+    Input {
+        file: "states.scxml",
+        size: 40,
+        write: |size| {
+            scxml(&lines(size, |at| {
+                let next = (at + 1) % size;
+                format!("<state id=\"s{at}\"><transition event=\"e\" target=\"s{next}\"/></state>")
+            }))
+        },
+    },
+    Input {
+        file: "comments.scxml",
+        size: 200,
+        write: |size| {
+            let comments = lines(size, |at| format!("<!-- {at} -->"));
+            scxml(&format!("<state id=\"s0\"/>{comments}"))
+        },
+    },
+    Input {
+        file: "mistakes.md",
+        size: 20,
+        write: |size| diagram(&lines(size, |at| format!("s{at} -> s{at} ::: {{"))),
+    },
+];
+
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).fold(String::new(), |mut text, at| {
+        let _ = writeln!(text, "{}", line(at));
+        text
+    })
+}
+
+fn list(count: usize, item: impl Fn(usize) -> String) -> String {
+    let items: Vec<String> = (0..count).map(item).collect();
+    items.join(", ")
+}
+
+fn diagram(rows: &str) -> String {
+    format!("## STATE-MACHINE: it\n\n```mermaid\nstateDiagram-v2\n[*] --> a\n{rows}\n```\n")
+}
+
+/// Adds a definition with context fields to a document.
+fn with_context(document: &str, fields: &str) -> String {
+    format!("{document}\n```json definition\n{{\"context\": {{{fields}}}}}\n```\n")
+}
+
+fn scxml(content: &str) -> String {
+    format!(
+        "<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\">\n{content}</scxml>\n"
+    )
+}
+
+#[test]
+fn no_reader_grows_faster_than_its_input() {
+    if !can_count() {
+        return;
+    }
+    let scratch = Scratch::new("instructions-growth");
+    let mut steep = Vec::new();
+    for input in INPUTS {
+        let costs = SIZES.map(|times| {
+            scratch.write(input.file, &(input.write)(input.size * times));
+            let profile = profile(&scratch, "growth");
+            let mut lint = statemark(&scratch.path);
+            lint.args(["lint", "--no-cache", input.file]);
+            lint.env("RAYON_NUM_THREADS", "1");
+            let output = counted(&lint, &profile).stdin(Stdio::null()).output();
+            let output = output.unwrap();
+            assert!(
+                output.status.code().is_some_and(|code| code < 2),
+                "{output:?}"
+            );
+            Cost::of_profile(&profile).unwrap().total
+        });
+        // What starting costs falls out of differences.
+        let steps: Vec<u64> = costs
+            .windows(2)
+            .map(|pair| pair[1].saturating_sub(pair[0]))
+            .collect();
+        if steps.windows(2).any(|pair| pair[1] * 10 > pair[0] * MOST) {
+            steep.push(format!("{}: {costs:?}", input.file));
+        }
+    }
+    assert!(
+        steep.is_empty(),
+        "these grow faster than their input:\n{}",
+        steep.join("\n")
+    );
+}
