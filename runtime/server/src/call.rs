@@ -1,4 +1,6 @@
-//! A call of a tool, turn by turn: each turn has a thread of its caller's share, and the waits between them have none.
+//! A call of a tool, turn by turn.
+//!
+//! Each turn has a thread of its caller's share, and the waits between them have none.
 
 use std::sync::Arc;
 use std::time::Instant;

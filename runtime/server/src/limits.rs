@@ -1,4 +1,4 @@
-//! What each caller may have under way, so that none starves the others.
+//! Limits of what each caller may have under way, so that none starves the others.
 //!
 //! ```text
 //! Limits ──one for each token──→ Share ──┬─→ connections   at most three quarters of the server's
@@ -37,7 +37,7 @@ pub(crate) struct Limits {
     compiling: Arc<Semaphore>,
 }
 
-/// What a caller may have under way.
+/// A caller's share of what may be under way.
 #[derive(Clone)]
 pub(crate) struct Share {
     connections: Arc<Semaphore>,

@@ -14,10 +14,14 @@ use tokio_stream::StreamExt;
 
 use crate::mcp::wire::{self, MAX_MESSAGE, Unread};
 
-/// Most bytes of a body that is read beside others. Unit: bytes. Why: a record takes 1 MiB; only artifacts are larger.
-const MAX_BESIDE: usize = 2 << 20;
+/// Most bytes of a body that is read beside others.
+///
+/// Why: a record takes 1 MiB; only artifacts are larger.
+const MAX_SHARED: usize = 2 << 20;
 
-/// Longest time in which a body arrives. Why: a client on the same machine takes milliseconds, one far away some seconds.
+/// Longest time in which a body arrives.
+///
+/// Why: a client on the same machine takes milliseconds, one far away some seconds.
 const TIME: Duration = Duration::from_secs(60);
 
 /// A reader of bodies.
@@ -74,7 +78,7 @@ impl Bodies {
             if length > MAX_MESSAGE {
                 return Err((StatusCode::PAYLOAD_TOO_LARGE, wire::too_long(&read)));
             }
-            if length > MAX_BESIDE && turn.is_none() {
+            if length > MAX_SHARED && turn.is_none() {
                 turn = self.large.acquire().await.ok();
             }
             read.extend_from_slice(&chunk);

@@ -198,12 +198,12 @@ impl Place {
         true
     }
 
-    /// Is no stranger while a request of it is answered.
+    /// Takes it from the strangers while a request of it is answered.
     fn begin_asking(&self) {
         self.connections.forget_stranger(self);
     }
 
-    /// Is a stranger again, unless the request had a right to be here.
+    /// Puts it among the strangers again, unless the request had a right to be here.
     fn end_asking(self: &Arc<Self>) {
         if self.acquainted.get().is_none() {
             self.connections

@@ -47,7 +47,9 @@ pub(crate) fn unread(text: &[u8], error: &serde_json::Error) -> Option<Unread> {
     Some(Unread { id: seen.id, error })
 }
 
-/// Checks that a message hasn't more values than one may have. What isn't JSON passes: it can't be read either.
+/// Checks that a message hasn't more values than one may have.
+///
+/// What isn't JSON passes: it can't be read either.
 pub(crate) fn check_values(text: &[u8]) -> Result<(), Unread> {
     // Each value and each name but the first in a list or an object comes behind one of these.
     let (mut values, mut is_text, mut is_escaped) = (0_usize, false, false);

@@ -1,4 +1,6 @@
-//! Addresses, and what the environment and the user's files add to them, as for every client of PostgreSQL.
+//! Addresses, with what the environment and the user's files add to them.
+//!
+//! They mean what they mean to every client of PostgreSQL.
 //!
 //! What an address says counts. What it doesn't say comes from the variables `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`,
 //! `PGDATABASE`, `PGAPPNAME`, `PGOPTIONS`, `PGCONNECT_TIMEOUT`, `PGSSLMODE`, `PGSSLROOTCERT`, `PGSSLCERT`, `PGSSLKEY` and
@@ -116,7 +118,9 @@ fn take_own(address: &str) -> Result<(String, Parameters), StoreError> {
     Ok((rest, own))
 }
 
-/// Adds a port to the hosts of an address that have none: read without, they would have PostgreSQL's own.
+/// Adds a port to the hosts of an address that have none.
+///
+/// Read without, they would have PostgreSQL's own.
 fn with_port(address: &str, port: &str) -> String {
     let begin = address.find("://").map_or(0, |at| at + 3);
     let (scheme, rest) = address.split_at(begin);

@@ -56,11 +56,12 @@ pub(super) fn other_way(address: &Address) -> Option<Address> {
     })
 }
 
-/// Reports whether a connection failed because of TLS or for want of it: the server's rules have no place for the user
-/// (28000), or the two sides have no TLS in common.
+/// Reports whether a connection failed because of TLS, or for want of it.
+///
+/// Then the server's rules have no place for the user (28000), or the two sides have no TLS in common.
 pub(super) fn is_about_tls(error: &StoreError) -> bool {
-    let told = error.to_string();
-    told.contains("(28000)") || told.contains("TLS")
+    let message = error.to_string();
+    message.contains("(28000)") || message.contains("TLS")
 }
 
 /// Connections are made when they are needed.

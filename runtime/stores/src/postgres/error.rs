@@ -87,14 +87,14 @@ fn describe(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         return format!("{} ({})", error.message(), error.code().code());
     }
-    let (told, source) = (error.to_string(), error.source());
-    let help = if told.contains("TLS") || told.contains("tls") {
+    let (message, source) = (error.to_string(), error.source());
+    let help = if message.contains("TLS") || message.contains("tls") {
         "; `sslmode` says whether TLS is used and what is verified, `sslrootcert` by which authorities"
     } else {
         ""
     };
     match source {
-        Some(source) => format!("{told}: {source}{help}"),
-        None => told + help,
+        Some(source) => format!("{message}: {source}{help}"),
+        None => message + help,
     }
 }

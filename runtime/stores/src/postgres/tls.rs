@@ -31,7 +31,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use statemark_runs::store::StoreError;
 
-/// What an address says of TLS.
+/// The part of an address that is about TLS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tls {
     pub(super) mode: Mode,
@@ -88,7 +88,7 @@ impl Mode {
     }
 }
 
-/// What is asked of a server's certificate.
+/// A check of a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
     Nothing,
