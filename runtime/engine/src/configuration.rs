@@ -9,6 +9,7 @@ mod legal;
 mod many;
 
 use alloc::boxed::Box;
+use core::cmp::Ordering;
 use core::fmt;
 
 use self::many::Many;
@@ -263,6 +264,28 @@ impl Configuration {
         if let Some(many) = &mut self.many {
             many.scratch.0 = Some(scratch);
         }
+    }
+
+    /// Becomes the other configuration of the same machine, in the memory that this one has already.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.leaf = other.leaf;
+        match (&mut self.many, &other.many) {
+            (Some(many), Some(other)) => many.copy_from(other),
+            (many, other) => many.clone_from(other),
+        }
+    }
+
+    /// Compares two configurations of the same machine, in any total order.
+    pub(crate) fn compare(&self, other: &Self) -> Ordering {
+        match (&self.many, &other.many) {
+            (Some(many), Some(other)) => many.compare(other),
+            _ => self.leaf.cmp(&other.leaf),
+        }
+    }
+
+    /// Returns about how much memory a copy takes. Unit: bytes.
+    pub(crate) fn size(&self) -> usize {
+        size_of::<Self>() + self.many.as_ref().map_or(0, |many| many.size())
     }
 
     /// Saves where the machine is, so that [`Configuration::roll_back`] can restore it.

@@ -117,7 +117,8 @@
 //!   [`StepError::RaiseLimit`]. Every error leaves the configuration and what histories have recorded as they were, and a
 //!   host that has timers or a context is told to do the same ([`Host::rollback`]).
 //! - A step allocates nothing: the list of raised events and the sets that a step with regions needs are kept for the next
-//!   one, and grow with the first few. It costs what it changes, whatever regions there are besides.
+//!   one, and grow with the first few. It costs what it changes, whatever regions there are besides. A machine with
+//!   regions also learns steps that don't depend on its host, in memory that [`Machine::set_learning_limit`] bounds.
 //!
 //! Deliberately not here: compiling, storing, and a clock. The [`Host`] has the context and the timers, for which there
 //! are [`Data`] and [`Timers`] ready-made; the machine asks, and is told by [`Machine::elapse`] that a time is over.
@@ -143,6 +144,7 @@ pub mod generated;
 mod host;
 mod id;
 mod jump;
+mod learned;
 mod limits;
 mod machine;
 mod operation;
@@ -168,9 +170,9 @@ pub use failure::{ActionError, Cause, FailedStart, StepFailure};
 pub use host::{Host, Observer};
 pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};
 pub use limits::{
-    DEFAULT_STEP_LIMIT, MAX_ASSIGNS, MAX_CALLS, MAX_CLAIM_BYTES, MAX_DATUM_BYTES, MAX_DATUM_DEPTH,
-    MAX_DEPTH, MAX_DONE, MAX_EVENTS, MAX_LEVELS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED, MAX_ROWS,
-    MAX_STATES, MAX_TABLE_BYTES, MAX_TRANSITIONS,
+    DEFAULT_LEARNING_LIMIT, DEFAULT_STEP_LIMIT, MAX_ASSIGNS, MAX_CALLS, MAX_CLAIM_BYTES,
+    MAX_DATUM_BYTES, MAX_DATUM_DEPTH, MAX_DEPTH, MAX_DONE, MAX_EVENTS, MAX_LEVELS, MAX_NAMES,
+    MAX_PROGRAM, MAX_RAISED, MAX_ROWS, MAX_STATES, MAX_TABLE_BYTES, MAX_TRANSITIONS,
 };
 pub use machine::Machine;
 pub use record::{Microstep, Outcome, Record, Recorder};

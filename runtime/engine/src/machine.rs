@@ -1,9 +1,10 @@
 //! A running machine: a table, a configuration and a host.
 //!
-//! [`Machine`] is thin. A step whose whole effect the table's dense index knows is taken here, in a few instructions;
-//! everything else is the general step's.
+//! [`Machine`] is thin. A step whose whole effect the table's dense index knows is taken here, in a few instructions, and
+//! so is one that a machine with regions has learned; everything else is the general step's.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::candidate::{self, Candidate};
 use crate::configuration::{Configuration, RestoreError};
@@ -12,6 +13,7 @@ use crate::error::StepError;
 use crate::failure::{ActionError, Cause, FailedStart};
 use crate::host::{Host, Observer};
 use crate::id::{ActionId, EventId, StateId, TimerId, TransitionId};
+use crate::learned::{Learner, Listener};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::quick::{self, Quick};
 use crate::record::Outcome;
@@ -21,15 +23,47 @@ use crate::table::Table;
 use crate::table::index::{self, Cell};
 
 /// A running machine.
-#[derive(Clone, Debug)]
 pub struct Machine<'t, H> {
     table: &'t Table,
     /// The table's dense index, once more: a step is so short that looking it up in the table would show.
     cells: &'t [Cell],
     stride: usize,
+    /// Where the machine is, unless it is at a place that `learner` knows.
+    /// INVARIANT: it is in a machine with one leaf, and after [`Learner::leave`].
     configuration: Configuration,
+    pub(crate) learner: Learner,
     work: Work,
     host: H,
+}
+
+impl<H: Clone> Clone for Machine<'_, H> {
+    fn clone(&self) -> Self {
+        Self {
+            table: self.table,
+            cells: self.cells,
+            stride: self.stride,
+            configuration: current(&self.learner, &self.configuration).clone(),
+            learner: self.learner.clone(),
+            work: self.work.clone(),
+            host: self.host.clone(),
+        }
+    }
+}
+
+impl<H: fmt::Debug> fmt::Debug for Machine<'_, H> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let configuration = current(&self.learner, &self.configuration);
+        out.debug_struct("Machine")
+            .field("name", &self.table.name())
+            .field("configuration", configuration)
+            .field("host", &self.host)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns where a machine is that has this configuration itself.
+fn current<'m>(learner: &'m Learner, own: &'m Configuration) -> &'m Configuration {
+    learner.configuration().unwrap_or(own)
 }
 
 impl<'t, H: Host> Machine<'t, H> {
@@ -104,6 +138,7 @@ impl<'t, H: Host> Machine<'t, H> {
             cells,
             stride,
             configuration,
+            learner: Learner::default(),
             work,
             host,
         }
@@ -151,8 +186,31 @@ impl<'t, H: Host> Machine<'t, H> {
     }
 
     /// Does all there is to do for the event, which takes the transition `found` if that is known.
+    ///
+    /// The general steps aren't inlined, so that a learned one saves no registers for them.
     #[inline(never)]
     fn send_general<O: Observer>(
+        &mut self,
+        event: EventId,
+        found: Option<TransitionId>,
+        observer: &mut O,
+    ) -> Result<Outcome, StepError> {
+        // A learned step leaves out what an observer would see.
+        if !observer.watches()
+            && let Some(outcome) = self.learner.take(event, &mut self.host)
+        {
+            return Ok(outcome);
+        }
+        if self.table.has_regions() {
+            self.learn(event, observer)
+        } else {
+            self.send_flat(event, found, observer)
+        }
+    }
+
+    /// Takes the event in a machine with one leaf.
+    #[inline(never)]
+    fn send_flat<O: Observer>(
         &mut self,
         event: EventId,
         found: Option<TransitionId>,
@@ -171,6 +229,38 @@ impl<'t, H: Host> Machine<'t, H> {
         }
     }
 
+    /// Takes the event by the general step in a machine with regions, and learns it unless it is watched.
+    #[inline(never)]
+    fn learn<O: Observer>(
+        &mut self,
+        event: EventId,
+        observer: &mut O,
+    ) -> Result<Outcome, StepError> {
+        let Self {
+            table,
+            configuration: own,
+            learner,
+            work,
+            host,
+            ..
+        } = self;
+        let is_watched = observer.watches();
+        let mut step = |own: &mut Configuration, host: &mut Listener<'_, H>| {
+            step::send_in_regions(table, own, event, work, host, observer)
+        };
+        if is_watched {
+            learner.leave(own);
+        } else if let Some(learned) = learner.ready(table.sections.events.len(), own) {
+            return learned.learn(own, event, host, step);
+        }
+        step(own, &mut Listener::deaf(host))
+    }
+
+    /// Brings the configuration up to date, for a step that isn't learned.
+    fn leave(&mut self) {
+        self.learner.leave(&mut self.configuration);
+    }
+
     /// Sends an event that concerns these states alone, with an observer.
     /// The first of them that is active and has an enabled transition of its own for the event takes it. Other
     /// transitions that the event would trigger aren't considered.
@@ -184,6 +274,7 @@ impl<'t, H: Host> Machine<'t, H> {
         states: &[StateId],
         observer: &mut O,
     ) -> Result<Outcome, StepError> {
+        self.leave();
         let Self {
             table,
             configuration,
@@ -215,6 +306,7 @@ impl<'t, H: Host> Machine<'t, H> {
         timer: TimerId,
         observer: &mut O,
     ) -> Result<Outcome, StepError> {
+        self.leave();
         let Self {
             table,
             configuration,
@@ -237,6 +329,7 @@ impl<'t, H: Host> Machine<'t, H> {
         targets: &[StateId],
         observer: &mut O,
     ) -> Result<Outcome, StepError> {
+        self.leave();
         let Self {
             table,
             configuration,
@@ -256,12 +349,8 @@ impl<'t, H: Host> Machine<'t, H> {
     /// Reports whether sending the event would take a transition.
     /// Guards are asked, nothing is done.
     pub fn can(&mut self, event: EventId) -> bool {
-        let Self {
-            table,
-            configuration,
-            host,
-            ..
-        } = self;
+        let Self { table, host, .. } = self;
+        let configuration = current(&self.learner, &self.configuration);
         if step::accepts(table, configuration, event).is_err() {
             return false;
         }
@@ -277,30 +366,43 @@ impl<'t, H: Host> Machine<'t, H> {
     /// For each leaf, its own transitions come first, then its ancestors', each for each of its events, none twice.
     /// Every guard is asked once. A machine that has ended has no candidates.
     pub fn candidates(&mut self) -> Vec<Candidate> {
-        candidate::candidates(self.table, &self.configuration, &mut self.host)
+        let configuration = current(&self.learner, &self.configuration);
+        candidate::candidates(self.table, configuration, &mut self.host)
     }
 
     /// Returns the active states.
     #[must_use]
-    pub const fn configuration(&self) -> &Configuration {
-        &self.configuration
+    pub fn configuration(&self) -> &Configuration {
+        current(&self.learner, &self.configuration)
     }
 
     /// Reports whether the state is active.
     #[must_use]
     pub fn is_in(&self, state: StateId) -> bool {
-        self.configuration.is_active(self.table, state)
+        self.configuration().is_active(self.table, state)
     }
 
     /// Reports whether the machine has reached a top-level final state.
     #[must_use]
     pub fn is_ended(&self) -> bool {
-        self.configuration.is_ended(self.table)
+        self.configuration().is_ended(self.table)
     }
 
     /// Sets the most microsteps of a macrostep; at least one.
     pub fn set_step_limit(&mut self, limit: u32) {
         self.work.limit = limit.max(1);
+        // What was learned may be longer.
+        self.set_learning_limit(self.learner.limit());
+    }
+
+    /// Sets the most memory in which the machine learns its steps, and forgets what it has learned; zero for none.
+    /// Unit: bytes. [`DEFAULT_LEARNING_LIMIT`](crate::DEFAULT_LEARNING_LIMIT) unless it is set.
+    ///
+    /// Only machines with parallel states or history learn, from steps that nobody watches. What a machine does is the
+    /// same; it takes longer without.
+    pub fn set_learning_limit(&mut self, limit: usize) {
+        self.leave();
+        self.learner = Learner::new(limit);
     }
 
     /// Returns the table that the machine runs.

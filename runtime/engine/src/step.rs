@@ -41,7 +41,7 @@ pub(crate) fn start<H: Host, O: Observer>(
     Ok(configuration)
 }
 
-/// Sends an external event: one macrostep. On an error the configuration is as it was.
+/// Sends an external event to a machine with one leaf: one macrostep. On an error the configuration is as it was.
 pub(crate) fn send<H: Host, O: Observer>(
     table: &Table,
     configuration: &mut Configuration,
@@ -52,6 +52,19 @@ pub(crate) fn send<H: Host, O: Observer>(
 ) -> Result<Outcome, StepError> {
     accepts(table, configuration, event)?;
     external(table, configuration, event, work, host, observer)
+}
+
+/// Sends an external event to a machine with regions, as [`send`] does to others.
+pub(crate) fn send_in_regions<H: Host, O: Observer>(
+    table: &Table,
+    configuration: &mut Configuration,
+    event: EventId,
+    work: &mut Work,
+    host: &mut H,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    accepts(table, configuration, event)?;
+    external_in_regions(table, configuration, event, work, host, observer)
 }
 
 /// Sends an event that concerns these states alone.
@@ -105,7 +118,11 @@ pub(crate) fn elapse<H: Host, O: Observer>(
     let Some(row) = table.timer(timer) else {
         return Err(StepError::NotATimer(timer));
     };
-    external(table, configuration, row.event, work, host, observer)
+    let event = row.event;
+    if table.has_regions() {
+        return external_in_regions(table, configuration, event, work, host, observer);
+    }
+    external(table, configuration, event, work, host, observer)
 }
 
 /// Enters states from outside, by no transition. On an error the configuration is as it was.
@@ -140,7 +157,7 @@ pub(crate) fn jump<H: Host, O: Observer>(
     })
 }
 
-/// Returns an event from outside that may be taken.
+/// Takes an event from outside that may be taken, in a machine with one leaf.
 fn external<H: Host, O: Observer>(
     table: &Table,
     configuration: &mut Configuration,
@@ -149,18 +166,27 @@ fn external<H: Host, O: Observer>(
     host: &mut H,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
-    if table.has_regions() {
-        let found = match in_one_region(table, configuration, event, host, observer) {
-            Quick::Ignored => return Ok(Outcome::Ignored),
-            Quick::Moved(_) => return Ok(Outcome::Taken),
-            Quick::General(found) => found,
-        };
-        return in_regions(table, configuration, (event, found), work, host, observer);
-    }
     let Some(transition) = selected(table, configuration, event, host, observer) else {
         return Ok(Outcome::Ignored);
     };
     macrostep(table, configuration, transition, work, host, observer)
+}
+
+/// Takes an event from outside that may be taken, in a machine with regions.
+fn external_in_regions<H: Host, O: Observer>(
+    table: &Table,
+    configuration: &mut Configuration,
+    event: EventId,
+    work: &mut Work,
+    host: &mut H,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    let found = match in_one_region(table, configuration, event, host, observer) {
+        Quick::Ignored => return Ok(Outcome::Ignored),
+        Quick::Moved(_) => return Ok(Outcome::Taken),
+        Quick::General(found) => found,
+    };
+    in_regions(table, configuration, (event, found), work, host, observer)
 }
 
 /// Takes the event in a machine with regions, by the transition that is `found` already, if one is.

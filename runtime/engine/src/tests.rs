@@ -7,6 +7,7 @@ mod evaluator;
 mod exercise;
 mod failing;
 mod large;
+mod learned;
 mod machines;
 mod notation;
 mod oracle;

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::hash::{Hash, Hasher};
 
 use super::range;
@@ -63,6 +64,36 @@ impl Many {
             active,
             ..Self::default()
         }
+    }
+
+    /// Becomes the other one, in the memory that this one has already.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        self.leaves.clone_from(&other.leaves);
+        self.active.clone_from(&other.active);
+        self.history.truncate(other.history.len());
+        let known = self.history.len();
+        for (own, (history, states)) in self.history.iter_mut().zip(&other.history) {
+            own.0 = *history;
+            own.1.clone_from(states);
+        }
+        let more = other.history.get(known..).unwrap_or_default();
+        self.history.extend_from_slice(more);
+    }
+
+    /// Compares two configurations of one machine: the active states, then what histories have recorded.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        let active = self.active.cmp(&other.active);
+        active.then_with(|| self.history.cmp(&other.history))
+    }
+
+    /// Returns about how much memory a copy takes. Unit: bytes.
+    pub(super) fn size(&self) -> usize {
+        let records = self.history.iter().map(|row| size_of_val(row.1.as_slice()));
+        size_of::<Self>()
+            + size_of_val(self.leaves.as_slice())
+            + size_of_val(self.active.as_slice())
+            + size_of_val(self.history.as_slice())
+            + records.sum::<usize>()
     }
 
     /// Saves the configuration. Lists that an earlier save no longer needs are used again.
