@@ -150,7 +150,7 @@ enum Deed {
 /// The effect of an event at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// It hasn't been sent there, or nothing could be learned from that.
+    /// Nothing is known: the event hasn't been sent there, or it depends on the host.
     Unknown,
     /// Nothing is taken.
     Ignored,
@@ -189,7 +189,7 @@ pub(crate) struct Learned {
     /// Unit: bytes; lists may have room for twice as much.
     used: usize,
     limit: usize,
-    /// What the step under way tells the host.
+    /// The deeds of the step under way.
     heard: Vec<Deed>,
 }
 
@@ -391,7 +391,7 @@ impl Learned {
 #[derive(Debug)]
 pub(crate) struct Listener<'a, H> {
     host: &'a mut H,
-    /// What the step has told the host.
+    /// The deeds so far; none if nobody wants to know.
     heard: Option<&'a mut Vec<Deed>>,
     /// True if what the step does depends on the host, or can't be noted.
     depends: Cell<bool>,

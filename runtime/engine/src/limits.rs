@@ -52,8 +52,8 @@ pub const MAX_RAISED: usize = 1 << 16;
 pub const DEFAULT_STEP_LIMIT: u32 = 1_000;
 
 /// Most memory in which a machine with regions learns its steps, unless the host sets another number.
-/// Unit: bytes; lists that grow may have room for twice as much. Why: some hundred configurations with a dozen events each, which is what
-/// people draw; and a program may have thousands of machines.
+/// Unit: bytes; lists that grow may have room for twice as much. Why: some hundred configurations with a dozen events
+/// each, which is what people draw; and a program may have thousands of machines.
 pub const DEFAULT_LEARNING_LIMIT: usize = 256 << 10;
 
 /// Deepest nesting of a program's expression.

@@ -28,7 +28,7 @@ pub struct Machine<'t, H> {
     /// The table's dense index, once more: a step is so short that looking it up in the table would show.
     cells: &'t [Cell],
     stride: usize,
-    /// Where the machine is, unless it is at a place that `learner` knows.
+    /// The configuration, unless the machine is at a place that `learner` knows.
     /// INVARIANT: it is in a machine with one leaf, and after [`Learner::leave`].
     configuration: Configuration,
     pub(crate) learner: Learner,
@@ -395,8 +395,8 @@ impl<'t, H: Host> Machine<'t, H> {
         self.set_learning_limit(self.learner.limit());
     }
 
-    /// Sets the most memory in which the machine learns its steps, and forgets what it has learned; zero for none.
-    /// Unit: bytes. [`DEFAULT_LEARNING_LIMIT`](crate::DEFAULT_LEARNING_LIMIT) unless it is set.
+    /// Sets the most memory in which the machine learns its steps; zero for none.
+    /// It forgets what it has learned. Unit: bytes. [`DEFAULT_LEARNING_LIMIT`](crate::DEFAULT_LEARNING_LIMIT) unless it is set.
     ///
     /// Only machines with parallel states or history learn, from steps that nobody watches. What a machine does is the
     /// same; it takes longer without.

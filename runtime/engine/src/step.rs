@@ -41,7 +41,8 @@ pub(crate) fn start<H: Host, O: Observer>(
     Ok(configuration)
 }
 
-/// Sends an external event to a machine with one leaf: one macrostep. On an error the configuration is as it was.
+/// Sends an external event to a machine with one leaf: one macrostep.
+/// On an error the configuration is as it was.
 pub(crate) fn send<H: Host, O: Observer>(
     table: &Table,
     configuration: &mut Configuration,
