@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use statemark_runs::authority::{InvalidToken, MakeToken, RecordFirstUse};
 use statemark_runs::{Actor, Hash, Role, RunId, Runs, Token};
-use statemark_tools::Caller;
+use statemark_tools::{Caller, Credential};
 
 use crate::clock::format_time;
 use crate::failure::Failure;
@@ -38,6 +38,8 @@ pub(crate) struct Identity {
     pub(crate) actor: Actor,
     /// The only run that its token is valid for.
     pub(crate) run: Option<RunId>,
+    /// The way in which it is known.
+    pub(crate) credential: Credential,
 }
 
 impl Identity {
@@ -46,6 +48,7 @@ impl Identity {
         Self {
             actor: Actor::new(Role::Agent),
             run: None,
+            credential: Credential::Nothing,
         }
     }
 
@@ -53,6 +56,7 @@ impl Identity {
         Self {
             actor: token.actor(),
             run: token.run.clone(),
+            credential: Credential::of_token(token),
         }
     }
 
@@ -142,14 +146,15 @@ fn use_token(runs: &Runs, token: &Token) {
 /// A token of an agent or of an observer gives its name and its binding; a person's would let the agent that the client
 /// starts decide as that person.
 pub(crate) fn stdio_caller(runs: &Runs) -> Result<Caller, Failure> {
-    let Identity { mut actor, run } = identify(runs)?;
-    if actor.role >= Role::Person {
-        actor = Actor::new(Role::Agent);
+    let mut identity = identify(runs)?;
+    if identity.actor.role >= Role::Person {
+        identity = Identity::anonymous();
     }
     Ok(Caller {
-        actor,
-        run,
+        actor: identity.actor,
+        run: identity.run,
         project: Some(project::id(".")?),
+        credential: identity.credential,
     })
 }
 

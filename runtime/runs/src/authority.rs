@@ -47,6 +47,9 @@ pub struct Token {
     /// The only run that it is valid for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
+    /// True if its holder drives many runs, and is judged by the one that each call means.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub many_runs: bool,
     /// The time of its creation. Unit: milliseconds since 1970.
     pub created: u64,
     /// The person who made it; `None` if nobody's token did.
@@ -183,6 +186,7 @@ impl Authority {
                     name: made.name,
                     role: made.role,
                     run: made.run,
+                    many_runs: made.many_runs,
                     created: time,
                     by,
                     founding: made.founding,

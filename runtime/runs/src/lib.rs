@@ -78,7 +78,7 @@ pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;
 pub use remedy::Remedy;
 pub use runs::{
-    Advance, Advanced, AnswerRequest, CancelRun, Change, Checked, ContinueRun, DenyTool,
+    Advance, Advanced, AnswerRequest, Binding, CancelRun, Change, Checked, ContinueRun, DenyTool,
     FinishRestore, Fired, ForceState, GiveUpRestore, InvalidRequest, Loaded, OpenRequest,
     Operation, Order, Outcome, PauseRun, RecordCall, RecordCheck, Registered, Reply, Report,
     ReserveCall, ReserveOutcome, RunCheck, RunCheckIn, RunError, Runs, SendEvent, SendOutcome,

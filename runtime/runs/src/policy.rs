@@ -20,7 +20,7 @@ use statemark_runtime::StateId;
 pub use pattern::Pattern;
 pub use words::capability_tools;
 
-use crate::actor::{Actor, Role};
+use crate::actor::Role;
 use crate::loaded::Loaded;
 use crate::phrase::list;
 
@@ -67,7 +67,12 @@ pub struct Denial {
     pub granted: Vec<String>,
     /// The enabled events.
     pub legal: Vec<String>,
+    /// The run's other states that grant the call, at most [`MAX_GRANTING`].
+    pub granted_in: Vec<String>,
 }
+
+/// Most states that a denial names. Unit: states. Why: a caller chooses one of a few.
+pub const MAX_GRANTING: usize = 8;
 
 /// The grants of the active states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -122,7 +127,10 @@ impl Loaded {
         if gating == Gating::Free {
             return Verdict::Allow;
         }
-        let deny = |code, reason| Verdict::Deny(self.denial(code, reason));
+        let deny = |code, reason| {
+            let granted_in = self.granting_states(tool, gating, arguments);
+            Verdict::Deny(self.denial(code, reason, granted_in))
+        };
         let paths = match self.grant_paths() {
             Ok(paths) => paths,
             Err(defect) => return deny("unreadable_policy", defect),
@@ -247,25 +255,65 @@ impl Loaded {
         }
     }
 
-    /// Reports whether the end of the run releases its caller from the policy.
+    /// Reports whether the end of the run releases its callers from the policy.
     ///
-    /// A run that an agent has cancelled does only if the definition says `deactivate: release`.
+    /// A run that an agent has given up does only if its states restrict nothing, or if the definition says
+    /// `deactivate: release`.
     #[must_use]
     pub fn releases_tools(&self) -> bool {
-        let by_agent = |it: &Actor| it.role < Role::Person;
-        let cancelled_by_agent = self.state.cancelled_by.as_ref().is_some_and(by_agent);
-        !cancelled_by_agent
-            || self.workflow.meta().get("deactivate") == Some(&Value::from("release"))
+        !self.state.holds
     }
 
-    fn denial(&self, code: &'static str, reason: String) -> Denial {
+    /// Reports whether the run goes on restricting its callers if one of this role gives it up now.
+    ///
+    /// Else an agent would switch policy off by that.
+    pub(crate) fn holds_if_given_up(&self, by: Role) -> bool {
+        let releases = self.workflow.meta().get("deactivate") == Some(&Value::from("release"));
+        if by != Role::Agent || releases {
+            return false;
+        }
+        let restricts = |(_, grant): &(String, Grant)| {
+            grant.allowed.is_some() || !grant.disallowed.is_empty()
+        };
+        // A policy that can't be read denies.
+        let paths = self.grant_paths();
+        paths.map_or(true, |paths| paths.iter().flatten().any(restricts))
+    }
+
+    fn denial(&self, code: &'static str, reason: String, granted_in: Vec<String>) -> Denial {
         Denial {
             code,
             reason,
             states: self.state.leaves.clone(),
             granted: self.grants().allowed.unwrap_or_default(),
             legal: self.legality().enabled_events(),
+            granted_in,
         }
+    }
+
+    /// Returns the states that an event could enter and that grant a call, in the order of the definition.
+    fn granting_states(&self, tool: &str, gating: Gating, arguments: &Value) -> Vec<String> {
+        let states = self.workflow.visible_states();
+        let table = self.workflow.table();
+        let leaves = states.filter(|(id, name)| {
+            table.is_leaf(*id) && !self.state.leaves.iter().any(|leaf| leaf == name)
+        });
+        let grants = |id: StateId| {
+            let path = self.grant_path(id);
+            path.is_ok_and(|path| match gating {
+                Gating::Needs(word) => !path
+                    .iter()
+                    .any(|(_, grant)| grant.withholds(tool, word, arguments)),
+                _ => path.iter().all(|(_, grant)| {
+                    let mut disallowed = grant.disallowed.iter();
+                    grant.allows(tool, arguments)
+                        && !disallowed.any(|it| it.forbids(tool, arguments))
+                }),
+            })
+        };
+        let granting = leaves.filter(|(id, _)| grants(*id));
+        let names = granting.map(|(_, name)| name.to_owned());
+        names.take(MAX_GRANTING).collect()
     }
 
     /// Returns the path from the root to each active leaf, with the policy of each state on it.
@@ -280,18 +328,24 @@ impl Loaded {
             let Some(id) = table.state_named(leaf) else {
                 return Err(format!("the machine has no state `{leaf}`"));
             };
-            let mut path = Vec::new();
-            for state in table.chain(id) {
-                let name = table.state_name(state).to_owned();
-                let grant = self.grant(state);
-                let grant =
-                    grant.map_err(|why| format!("what `{name}` grants can't be read: {why}"))?;
-                path.push((name, grant));
-            }
-            path.reverse();
-            paths.push(path);
+            paths.push(self.grant_path(id)?);
         }
         Ok(paths)
+    }
+
+    /// Returns the path from the root to a state, with the policy of each state on it.
+    fn grant_path(&self, state: StateId) -> Result<Vec<(String, Grant)>, String> {
+        let table = self.workflow.table();
+        let mut path = Vec::new();
+        for state in table.chain(state) {
+            let name = table.state_name(state).to_owned();
+            let grant = self.grant(state);
+            let grant =
+                grant.map_err(|why| format!("what `{name}` grants can't be read: {why}"))?;
+            path.push((name, grant));
+        }
+        path.reverse();
+        Ok(path)
     }
 
     fn grant(&self, state: StateId) -> Result<Grant, String> {

@@ -8,6 +8,7 @@ mod advance;
 mod answer;
 mod artifact;
 mod ask;
+mod binding;
 mod change;
 mod check;
 mod checkpoint;
@@ -47,6 +48,8 @@ pub use artifact::{
     Submitted, check_artifact, check_edit, read_artifact,
 };
 pub use ask::{OpenRequest, WithdrawRequest};
+pub use binding::Binding;
+use binding::Bindings;
 pub use change::cache_state;
 pub use check::{Checked, RecordCheck, RunCheck, RunCheckIn};
 pub use checkpoint::TakeCheckpoint;
@@ -99,6 +102,8 @@ pub struct Runs {
     commits: Commits,
     /// The authority over the store, as it was read last.
     pub(crate) authority: AuthorityCache,
+    /// The runs that hold callers, as they were read last.
+    bindings: Bindings,
 }
 
 /// Is told the name of a point that was reached.
@@ -124,6 +129,7 @@ impl Runs {
             failpoint: None,
             commits: Commits::default(),
             authority: AuthorityCache::default(),
+            bindings: Bindings::default(),
         }
     }
 

@@ -12,7 +12,7 @@ mod replay;
 mod shared;
 mod status;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,6 +33,12 @@ use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::Record;
 use crate::store::{PendingTimer, RunSummary};
+
+/// Most names of callers that a run's state has. Unit: names. Why: a run has a few, and each append writes its summary.
+const MAX_CALLERS: usize = 64;
+
+/// The name that stands for all callers that a run's state has no room for.
+pub(crate) const ANY_CALLER: &str = "*";
 
 /// The state of a run after its first records.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -125,6 +131,12 @@ pub struct RunState {
     pub cancelled_by: Option<Actor>,
     /// The success of a run that a report has closed.
     pub closed: Option<bool>,
+    /// True if its states go on restricting its callers though an agent gave it up.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub holds: bool,
+    /// The names of the agents that have acted on it, whatever was taken back; `*` stands for all others.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub callers: BTreeSet<String>,
     /// The last refusal, while nothing has come behind it, and its record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<(u64, Refused)>,
@@ -314,6 +326,7 @@ impl RunState {
             self.created = record.time;
         }
         self.refused = None;
+        self.note_caller(&record.actor);
         apply::apply(self, record, body);
         Ok(())
     }
@@ -332,7 +345,25 @@ impl RunState {
             parent: self.parent.as_ref().map(|parent| parent.run.clone()),
             leaves: self.leaves.clone(),
             requests: open.map(|(id, _)| id.clone()).collect(),
+            callers: self.callers.iter().cloned().collect(),
+            holds: self.holds,
         }
+    }
+
+    /// Adds the agent of a record to the callers.
+    fn note_caller(&mut self, actor: &Actor) {
+        let Some(name) = actor.name.as_ref().filter(|_| actor.role == Role::Agent) else {
+            return;
+        };
+        if self.callers.contains(name) {
+            return;
+        }
+        let is_full = self.callers.len() >= MAX_CALLERS;
+        self.callers.insert(if is_full {
+            ANY_CALLER.to_owned()
+        } else {
+            name.clone()
+        });
     }
 
     /// Returns the requests that nobody has answered, in the order of asking.

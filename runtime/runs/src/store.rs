@@ -123,6 +123,12 @@ pub struct RunSummary {
     /// The ids of its open requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<String>,
+    /// The names of the agents that have acted on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<String>,
+    /// True if an agent gave it up, and its states go on restricting its callers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub holds: bool,
 }
 
 /// The end of a run's journal, with the run's summary.

@@ -1,11 +1,40 @@
 //! Callers of tools.
 
-use statemark_runs::{Actor, Role, RunId};
+use statemark_runs::authority::Founding;
+use statemark_runs::{Actor, Binding, Role, RunId, Token};
 use statemark_text::shorten::shorten;
 use statemark_text::visible;
 
 /// Most characters of a client's name. Unit: characters. Why: as many as a token's name has.
 const MAX_CLIENT: usize = 64;
+
+/// The way in which a caller is known, which says which runs hold it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Credential {
+    /// None: agents without a token can't be told apart, and are one caller for each project.
+    #[default]
+    Nothing,
+    /// A token: its holder is bound to the runs that it has started or acted on.
+    Token,
+    /// A token for many runs: its holder is judged by the run that a call means, and starts accepted workflows alone.
+    ManyRuns,
+}
+
+impl Credential {
+    /// Returns the credential of a token.
+    ///
+    /// That of a server's session file is everybody's on the machine, and another one at each start: it tells nobody apart.
+    #[must_use]
+    pub fn of_token(token: &Token) -> Self {
+        if token.founding == Some(Founding::Session) {
+            Self::Nothing
+        } else if token.many_runs {
+            Self::ManyRuns
+        } else {
+            Self::Token
+        }
+    }
+}
 
 /// The caller of a tool, as its connection identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +45,8 @@ pub struct Caller {
     pub run: Option<RunId>,
     /// The project that the caller works on.
     pub project: Option<String>,
+    /// The way in which the caller is known.
+    pub credential: Credential,
 }
 
 impl Caller {
@@ -26,6 +57,16 @@ impl Caller {
             actor: Actor::new(Role::Agent),
             run: None,
             project: None,
+            credential: Credential::Nothing,
+        }
+    }
+
+    /// Returns the identity under which runs hold the caller.
+    #[must_use]
+    pub fn binding(&self) -> Binding<'_> {
+        match &self.actor.name {
+            Some(name) if self.credential != Credential::Nothing => Binding::Token(name),
+            _ => Binding::Project(self.project.as_deref()),
         }
     }
 

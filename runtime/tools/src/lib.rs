@@ -39,7 +39,7 @@ mod tools;
 mod waiting;
 
 pub use address::{Address, Part};
-pub use caller::Caller;
+pub use caller::{Caller, Credential};
 pub use catalog::{
     Catalog, Created, NewSpec, Project, Simulated, Simulation, Spec, definition_text,
 };

@@ -196,7 +196,7 @@ impl SessionFile {
         let token = if runs.authority()?.allows_anonymous() {
             None
         } else {
-            let Identity { actor, run } = caller::identify(runs)?;
+            let Identity { actor, run, .. } = caller::identify(runs)?;
             match runs.execute(&actor, &CreateSessionToken { run }) {
                 Ok((_, text)) => Some(text),
                 // A backup can be read, with the tokens that it has.

@@ -65,6 +65,9 @@ struct CreateArgs {
     /// The only run that it is valid for
     #[arg(long, value_name = "RUN")]
     run: Option<RunId>,
+    /// For an agent that drives several runs: each call is judged by its run alone
+    #[arg(long, conflicts_with = "run")]
+    many_runs: bool,
     /// The time for which it is valid, such as 12h or 30d
     #[arg(long, value_name = "TIME", value_parser = args::milliseconds)]
     expires: Option<u64>,
@@ -105,6 +108,7 @@ fn create(args: &CreateArgs, printer: &mut Printer) -> CommandResult {
     let mut create = CreateToken {
         token: MakeToken {
             run: args.run.clone(),
+            many_runs: args.many_runs,
             lifetime: args.expires,
             ..MakeToken::new(name.clone(), args.role)
         },
@@ -212,8 +216,11 @@ fn describe_token(token: &Token, width: usize, now: u64, printer: &Printer) -> S
         facts.push(format!("{verb} {}", format_time(end)));
     }
     let facts = printer.palette().dim(&facts.join(", "));
-    let only = token.run.as_ref();
-    let only = only.map_or_else(String::new, |run| format!("  only {run}"));
+    let only = match &token.run {
+        Some(run) => format!("  only {run}"),
+        None if token.many_runs => "  many runs".to_owned(),
+        None => String::new(),
+    };
     format!("{name:width$}  {role:8}  {facts}{only}\n")
 }
 

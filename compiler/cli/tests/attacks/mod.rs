@@ -9,6 +9,7 @@
 //! whoever reaches the port, and another user of the machine.
 
 mod authority;
+mod binding;
 #[cfg(target_os = "linux")]
 mod children;
 mod files;

@@ -53,6 +53,9 @@ pub struct TokenCreated {
     /// The only run that it is valid for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
+    /// True if its holder drives many runs, and is judged by the one that each call means.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub many_runs: bool,
     /// The time from which it isn't valid any more. Unit: milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<u64>,

@@ -43,6 +43,9 @@ pub enum TokenError {
         /// The role.
         role: Role,
     },
+    /// The token of a person, of an observer or of one run is to be for many runs.
+    #[error("a token for many runs is an agent's, and is bound to no run")]
+    NotForManyRuns,
     /// The first token of a store is for somebody else than a person.
     #[error("the first token of a store is a person's, who then makes the others: `--role person`")]
     FirstIsAPersons,
@@ -88,6 +91,11 @@ pub struct MakeToken {
     pub role: Role,
     /// The only run that it is valid for.
     pub run: Option<RunId>,
+    /// True if its holder drives many runs: each call is judged by the run that it means alone.
+    ///
+    /// Such a holder starts accepted workflows alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub many_runs: bool,
     /// The time for which it is valid. Unit: milliseconds.
     pub lifetime: Option<u64>,
 }
@@ -100,6 +108,7 @@ impl MakeToken {
             name: name.into(),
             role,
             run: None,
+            many_runs: false,
             lifetime: None,
         }
     }
@@ -115,6 +124,9 @@ impl MakeToken {
         check_name(&self.name)?;
         if self.role == Role::System {
             return Err(TokenError::BadRole { role: self.role });
+        }
+        if self.many_runs && (self.role != Role::Agent || self.run.is_some()) {
+            return Err(TokenError::NotForManyRuns);
         }
         let expired = |it: &Token| it.has_expired(now);
         let is_taken = |it: &Token| it.name == self.name && !expired(it);
@@ -132,6 +144,7 @@ impl MakeToken {
             name: self.name.clone(),
             role: self.role,
             run: self.run.clone(),
+            many_runs: self.many_runs,
             expires: self.lifetime.map(|length| now.saturating_add(length)),
             founding,
             hash,
@@ -249,6 +262,7 @@ impl Operation for RevokeToken {
                     name: old.name.clone(),
                     role: old.role,
                     run: old.run.clone(),
+                    many_runs: old.many_runs,
                     expires: length.map(|length| now.saturating_add(length)),
                     founding: None,
                     hash: Hash::digest(text.as_bytes()),

@@ -33,6 +33,9 @@ pub struct Cancelled {
     /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// True if its states go on restricting its callers: an agent gave it up where they restrict tools.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub holds: bool,
 }
 
 /// A run was closed from outside, as what it had come to.
@@ -43,6 +46,9 @@ pub struct Closed {
     /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// True if its states go on restricting its callers, as in [`Cancelled::holds`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub holds: bool,
 }
 
 /// A person set the state of a run by hand.

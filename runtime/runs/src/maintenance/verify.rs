@@ -344,7 +344,12 @@ impl RunVerifier<'_> {
 
     /// Verifies the summary against the records.
     fn verify_summary(&mut self, state: &RunState) {
-        if state.summary() != self.head.summary {
+        let mut expected = state.summary();
+        if self.head.summary.callers.is_empty() {
+            // Rows of former versions have no callers.
+            expected.callers.clear();
+        }
+        if expected != self.head.summary {
             self.report(None, "its summary in lists isn't what its records say");
         }
     }

@@ -35,6 +35,9 @@ pub struct ContinueRun {
 }
 
 /// Ends a run before its machine does.
+///
+/// One that an agent gives up where its states restrict tools goes on restricting its callers. A person who cancels it
+/// then releases them.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct CancelRun {
@@ -131,11 +134,19 @@ impl Decide for CancelRun {
     const RIGHT: Right = Right::Drive;
     type Outcome = Result<(), Refused>;
 
-    fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
-        let reason = self.reason.clone();
-        Ok(match run.state.status() {
-            Status::Cancelled => Change::default(),
-            _ => run.unless_over("cancel", Body::Cancelled(Cancelled { reason })),
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let by = cx.order.actor.role;
+        let body = Body::Cancelled(Cancelled {
+            reason: self.reason.clone(),
+            holds: run.holds_if_given_up(by),
+        });
+        let is_release = run.state.holds && Right::Decide.is_granted(by);
+        Ok(if is_release {
+            Change { bodies: vec![body] }
+        } else if run.state.status() == Status::Cancelled {
+            Change::default()
+        } else {
+            run.unless_over("cancel", body)
         })
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use statemark_runtime::{Outcome, StateId, TransitionId};
 
 use super::{Change, InvalidRequest, Loaded, RunError};
-use crate::actor::Actor;
+use crate::actor::{Actor, Role};
 use crate::blocker::Blocker;
 use crate::body::{
     Again, Body, Cause, Event, Microstep, Opened, Paused, Queued, RequestKind, Resolution,
@@ -157,6 +157,11 @@ impl Draft {
     /// Returns the state with the draft's records.
     pub(super) fn state(&self) -> &RunState {
         &self.loaded.state
+    }
+
+    /// Returns the role of the caller.
+    pub(super) const fn role(&self) -> Role {
+        self.actor.role
     }
 
     /// Returns the time of writing. Unit: milliseconds since 1970.

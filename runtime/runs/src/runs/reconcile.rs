@@ -166,13 +166,40 @@ pub fn reconcile_children(runs: &Runs, run: &RunId) -> Result<(), RunError> {
 fn cancel_child(runs: &Runs, id: &RunId, reason: &str) -> Result<(), RunError> {
     let order = Order::new(id.clone(), Actor::new(Role::System));
     commit(runs, &order, &"cancel", |loaded, _| {
-        let reason = Some(reason.to_owned());
+        // Giving up the outer run must not switch off what the inner one restricts.
+        let by = if is_given_up(runs, loaded)? {
+            Role::Agent
+        } else {
+            Role::System
+        };
+        let cancelled = Cancelled {
+            reason: Some(reason.to_owned()),
+            holds: loaded.holds_if_given_up(by),
+        };
         Ok(match loaded.state.status() {
             Status::Cancelled => Change::default(),
-            _ => loaded.unless_over("cancel", Body::Cancelled(Cancelled { reason })),
+            _ => loaded.unless_over("cancel", Body::Cancelled(cancelled)),
         })
     })?;
     Ok(())
+}
+
+/// Reports whether an agent has cancelled a run that this one works for.
+fn is_given_up(runs: &Runs, child: &Loaded) -> Result<bool, RunError> {
+    let mut parent = child.state.parent.as_ref().map(|parent| parent.run.clone());
+    for _ in 0..MAX_DEPTH {
+        let Some(run) = parent else {
+            return Ok(false);
+        };
+        let state = runs.load(&run)?.state;
+        if let Some(by) = &state.cancelled_by
+            && by.role != Role::System
+        {
+            return Ok(by.role == Role::Agent);
+        }
+        parent = state.parent.as_ref().map(|parent| parent.run.clone());
+    }
+    Ok(false)
 }
 
 /// Cancels a child whose start was taken back, and records its end once that is done.

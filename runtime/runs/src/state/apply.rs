@@ -310,6 +310,7 @@ impl Apply for Cancelled {
     fn apply(self, state: &mut RunState, record: &Record) {
         state.cancelled = Some(self.reason.unwrap_or_default());
         state.cancelled_by = Some(record.actor.clone());
+        state.holds = self.holds;
         state.timers.clear();
         state.queue.clear();
     }
@@ -397,6 +398,7 @@ impl Apply for Migrated {
 impl Apply for Closed {
     fn apply(self, state: &mut RunState, _: &Record) {
         state.closed = Some(self.success);
+        state.holds = self.holds;
         state.timers.clear();
         state.queue.clear();
     }

@@ -102,6 +102,7 @@ impl LiveRecords {
         if self.contains(record.seq) {
             state.apply(record)
         } else {
+            state.note_caller(&record.actor);
             apply::outlast(state, record, record.read()?);
             Ok(())
         }

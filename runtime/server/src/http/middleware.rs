@@ -27,7 +27,7 @@ use axum::response::{IntoResponse, Response};
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError};
 use rmcp::transport::streamable_http_server::session::SessionId;
 use statemark_runs::authority::InvalidToken;
-use statemark_tools::{Caller, Problem, envelope};
+use statemark_tools::{Caller, Credential, Problem, envelope};
 
 use super::HttpOptions;
 use super::body::Bodies;
@@ -145,6 +145,7 @@ impl Middleware {
             actor: token.actor(),
             run: token.run.clone(),
             project: self.caller.project.clone(),
+            credential: Credential::of_token(&token),
         };
         Ok((caller, Owner(Some(token.hash))))
     }

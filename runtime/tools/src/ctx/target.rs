@@ -201,11 +201,6 @@ pub fn runs_of_session(live: Vec<Head>, session: Session<'_>) -> Vec<Head> {
     live.into_iter().filter(is_free).collect()
 }
 
-/// Returns the run of the caller's project that changed last.
-pub(crate) fn last_run(ctx: &Ctx<'_>) -> Result<Option<Head>, Problem> {
-    Ok(outer_runs(ctx, &Status::ALL)?.into_iter().next())
-}
-
 /// Creates the problem that several live runs could be meant.
 pub fn several_live(live: &[Head]) -> Problem {
     let message = format!(

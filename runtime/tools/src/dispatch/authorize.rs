@@ -2,18 +2,21 @@
 //!
 //! Before a tool runs, policy is asked and the call takes a place in the visit's count; afterwards its use is recorded.
 //! Tools that drive a run are neither restricted nor counted. A tool that a state can restrict must know the run that is
-//! meant: if several could be, it isn't called.
+//! meant: if several could be, it isn't called. It needs the grant of every run that holds the caller, and not of the one
+//! alone that is meant: naming a run says which run a record belongs to, and no more.
 //!
 //! All of this holds for agents. What people and observers may do depends on their role.
 
 use serde_json::{Map, Value, json};
-use statemark_runs::policy::{Gating, Verdict};
+use statemark_runs::policy::{Denial, Gating, Verdict};
 use statemark_runs::{
-    DenyTool, Hash, Loaded, RecordCall, ReserveCall, ReserveOutcome, Right, Role, RunId,
+    DenyTool, Hash, Loaded, RecordCall, ReserveCall, ReserveOutcome, Right, Role, RunError, RunId,
+    StoreError, shell_word,
 };
 
 use crate::arguments::{find, find_mut};
-use crate::ctx::target;
+use crate::caller::Credential;
+use crate::envelope::set_field;
 use crate::options::Set;
 use crate::{Ctx, Problem, Tool};
 
@@ -41,7 +44,7 @@ pub(super) fn check_role(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
 ///
 /// # Errors
 ///
-/// No active state grants the tool, its limits leave no place, or it isn't known which run is meant.
+/// A run that holds the caller doesn't grant the tool, its limits leave no place, or it isn't known which run is meant.
 pub(super) fn authorize(
     ctx: &Ctx<'_>,
     tool: &Tool,
@@ -64,7 +67,7 @@ pub(super) fn authorize(
         }
         Err(problem) if counts && problem.code != "no_run" => return Err(problem),
         Err(_) if counts && named.is_none() => {
-            check_released(ctx, tool)?;
+            check_holding(ctx, tool, None, arguments)?;
             return Ok(None);
         }
         // A tool that needs a run says itself that none is meant.
@@ -77,17 +80,101 @@ pub(super) fn authorize(
     };
     if let Verdict::Deny(denial) = decide(&loaded, tool, &Value::Object(arguments.clone())) {
         record_denial(ctx, tool, run, &denial.reason);
-        let details = json!({
-            "states": denial.states,
-            "granted": denial.granted,
-            "legal": denial.legal,
-        });
-        return Err(Problem::new(denial.code, denial.reason).with(details));
+        return Err(describe_denial(&loaded, denial));
+    }
+    // A tool that drives its run is that run's alone.
+    if !matches!(tool.gating, Gating::Needs(_)) {
+        check_holding(ctx, tool, Some(&run), arguments)?;
     }
     if !counts {
         return Ok(None);
     }
     reserve(ctx, tool, run, arguments).map(Some)
+}
+
+fn describe_denial(loaded: &Loaded, denial: Denial) -> Problem {
+    let mut details = json!({
+        "run_id": loaded.run,
+        "states": denial.states,
+        "granted": denial.granted,
+        "legal": denial.legal,
+    });
+    if !denial.granted_in.is_empty() {
+        set_field(&mut details, "granted_in", json!(denial.granted_in));
+    }
+    Problem::new(denial.code, denial.reason).with(details)
+}
+
+/// Checks that the other runs that hold the caller grant a tool, whichever run the call means.
+///
+/// Else a second run, or giving up the first one, would get an agent what its state withholds. The denial is recorded on
+/// the run that the call means, if there is one.
+fn check_holding(
+    ctx: &Ctx<'_>,
+    tool: &Tool,
+    run: Option<&RunId>,
+    arguments: &Map<String, Value>,
+) -> Result<(), Problem> {
+    let caller = ctx.caller;
+    // Who is bound to one run touches no other, and who has many is judged by the one that is meant.
+    if ctx.bound_run().is_some() || caller.credential == Credential::ManyRuns {
+        return Ok(());
+    }
+    let binding = caller.binding();
+    for held in ctx.runs().runs_holding(binding)? {
+        if Some(&held) == run {
+            continue;
+        }
+        let loaded = match ctx.runs().load(&held) {
+            // It was pruned a moment ago.
+            Err(RunError::Store(StoreError::NotFound { .. })) => continue,
+            loaded => loaded?,
+        };
+        let Verdict::Deny(denial) = decide(&loaded, tool, &Value::Object(arguments.clone())) else {
+            continue;
+        };
+        let problem = if !loaded.state.status().is_over() {
+            held_by_other(&loaded, denial)
+        } else if ctx.runs().is_replaced(&loaded, binding)? {
+            continue;
+        } else {
+            held_by_given_up(&loaded, tool, denial)
+        };
+        record_denial(ctx, tool, run.unwrap_or(&held).clone(), &problem.message);
+        return Err(problem);
+    }
+    Ok(())
+}
+
+/// Creates the problem that another live run of the caller doesn't grant a tool.
+fn held_by_other(loaded: &Loaded, mut denial: Denial) -> Problem {
+    let granted_in = match denial.granted_in.as_slice() {
+        [] => "none of its states grants it".to_owned(),
+        states => {
+            let states: Vec<String> = states.iter().map(|it| format!("`{it}`")).collect();
+            format!("granted in {}", states.join(", "))
+        }
+    };
+    denial.reason = format!(
+        "run `{}` holds this caller, too: {} ({granted_in})",
+        loaded.run, denial.reason
+    );
+    describe_denial(loaded, denial)
+}
+
+/// Creates the problem that a run that an agent gave up doesn't grant a tool.
+fn held_by_given_up(loaded: &Loaded, tool: &Tool, mut denial: Denial) -> Problem {
+    denial.code = "given_up";
+    denial.reason = format!(
+        "`{}` isn't granted: an agent gave up run `{}` in `{}`, which still holds its callers; start `{}` again and \
+         complete it, or a person releases them by `statemark cancel {}`",
+        tool.name,
+        loaded.run,
+        denial.states.join("`, `"),
+        loaded.state.workflow,
+        shell_word(loaded.run.as_str()),
+    );
+    describe_denial(loaded, denial)
 }
 
 /// Decides whether the active states grant a tool.
@@ -106,25 +193,6 @@ fn decide(loaded: &Loaded, tool: &Tool, arguments: &Value) -> Verdict {
         (Verdict::Deny(denial), Verdict::Deny(_)) => Verdict::Deny(denial),
         _ => Verdict::Allow,
     }
-}
-
-/// Checks that no run that an agent gave up restricts it still, unless its workflow releases tools.
-///
-/// Else giving a run up would switch policy off. Another live run ends that.
-fn check_released(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
-    let Some(last) = target::last_run(ctx)? else {
-        return Ok(());
-    };
-    if ctx.runs().load(&last.run)?.releases_tools() {
-        return Ok(());
-    }
-    let run = &last.run;
-    let reason = format!(
-        "`{}` isn't granted: an agent gave up run `{run}`, whose workflow doesn't release tools; start a run, or ask a person",
-        tool.name
-    );
-    record_denial(ctx, tool, run.clone(), &reason);
-    Err(Problem::new("given_up", reason).with(json!({"run_id": run})))
 }
 
 /// Takes a place for a call, if the limits of the active states leave one.

@@ -163,17 +163,20 @@ fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
     let failed = StepStatus::Failed;
     let failed = matches!(&advance.report, Report::Status { status, .. } if *status == failed);
     if failed || loaded.legality().transitions()?.is_empty() {
+        let holds = failed && loaded.holds_if_given_up(draft.role());
         return draft.push(Body::Closed(Closed {
             success: !failed,
             reason: None,
+            holds,
         }));
     }
     let reason = format!(
         "closed in {}, which isn't final",
         list(&loaded.state.leaves)
     );
+    let holds = loaded.holds_if_given_up(draft.role());
     let reason = Some(reason);
-    draft.push(Body::Cancelled(Cancelled { reason }))
+    draft.push(Body::Cancelled(Cancelled { reason, holds }))
 }
 
 /// Reports whether a step was entered, by the records that count.
