@@ -17,10 +17,10 @@ use statemark_compiler::proofs::prove;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_compiler::valid::Valid;
 use statemark_compiler::{Format, back};
-use statemark_runs::{RunError, Workflow, WorkflowError, Workflows};
+use statemark_runs::{Hash, RunError, Workflow, WorkflowError, Workflows};
 use statemark_text::suggest::nearest;
 use statemark_tools::{
-    Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
+    Allow, Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
 };
 
 use crate::failure::Failure;
@@ -81,6 +81,10 @@ pub(crate) struct SpecCatalog {
     ///
     /// Why: of two at once, one would take the other's temporary file for that of a dead process.
     writing: Mutex<()>,
+    /// The files that agents have written since the server began, with the hash of what they wrote.
+    drafts: Mutex<BTreeMap<PathBuf, Hash>>,
+    /// True if the project starts accepted workflows alone.
+    only_accepted: bool,
     /// A workflow of a table, which no spec defines.
     table: Option<Arc<Workflow>>,
     /// The id of a document without a machine.
@@ -95,6 +99,7 @@ impl SpecCatalog {
         Ok(Self {
             specs: specs.to_vec(),
             snapshot: RwLock::new(read_specs(specs)?),
+            only_accepted: project::only_accepted()?,
             ..Self::default()
         })
     }
@@ -293,6 +298,7 @@ fn read_entry(file: &Checked, machine: &Valid) -> Option<Entry> {
             hash: workflow.hash(),
             states: workflow.visible_states().count(),
             diagnostics: file.diagnostics.len(),
+            unreviewed: false,
         },
         text: file
             .sources
@@ -323,6 +329,10 @@ impl Workflows for SpecCatalog {
 
     fn lacks_machine(&self, id: &str) -> bool {
         self.plain.as_deref() == Some(id)
+    }
+
+    fn only_accepted(&self) -> bool {
+        self.only_accepted
     }
 }
 
@@ -379,8 +389,8 @@ impl Catalog for SpecCatalog {
         Some(findings(&check(&files::display(path), bytes)))
     }
 
-    fn create(&self, new: &NewSpec<'_>) -> Result<Created, Problem> {
-        create::create(self, new)
+    fn create(&self, new: &NewSpec<'_>, allow: Allow<'_>) -> Result<Created, Problem> {
+        create::create(self, new, allow)
     }
 
     fn project(&self) -> Result<Option<Project>, Problem> {

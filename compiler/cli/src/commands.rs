@@ -3,6 +3,7 @@
 //! A command is a file: its arguments, which are its help as well, the request that they become, and the text that is
 //! printed of the outcome. Commands of one subject share a file. [`COMMANDS`] is the only list.
 
+mod accept;
 mod build;
 mod docs;
 mod explain;
@@ -106,6 +107,7 @@ commands! {
     "serve" serve::ServeArgs => |args, printer| serve::run(args, program(), printer),
     "mcp" mcp::McpArgs => mcp::run,
     "token" token::TokenArgs => token::run,
+    "accept" accept::AcceptArgs => accept::run,
 }
 
 /// Returns the parser of all commands.

@@ -5,6 +5,7 @@
 //! ```toml
 //! project = "shop"
 //! store = "postgres://runs.example.org/statemark?user=${TEAM_USER}"
+//! workflows = "accepted"
 //!
 //! [checks.tests]
 //! command = ["cargo", "test"]
@@ -62,9 +63,27 @@ pub(crate) struct Config {
     project: Option<String>,
     /// The store. A file is relative to the configuration.
     store: Option<String>,
+    /// The workflows that runs may be started of: all, unless it says that they have to be accepted.
+    workflows: Option<Startable>,
     /// The checks besides those of workflows. They run in the configuration's folder.
     #[serde(default)]
     pub(crate) checks: BTreeMap<String, Declaration>,
+}
+
+/// The workflows that runs may be started of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Startable {
+    /// All of them.
+    All,
+    /// Those that a person has accepted.
+    Accepted,
+}
+
+/// Reports whether the project of the current folder starts accepted workflows alone.
+pub(crate) fn only_accepted() -> Result<bool, Failure> {
+    let config = find_config(&current_folder()?)?;
+    Ok(config.is_some_and(|(_, config)| config.workflows == Some(Startable::Accepted)))
 }
 
 /// Reads the nearest configuration, in a folder or above it, and returns it with its path.
@@ -79,7 +98,7 @@ pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Fa
         Err(error) => {
             let (path, error) = (files::display(&path), error.to_string());
             Err(Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
-                "it may have `project`, an id; `store`, the address of the store; and `checks`, programs by name",
+                "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; and `checks`, programs by name",
             ))
         }
     }

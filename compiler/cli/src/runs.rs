@@ -9,6 +9,7 @@ use statemark_runs::{
 };
 use statemark_stores::{SqliteStore, file_of};
 use statemark_text::suggest::nearest;
+use statemark_tools::Credential;
 
 use crate::args::{RunArgs, SpecsArgs, StoreArgs};
 use crate::caller::Identity;
@@ -279,6 +280,7 @@ fn make_order(caller: Identity, run: RunId, key: Option<&Key>) -> Result<Order, 
     caller.check_run(&run)?;
     Ok(Order {
         key: key.cloned(),
+        only_accepted: caller.credential == Credential::ManyRuns,
         ..Order::new(run, caller.actor)
     })
 }

@@ -14,10 +14,13 @@
 //! - A token's text is in no journal, only its SHA-256 checksum. A name has one valid token at a time.
 //! - A token that was revoked or has expired gives no right, and the records that it wrote stay its holder's.
 
+mod acceptance;
 mod entry;
 mod journal;
 mod operations;
 mod right;
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -25,6 +28,8 @@ use crate::actor::{Actor, Role};
 use crate::hash::Hash;
 use crate::id::RunId;
 
+pub use acceptance::{AcceptWorkflows, Acceptance};
+use entry::AllAccepted;
 pub use entry::{Entry, Founding, TokenCreated};
 pub(crate) use journal::AuthorityCache;
 pub use journal::{first_difference, load_authority};
@@ -114,6 +119,10 @@ pub struct Authority {
     tokens: Vec<Token>,
     /// True once there was a token, even if all are revoked by now.
     had_tokens: bool,
+    /// By workflow: its acceptances, in order.
+    accepted: BTreeMap<String, Vec<Acceptance>>,
+    /// True from the first acceptance on: workflows that nobody has accepted don't count as accepted.
+    reviews: bool,
     /// The last entry; 0 before the first.
     seq: u64,
 }
@@ -202,6 +211,18 @@ impl Authority {
                 }
             }
             Entry::TokenRevoked(revoked) => self.tokens.retain(|it| it.hash != revoked.hash),
+            Entry::WorkflowAccepted(made) => {
+                self.reviews = true;
+                let all = self.accepted.entry(made.workflow).or_default();
+                all.push(Acceptance {
+                    behavior: made.behavior,
+                    policy: made.policy,
+                    table: made.table,
+                    by: actor.name.clone(),
+                    at: time,
+                });
+            }
+            Entry::AllAccepted(AllAccepted {}) => self.reviews = false,
             Entry::Unknown { .. } => {}
         }
     }

@@ -22,9 +22,17 @@ pub struct Loaded {
     pub state: Arc<RunState>,
     /// Its workflow.
     pub workflow: Arc<Workflow>,
+    /// True if the workflow of a run that began unreviewed has been accepted since.
+    pub is_accepted: bool,
 }
 
 impl Loaded {
+    /// Reports whether nobody has accepted its workflow, in a store where workflows are accepted.
+    #[must_use]
+    pub fn is_unreviewed(&self) -> bool {
+        self.state.unreviewed && !self.is_accepted
+    }
+
     /// Returns the workflow that a state invokes.
     pub(crate) fn invokes(&self, state: &str) -> Option<&str> {
         let id = self.workflow.table().state_named(state)?;

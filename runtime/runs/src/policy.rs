@@ -272,9 +272,8 @@ impl Loaded {
         if by != Role::Agent || releases {
             return false;
         }
-        let restricts = |(_, grant): &(String, Grant)| {
-            grant.allowed.is_some() || !grant.disallowed.is_empty()
-        };
+        let restricts =
+            |(_, grant): &(String, Grant)| grant.allowed.is_some() || !grant.disallowed.is_empty();
         // A policy that can't be read denies.
         let paths = self.grant_paths();
         paths.map_or(true, |paths| paths.iter().flatten().any(restricts))

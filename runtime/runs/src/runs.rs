@@ -201,8 +201,10 @@ impl Runs {
             seq: Some(1),
             what: "the journal doesn't begin with `run.started`".to_owned(),
         })?;
+        let workflow = self.workflow_of(&table)?;
         Ok(Loaded {
-            workflow: self.workflow_of(&table)?,
+            is_accepted: state.unreviewed && self.is_reviewed(&workflow)?,
+            workflow,
             run: run.clone(),
             head,
             state,

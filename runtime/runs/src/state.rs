@@ -119,7 +119,7 @@ pub struct RunState {
     pub usage: Usage,
 
     /// The ids of the calls of tools that have a place and haven't told what they did.
-    pub running: std::collections::BTreeSet<String>,
+    pub running: BTreeSet<String>,
     /// The reason of its pause, if it is paused.
     pub paused: Option<String>,
     /// The actor who paused it.
@@ -131,6 +131,9 @@ pub struct RunState {
     pub cancelled_by: Option<Actor>,
     /// The success of a run that a report has closed.
     pub closed: Option<bool>,
+    /// True if it began with a workflow that nobody had accepted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unreviewed: bool,
     /// True if its states go on restricting its callers though an agent gave it up.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub holds: bool,
@@ -163,9 +166,9 @@ pub struct Visit {
     /// The calls of tools that were allowed in this visit.
     pub iterations: u64,
     /// The ids of the calls that were counted in this visit.
-    pub calls: std::collections::BTreeSet<String>,
+    pub calls: BTreeSet<String>,
     /// The files that were changed in this visit.
-    pub files: std::collections::BTreeSet<String>,
+    pub files: BTreeSet<String>,
     /// The size of the tools' output in this visit. Unit: bytes.
     pub bytes: u64,
     /// The use of limits in visits that an agent has taken back: the next one starts with it.
@@ -347,6 +350,7 @@ impl RunState {
             requests: open.map(|(id, _)| id.clone()).collect(),
             callers: self.callers.iter().cloned().collect(),
             holds: self.holds,
+            unreviewed: self.unreviewed,
         }
     }
 
@@ -418,5 +422,6 @@ impl RunState {
         self.session = started.session;
         self.title = started.title;
         self.parent = started.parent;
+        self.unreviewed = started.unreviewed;
     }
 }

@@ -129,6 +129,9 @@ pub struct RunSummary {
     /// True if an agent gave it up, and its states go on restricting its callers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub holds: bool,
+    /// True if it began with a workflow that nobody had accepted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreviewed: bool,
 }
 
 /// The end of a run's journal, with the run's summary.

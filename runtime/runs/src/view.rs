@@ -21,6 +21,9 @@ pub struct RunView {
     /// A name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// True if nobody has accepted its workflow, in a store where workflows are accepted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unreviewed: bool,
     /// Its status.
     pub status: Status,
     /// The reason of its pause or cancellation.
@@ -99,6 +102,7 @@ impl Loaded {
             run: self.run.clone(),
             workflow: state.workflow.clone(),
             title: state.title.clone(),
+            unreviewed: self.is_unreviewed(),
             status: state.status(),
             reason: reason.filter(|reason| !reason.is_empty()).cloned(),
             waiting_for: if over {

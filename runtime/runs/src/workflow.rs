@@ -367,6 +367,11 @@ pub trait Workflows: Send + Sync {
     fn lacks_machine(&self, _id: &str) -> bool {
         false
     }
+
+    /// Reports whether the project starts accepted workflows alone.
+    fn only_accepted(&self) -> bool {
+        false
+    }
 }
 
 /// A fixed set of workflows, by id.

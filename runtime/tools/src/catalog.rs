@@ -45,13 +45,13 @@ pub trait Catalog: Workflows {
 
     /// Writes a spec into the first of its folders that can be written to, whole or not at all.
     ///
-    /// Nothing outside of that folder is touched.
+    /// Nothing outside of that folder is touched. `allow` is asked before anything is written.
     ///
     /// # Errors
     ///
-    /// The spec has errors or no machine; the name can't be one or is taken; no folder can be written to.
-    fn create(&self, new: &NewSpec<'_>) -> Result<Created, Problem> {
-        let name = new.name;
+    /// The spec has errors or no machine; the name can't be one or is taken; no folder can be written to; that of `allow`.
+    fn create(&self, new: &NewSpec<'_>, allow: Allow<'_>) -> Result<Created, Problem> {
+        let (name, _) = (new.name, allow);
         let message = format!("`{name}` can't be written: no folder of specs is served");
         Err(Problem::new("no_folder", message))
     }
@@ -108,7 +108,25 @@ pub struct NewSpec<'n> {
     pub is_definition: bool,
     /// True if a file of that name may be replaced.
     pub overwrite: bool,
+    /// True if it is an agent's: agents may replace it as long as the server runs and nobody else has changed it.
+    pub is_draft: bool,
 }
+
+/// The facts about a spec that is about to be written, on which it depends who may write it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proposal {
+    /// The file.
+    pub path: String,
+    /// The ids of its workflows, and of those that it takes the place of.
+    pub ids: Vec<String>,
+    /// The keys by which it has programs run, or says what they get.
+    pub declares: Vec<&'static str>,
+    /// True if it replaces a file that no agent has written since the server began.
+    pub replaces: bool,
+}
+
+/// The decision whether a spec may be written.
+pub type Allow<'a> = &'a dyn Fn(&Proposal) -> Result<(), Problem>;
 
 /// Writes a definition as people read it.
 pub fn definition_text(definition: &Map<String, Value>) -> String {
@@ -183,6 +201,9 @@ pub struct Spec {
     pub states: usize,
     /// The number of findings in its file.
     pub diagnostics: usize,
+    /// True if nobody has accepted it as it is. A catalog doesn't know: who lists specs says so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unreviewed: bool,
 }
 
 /// Workflows that were compiled elsewhere: nothing is left of their sources, and nothing can be linted.
@@ -198,6 +219,7 @@ impl Catalog for BTreeMap<String, Arc<Workflow>> {
                 hash: workflow.hash(),
                 states: workflow.visible_states().count(),
                 diagnostics: 0,
+                unreviewed: false,
             }
         });
         specs.collect()

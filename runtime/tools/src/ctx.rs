@@ -10,7 +10,7 @@ use statemark_runs::{Actor, Key, Loaded, Order, RunId, Runs};
 
 use crate::services::Services;
 use crate::waiting::Waits;
-use crate::{Caller, Catalog, Docs, Options, Problem};
+use crate::{Caller, Catalog, Credential, Docs, Options, Problem};
 
 /// The context of a call.
 #[derive(Clone, Copy)]
@@ -175,6 +175,7 @@ impl<'c> Ctx<'c> {
         Ok(Order {
             key,
             expected,
+            only_accepted: self.caller.credential == Credential::ManyRuns,
             ..Order::new(run, self.actor())
         })
     }

@@ -41,7 +41,8 @@ mod waiting;
 pub use address::{Address, Part};
 pub use caller::{Caller, Credential};
 pub use catalog::{
-    Catalog, Created, NewSpec, Project, Simulated, Simulation, Spec, definition_text,
+    Allow, Catalog, Created, NewSpec, Project, Proposal, Simulated, Simulation, Spec,
+    definition_text,
 };
 pub use ctx::{Ctx, target};
 pub use dispatch::{Dispatcher, Reply, Turn, Waiting};
@@ -51,6 +52,6 @@ pub use problem::{Fix, Outcome, Problem};
 pub use registry::StartError;
 pub use schema::Field;
 pub use tool::{Annotations, Method, ProfileTool, Route, Shape, Tool};
-pub use tools::own_tools;
+pub use tools::{create_spec, own_tools};
 
 pub(crate) use tool::ToolCall;

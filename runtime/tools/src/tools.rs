@@ -9,6 +9,7 @@ mod runs;
 mod time;
 mod workflows;
 
+pub use author::create_spec;
 pub(crate) use runs::start::StartRunCall;
 
 use crate::Tool;

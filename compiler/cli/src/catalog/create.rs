@@ -10,12 +10,12 @@ use std::sync::PoisonError;
 
 use serde_json::json;
 use statemark_compiler::back;
-use statemark_runs::Hash;
-use statemark_tools::{Catalog, Created, NewSpec, Problem};
+use statemark_runs::{Hash, Workflow};
+use statemark_tools::{Allow, Catalog, Created, NewSpec, Problem, Proposal};
 
 use super::{SpecCatalog, findings};
 use crate::files::{self, PendingFile};
-use crate::specs::check_text;
+use crate::specs::{Checked, check_text};
 
 /// Longest name. Unit: characters. Why: that of `statemark new`.
 const MAX_NAME: usize = 64;
@@ -27,7 +27,11 @@ const DEVICES: [&str; 22] = [
 ];
 
 /// Writes a spec into the first folder of the catalog that can be written to.
-pub(super) fn create(catalog: &SpecCatalog, new: &NewSpec<'_>) -> Result<Created, Problem> {
+pub(super) fn create(
+    catalog: &SpecCatalog,
+    new: &NewSpec<'_>,
+    allow: Allow<'_>,
+) -> Result<Created, Problem> {
     check_name(new.name)?;
     let ending = if new.is_definition {
         "workflow.json"
@@ -47,12 +51,13 @@ pub(super) fn create(catalog: &SpecCatalog, new: &NewSpec<'_>) -> Result<Created
     let mut reason = String::new();
     for folder in folders {
         let path = folder.join(&name);
-        let created = prepare(catalog, new, &path)?;
+        let created = prepare(catalog, new, &path, allow)?;
         if created.unchanged {
             return Ok(created);
         }
         match write(&path, new) {
             Ok(()) => {
+                note_draft(catalog, new, &path);
                 catalog.invalidate();
                 return Ok(created);
             }
@@ -88,8 +93,61 @@ fn check_name(name: &str) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Remembers what an agent has written, and forgets it where a person has.
+fn note_draft(catalog: &SpecCatalog, new: &NewSpec<'_>, path: &Path) {
+    let mut drafts = catalog
+        .drafts
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    if new.is_draft {
+        drafts.insert(path.to_owned(), Hash::digest(new.text.as_bytes()));
+    } else {
+        drafts.remove(path);
+    }
+}
+
+/// Reports whether a file is as an agent of this server has written it.
+fn is_draft(catalog: &SpecCatalog, path: &Path) -> bool {
+    let drafts = catalog
+        .drafts
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let written = drafts.get(path);
+    written.is_some_and(|hash| fs::read(path).is_ok_and(|bytes| Hash::digest(&bytes) == *hash))
+}
+
+/// Returns the facts on which it depends who may write a spec.
+fn propose(catalog: &SpecCatalog, file: &Checked, path: &Path) -> Proposal {
+    let name = files::display(path);
+    let mut ids = file.ids();
+    let specs = catalog.specs().into_iter();
+    ids.extend(specs.filter(|it| it.source == name).map(|it| it.id));
+    ids.extend(catalog.with(|snapshot| {
+        let lost = snapshot.lost.iter().filter(|(_, source)| **source == name);
+        lost.map(|(id, _)| id.clone()).collect::<Vec<_>>()
+    }));
+    let mut declares = Vec::new();
+    for machine in &file.machines {
+        // INVARIANT: a table that was just written can be read.
+        if let Ok(workflow) = Workflow::from_bytes(back::table::write(machine)) {
+            declares.extend(workflow.declared_powers().into_iter().map(|(key, _)| key));
+        }
+    }
+    Proposal {
+        replaces: path.symlink_metadata().is_ok() && !is_draft(catalog, path),
+        path: name,
+        ids,
+        declares,
+    }
+}
+
 /// Checks a spec, and returns what creating it will answer.
-fn prepare(catalog: &SpecCatalog, new: &NewSpec<'_>, path: &Path) -> Result<Created, Problem> {
+fn prepare(
+    catalog: &SpecCatalog,
+    new: &NewSpec<'_>,
+    path: &Path,
+    allow: Allow<'_>,
+) -> Result<Created, Problem> {
     let name = files::display(path);
     let file = check_text(&name, new.text);
     let findings = findings(&file);
@@ -108,8 +166,11 @@ fn prepare(catalog: &SpecCatalog, new: &NewSpec<'_>, path: &Path) -> Result<Crea
     };
     let defined_elsewhere = |id: &String| {
         let specs = catalog.specs();
-        let other = specs.into_iter().find(|spec| spec.id == *id)?;
-        (other.source != name).then_some((id.clone(), other.source))
+        let other = specs.into_iter().find(|spec| spec.id == *id);
+        // A file that has an error now still has the id.
+        let lost = || catalog.with(|snapshot| snapshot.lost.get(id).cloned());
+        let source = other.map(|spec| spec.source).or_else(lost)?;
+        (source != name).then_some((id.clone(), source))
     };
     if let Some((id, source)) = ids.iter().find_map(defined_elsewhere) {
         let message = format!(
@@ -118,6 +179,9 @@ fn prepare(catalog: &SpecCatalog, new: &NewSpec<'_>, path: &Path) -> Result<Crea
         return Err(Problem::new("id_taken", message).with(json!({"id": id, "source": source})));
     }
     let unchanged = is_unchanged(path, new, &name)?;
+    if !unchanged {
+        allow(&propose(catalog, &file, path))?;
+    }
     Ok(Created {
         id: id.clone(),
         hash: Hash::digest(&back::table::write(first)),

@@ -169,9 +169,10 @@ fn print_run(
 /// Describes a run.
 fn describe_run(view: &RunView, now: u64, palette: Palette) -> String {
     let mut text = format!(
-        "{} ({}): {}",
+        "{} ({}{}): {}",
         palette.strong(view.run.as_str()),
         view.workflow,
+        if view.unreviewed { ", unreviewed" } else { "" },
         paint_status(view.status, palette)
     );
     if let Some(reason) = &view.reason {

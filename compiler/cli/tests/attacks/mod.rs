@@ -8,6 +8,7 @@
 //! The adversaries: an agent that has MCP only, one that has a shell as the same user, a repository that a person clones,
 //! whoever reaches the port, and another user of the machine.
 
+mod acceptance;
 mod authority;
 mod binding;
 #[cfg(target_os = "linux")]

@@ -9,7 +9,8 @@ use statemark_runs::{
 };
 use statemark_tools::envelope::bounds;
 use statemark_tools::{
-    Annotations, Ctx, NewSpec, Outcome, Problem, ProfileTool, Tool, definition_text, target,
+    Annotations, Ctx, NewSpec, Outcome, Problem, ProfileTool, Tool, create_spec, definition_text,
+    target,
 };
 
 use super::run::describe_state;
@@ -290,11 +291,9 @@ fn create_workflow(ctx: &Ctx<'_>, input: &CreateWorkflow) -> Outcome {
         text: &text,
         is_definition: true,
         overwrite: false,
+        is_draft: false,
     };
-    let created = ctx
-        .catalog()
-        .create(&new)
-        .map_err(|problem| invalid(name, problem))?;
+    let created = create_spec(ctx, new).map_err(|problem| invalid(name, problem))?;
     Ok(json!({
         "created": true,
         "name": created.id,

@@ -84,6 +84,23 @@ pub struct TokenRevoked {
     pub hash: Hash,
 }
 
+/// A person accepted a workflow as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowAccepted {
+    /// Its id.
+    pub workflow: String,
+    /// The hash of its behavior.
+    pub behavior: Hash,
+    /// The hash of its policy.
+    pub policy: Hash,
+    /// The hash of its table.
+    pub table: Hash,
+}
+
+/// A person let every workflow count as accepted, until the next acceptance of one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllAccepted {}
+
 macro_rules! entries {
     ($($(#[$docs:meta])* $variant:ident($type:ty) = $kind:literal $version:literal;)*) => {
         /// An entry of the store's journal.
@@ -155,4 +172,8 @@ entries! {
     TokenUsed(TokenUsed) = "token.used" 1;
     /// A token was revoked.
     TokenRevoked(TokenRevoked) = "token.revoked" 1;
+    /// A person accepted a workflow as it is.
+    WorkflowAccepted(WorkflowAccepted) = "workflow.accepted" 1;
+    /// A person let every workflow count as accepted.
+    AllAccepted(AllAccepted) = "workflow.all_accepted" 1;
 }

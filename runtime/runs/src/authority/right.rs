@@ -12,6 +12,8 @@ pub enum Right {
     Drive,
     /// Add workflows that don't exist yet, where the server offers that.
     Author,
+    /// Accept workflows; change or shadow accepted ones; declare what has programs run.
+    Accept,
     /// Decide: answer, approve, force; fork and rewind over decisions; continue what a person paused.
     Decide,
     /// Maintain the store: import, prune, migrate, wake a backup.
@@ -22,10 +24,11 @@ pub enum Right {
 
 impl Right {
     /// All rights, in the order of their documentation.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::See,
         Self::Drive,
         Self::Author,
+        Self::Accept,
         Self::Decide,
         Self::Keep,
         Self::Tokens,
@@ -38,6 +41,7 @@ impl Right {
             Self::See => "see",
             Self::Drive => "drive",
             Self::Author => "author",
+            Self::Accept => "accept",
             Self::Decide => "decide",
             Self::Keep => "keep",
             Self::Tokens => "tokens",
@@ -53,6 +57,9 @@ impl Right {
                 "send, report, submit and ask; fork and rewind over nothing that a person did"
             }
             Self::Author => "add workflows that don't exist yet, where the server offers that",
+            Self::Accept => {
+                "accept workflows, change or shadow accepted ones, and declare checks, upstream servers and environment"
+            }
             Self::Decide => {
                 "decide: answer, approve, deny, force a state, fork and rewind over decisions, continue what a person paused"
             }
@@ -67,7 +74,7 @@ impl Right {
         match self {
             Self::See => Role::Observer,
             Self::Drive | Self::Author => Role::Agent,
-            Self::Decide | Self::Keep | Self::Tokens => Role::Person,
+            Self::Accept | Self::Decide | Self::Keep | Self::Tokens => Role::Person,
         }
     }
 

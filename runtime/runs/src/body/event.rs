@@ -47,6 +47,9 @@ pub struct Started {
     /// The run that this one works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// True if nobody had accepted the workflow as it was, in a store where workflows are accepted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreviewed: bool,
 }
 
 /// A run began as a copy of another's first records.

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{OnProgress, Progress, bundle, counted};
+use crate::authority::load_authority;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::overflow;
@@ -110,7 +111,9 @@ pub fn prune(
     }
     let gone: BTreeSet<&RunId> = pruned.runs.iter().map(|(run, ..)| run).collect();
     let stay = heads.iter().filter(|head| !gone.contains(&head.run));
-    let referenced = referenced_blobs(store, stay)?;
+    let mut referenced = referenced_blobs(store, stay)?;
+    let authority = load_authority(store)?;
+    referenced.extend(authority.acceptances().map(|(_, it)| it.table));
     pruned.blobs = store.sweep_blobs(&referenced, IDLE, wanted.delete)?.len();
     Ok(pruned)
 }

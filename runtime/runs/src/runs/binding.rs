@@ -47,9 +47,7 @@ impl Binding<'_> {
                 let mut callers = summary.callers.iter();
                 callers.any(|it| it == name || it == ANY_CALLER)
             }
-            Self::Project(project) => {
-                project.is_none() || summary.project.as_deref() == project
-            }
+            Self::Project(project) => project.is_none() || summary.project.as_deref() == project,
         }
     }
 }
@@ -219,9 +217,14 @@ impl Runs {
     /// The store can't be read.
     pub fn is_replaced(&self, given_up: &Loaded, caller: Binding<'_>) -> Result<bool, RunError> {
         let query = Query {
-            statuses: [Status::Running, Status::Waiting, Status::Paused, Status::Completed]
-                .map(|it| it.name().to_owned())
-                .to_vec(),
+            statuses: [
+                Status::Running,
+                Status::Waiting,
+                Status::Paused,
+                Status::Completed,
+            ]
+            .map(|it| it.name().to_owned())
+            .to_vec(),
             workflow: Some(given_up.state.workflow.clone()),
             limit: MAX_PAGE,
             ..Query::default()

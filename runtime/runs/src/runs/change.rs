@@ -141,6 +141,7 @@ impl Runs {
                 let table = state.table.unwrap_or(before.workflow.hash());
                 let loaded = Loaded {
                     workflow: self.workflow_of(&table)?,
+                    is_accepted: before.is_accepted,
                     run: append.run,
                     head,
                     state,

@@ -86,6 +86,14 @@ impl Operation for RunCheckIn<'_> {
         if let Some(written) = runs.replayed(order, runs.digest(order, &request)?)? {
             return written.read_outcome();
         }
+        let loaded = runs.load(&order.run)?;
+        let is_own = loaded
+            .check(&what.name)?
+            .is_some_and(|own| own.hash() == what.declared.hash());
+        if is_own && !runs.is_reviewed(&loaded.workflow)? {
+            let deed = format!("check `{}` isn't run", what.name);
+            return Err(runs.authority()?.unreviewed(deed, &loaded.workflow));
+        }
         let mut open = false;
         let refused = commit(runs, order, &request, |run, _| {
             let refusal = run.unchecked();

@@ -46,7 +46,22 @@ pub(super) fn first_record(
     now: u64,
 ) -> Result<(Arc<Workflow>, Body), RunError> {
     let workflow = runs.workflow_named(&start.workflow)?;
+    check_accepted(runs, order, &workflow)?;
     first_record_of(runs, workflow, &BTreeMap::new(), order, start, now)
+}
+
+/// Checks that runs of a workflow may begin here, and of all that it invokes.
+fn check_accepted(runs: &Runs, order: &Order, workflow: &Arc<Workflow>) -> Result<(), RunError> {
+    if !order.only_accepted && !runs.workflows.only_accepted() {
+        return Ok(());
+    }
+    let invoked = invoked_tables(runs, workflow, &BTreeMap::new())?;
+    let invoked = invoked.keys().filter_map(|id| runs.workflows.find(id));
+    for workflow in std::iter::once(Arc::clone(workflow)).chain(invoked) {
+        let deed = || format!("`{}` can't be started here", workflow.id());
+        runs.check_startable(&workflow, order, deed)?;
+    }
+    Ok(())
 }
 
 /// Returns the first record of a run of this workflow; `pinned` has tables by workflow.
@@ -79,6 +94,7 @@ pub(super) fn first_record_of(
         session: start.session.clone(),
         title: start.title.clone(),
         parent: start.parent.clone(),
+        unreviewed: !runs.is_reviewed(&workflow)?,
     });
     Ok((workflow, body))
 }
@@ -232,6 +248,7 @@ pub(super) fn startable_tables(
     for missing in loaded.childless_states() {
         if !tables.contains_key(&missing.workflow)
             && let Some(workflow) = runs.workflows.find(&missing.workflow)
+            && (!runs.workflows.only_accepted() || runs.authority()?.lists(&workflow))
         {
             runs.store.put_blob(workflow.bytes())?;
             tables.insert(missing.workflow, workflow.hash());

@@ -68,6 +68,7 @@ impl Base {
             head,
             state: Arc::clone(&self.state),
             workflow,
+            is_accepted: false,
         }
     }
 }

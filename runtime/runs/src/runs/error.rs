@@ -9,7 +9,7 @@ use crate::blocker::Blocker;
 use crate::claims::MAX_CLAIMS;
 use crate::git::GitError;
 use crate::id::{MAX_NAME, NameError, RunId};
-use crate::phrase::list;
+use crate::phrase::{list, shell_word};
 use crate::step::CannotStep;
 use crate::store::StoreError;
 use crate::workflow::WorkflowError;
@@ -54,6 +54,16 @@ pub enum RunError {
         actor: Actor,
         /// The right that it lacks.
         right: Right,
+    },
+    /// Nobody has accepted the workflow as it is.
+    #[error("{deed}: {}", not_accepted(workflow, *was_accepted))]
+    Unreviewed {
+        /// The deed that needs it, with its failure: `` `pay` can't be started here ``.
+        deed: String,
+        /// The workflow.
+        workflow: String,
+        /// True if it was accepted as it was before.
+        was_accepted: bool,
     },
     /// A run would be forked over what persons have decided about it.
     #[error("a person has to fork `{run}` here: {}", list(decisions))]
@@ -321,6 +331,18 @@ impl From<NameError> for RunError {
     fn from(error: NameError) -> Self {
         Self::Invalid(error.into())
     }
+}
+
+fn not_accepted(workflow: &str, was_accepted: bool) -> String {
+    let what = if was_accepted {
+        "the workflow has changed since a person accepted it"
+    } else {
+        "nobody has accepted the workflow"
+    };
+    format!(
+        "{what}; a person reads and accepts it by `statemark accept {}`",
+        shell_word(workflow)
+    )
 }
 
 fn unknown_workflow(id: &str, known: &[String]) -> String {

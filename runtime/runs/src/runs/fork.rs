@@ -168,6 +168,8 @@ fn branch_off(
     order.run.check_chosen()?;
     let now = runs.now();
     let (base, mut draft) = draft_fork(runs, order, fork, now)?;
+    let deed = || format!("`{}` can't be forked here", fork.from);
+    runs.check_startable(&draft.loaded().workflow, order, deed)?;
     let now = now.max(base.state.updated);
     if let Some(name) = checkpoint_of(runs, fork, draft.state())? {
         for body in intent(runs, draft.loaded(), &name, None, now)? {

@@ -21,6 +21,8 @@ pub struct Order {
     pub expected: Option<u64>,
     /// The lease under which it is done.
     pub fence: Option<Fence>,
+    /// True if its caller starts accepted workflows alone.
+    pub only_accepted: bool,
 }
 
 impl AsRef<Actor> for Order {
@@ -39,6 +41,7 @@ impl Order {
             key: None,
             expected: None,
             fence: None,
+            only_accepted: false,
         }
     }
 }

@@ -52,6 +52,9 @@ pub(crate) struct Next {
     seq: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// True if nobody has accepted its workflow.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unreviewed: bool,
     #[serde(flatten)]
     parts: Parts,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -167,6 +170,7 @@ pub(crate) fn describe_next_of_view(loaded: &Loaded, view: &RunView) -> Next {
         transitions: state.transitions,
         seq: loaded.head.seq,
         reason: reason.map(|it| bounds::truncate(it, MAX_REASON).0.to_owned()),
+        unreviewed: view.unreviewed,
         parts: Parts::default(),
         cursors: Vec::new(),
     };
@@ -323,7 +327,9 @@ pub fn hints(loaded: &Loaded) -> Value {
     let mut hints = Map::new();
     for state in active_states(loaded) {
         let meta = loaded.workflow.state_meta(state);
-        for key in HINTS.split(' ') {
+        // A workflow that nobody has accepted declares no environment.
+        let keys = HINTS.split(' ');
+        for key in keys.filter(|key| *key != "env_overrides" || !loaded.is_unreviewed()) {
             if let Some(value) = meta.get(key) {
                 hints.entry(key).or_insert_with(|| value.clone());
             }

@@ -6,11 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::policy::Gating;
+use statemark_runs::{Authority, Right};
 
 use crate::envelope::bounds;
 use crate::lookup::unknown_workflow;
+use crate::problem::OTHER_RUN;
 use crate::{
-    Annotations, Created, Ctx, Hit, NewSpec, Problem, Set, Simulation, ToolCall, definition_text,
+    Annotations, Created, Ctx, Hit, NewSpec, Problem, Proposal, Set, Simulation, ToolCall,
+    definition_text,
 };
 
 /// The findings in a spec, in the shape of `lint --output-format json`.
@@ -136,8 +139,9 @@ impl ToolCall for CreateWorkflowCall {
             text,
             is_definition,
             overwrite: self.overwrite,
+            is_draft: false,
         };
-        let created = ctx.catalog().create(&new).map_err(|mut problem| {
+        let created = create_spec(ctx, new).map_err(|mut problem| {
             if let Some(findings) = problem.details.get_mut("findings") {
                 *findings = bound(findings.take());
             }
@@ -148,6 +152,61 @@ impl ToolCall for CreateWorkflowCall {
             ..created
         })
     }
+}
+
+/// Writes a spec of a caller, if the caller may.
+///
+/// What an agent writes is new: it takes the place of no workflow that a person has written or accepted, and has no programs
+/// run. Who is bound to one run writes none.
+///
+/// # Errors
+///
+/// Those of [`Catalog::create`](crate::Catalog::create); a person has to write it.
+pub fn create_spec(ctx: &Ctx<'_>, new: NewSpec<'_>) -> Result<Created, Problem> {
+    let is_person = Right::Accept.is_granted(ctx.caller.actor.role);
+    if let Some(bound) = ctx.bound_run().filter(|_| !is_person) {
+        let message =
+            format!("this caller may touch the run `{bound}` only, and writes no workflows");
+        return Err(Problem::new(OTHER_RUN, message));
+    }
+    let new = NewSpec {
+        is_draft: !is_person,
+        ..new
+    };
+    ctx.catalog().create(&new, &|proposal| {
+        if is_person {
+            return Ok(());
+        }
+        check_proposal(proposal, &*ctx.runs().authority()?)
+    })
+}
+
+/// Checks that an agent may write a spec.
+fn check_proposal(proposal: &Proposal, authority: &Authority) -> Result<(), Problem> {
+    let refuse = |why: String| {
+        let message = format!("nothing was written: {why}");
+        let details = json!({"path": proposal.path});
+        Err(Problem::new("not_a_person", message).with(details))
+    };
+    if let Some(key) = proposal.declares.first() {
+        return refuse(format!(
+            "only a person may declare `{key}`, by which programs run"
+        ));
+    }
+    let mut ids = proposal.ids.iter();
+    if let Some(id) = ids.find(|id| authority.acceptance(id).is_some()) {
+        return refuse(format!(
+            "a person has accepted the workflow `{id}`, and only one changes it or takes its place"
+        ));
+    }
+    if proposal.replaces {
+        let path = &proposal.path;
+        return refuse(format!(
+            "only a person replaces `{path}`: an agent may replace what agents of this server have written, as long as nobody \
+             else has changed it"
+        ));
+    }
+    Ok(())
 }
 
 /// Takes as many findings as fit.

@@ -175,6 +175,9 @@ struct Asked {
     request_id: String,
     run_id: RunId,
     workflow: String,
+    /// True if nobody has accepted the workflow.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unreviewed: bool,
     asked_by: String,
     asked_at: u64,
     /// The request as its record has it.
@@ -190,6 +193,7 @@ impl From<&PendingRequest> for Asked {
             request_id: open.request.opened.request.clone(),
             run_id: open.loaded.run.clone(),
             workflow: open.loaded.state.workflow.clone(),
+            unreviewed: open.loaded.is_unreviewed(),
             asked_by: open.request.asker.to_string(),
             asked_at: open.request.time,
             opened,

@@ -60,6 +60,13 @@ impl ToolCall for ListWorkflowsCall {
             let mut texts = texts.into_iter().flatten();
             spec.id > cursor && texts.any(|text| text.to_lowercase().contains(&query))
         });
+        let authority = ctx.runs().authority()?;
+        if !authority.accepts_all() {
+            for spec in &mut specs {
+                let workflow = ctx.catalog().find(&spec.id);
+                spec.unreviewed = workflow.is_some_and(|it| !authority.has_accepted(&it));
+            }
+        }
         let count = specs.len();
         let workflows = bounds::take_fitting(specs, bounds::room_after(&NoFields {}, 0));
         let last = workflows.last().map(|spec| spec.id.clone());
@@ -102,6 +109,9 @@ pub(super) struct Described {
     /// The number of findings in its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     diagnostics: Option<usize>,
+    /// True if nobody has accepted it as it is.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unreviewed: bool,
     /// The title for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -192,6 +202,7 @@ fn describe(
     let mut answer = Described {
         workflow: workflow.id().to_owned(),
         hash: Some(workflow.hash()),
+        unreviewed: !ctx.runs().authority()?.has_accepted(workflow),
         ..Described::default()
     };
     let meta = workflow.meta();

@@ -14,7 +14,7 @@ use statemark_compiler::{Options as Compiling, back, compile};
 use statemark_runs::{ManualClock, Store, Workflow, Workflows};
 use statemark_stores::MemoryStore;
 use statemark_tools::{
-    Caller, Catalog, Created, Dispatcher, NewSpec, Options, Problem, Project, Spec,
+    Allow, Caller, Catalog, Created, Dispatcher, NewSpec, Options, Problem, Project, Proposal, Spec,
 };
 
 /// When all tests begin. Unit: milliseconds since 1970.
@@ -201,6 +201,7 @@ fn compiled(name: &str, text: &str) -> Result<Vec<One>, String> {
             hash: workflow.hash(),
             states: workflow.visible_states().count(),
             diagnostics: compiled.diagnostics.len(),
+            unreviewed: false,
         };
         One {
             spec,
@@ -241,7 +242,7 @@ impl Catalog for Specs {
     }
 
     /// In memory, where the real one writes a file.
-    fn create(&self, new: &NewSpec<'_>) -> Result<Created, Problem> {
+    fn create(&self, new: &NewSpec<'_>, allow: Allow<'_>) -> Result<Created, Problem> {
         let path = format!("{}.workflow.json", new.name);
         let text = new.text;
         let made = compiled(&path, text).map_err(|_| {
@@ -256,6 +257,13 @@ impl Catalog for Specs {
             let message = format!("nothing was written: `{path}` is there already");
             return Err(Problem::new("exists", message));
         }
+        let declared = one.workflow.declared_powers().into_iter();
+        allow(&Proposal {
+            path: path.clone(),
+            ids: vec![id.clone()],
+            declares: declared.map(|(key, _)| key).collect(),
+            replaces: false,
+        })?;
         let hash = one.spec.hash;
         let unchanged = all.insert(id.clone(), one).is_some();
         Ok(Created {

@@ -44,6 +44,9 @@ pub(crate) struct InboxArgs {
 struct OpenRequest {
     run: RunId,
     workflow: String,
+    /// True if nobody has accepted the workflow.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unreviewed: bool,
     /// The asker.
     by: String,
     /// The time of the question. Unit: milliseconds since 1970.
@@ -105,6 +108,7 @@ fn open_requests(runs: &Runs, workflow: Option<&str>) -> Result<Vec<OpenRequest>
                 requests.push(OpenRequest {
                     run: loaded.run.clone(),
                     workflow: loaded.state.workflow.clone(),
+                    unreviewed: loaded.is_unreviewed(),
                     by: request.asker.to_string(),
                     time: request.time,
                     request: request.opened.clone(),
@@ -125,7 +129,9 @@ fn describe_requests(open: &[OpenRequest], now: u64, palette: Palette) -> String
         let id = palette.event(&request.request);
         let ago = format_length(now.saturating_sub(open.time));
         let by = visible::line(&open.by);
-        let origin = palette.dim(&format!("{}, by {by}, {ago} ago", open.workflow));
+        let unreviewed = if open.unreviewed { " (unreviewed)" } else { "" };
+        let origin = format!("{}{unreviewed}, by {by}, {ago} ago", open.workflow);
+        let origin = palette.dim(&origin);
         let _ = writeln!(text, "{id}  {origin}");
         // A person decides on it: it is never cut.
         for line in request.prompt.lines() {

@@ -77,6 +77,7 @@ fn load_past(runs: &Runs, now: Loaded, at: u64) -> Result<Loaded, Failure> {
     head.seq = at;
     Ok(Loaded {
         workflow: runs.workflow_of(&table)?,
+        is_accepted: now.is_accepted,
         run: now.run,
         head,
         state: state.into(),
@@ -236,7 +237,10 @@ pub(in crate::commands) fn list(args: &RunsArgs, printer: &mut Printer) -> Comma
         width(|head| head.summary.status.len()),
     );
     for head in &page.heads {
-        printer.result(&run_line(head, widths, runs.now(), printer.palette()));
+        // It may have been accepted since.
+        let is_unreviewed = head.summary.unreviewed && runs.load(&head.run)?.is_unreviewed();
+        let mark = if is_unreviewed { "unreviewed" } else { "" };
+        printer.result(&run_line(head, mark, widths, runs.now(), printer.palette()));
     }
     if page.heads.is_empty() {
         let is_filtered = !args.status.is_empty() || args.workflow.is_some();
@@ -252,7 +256,13 @@ pub(in crate::commands) fn list(args: &RunsArgs, printer: &mut Printer) -> Comma
     Ok(ExitStatus::Clean)
 }
 
-fn run_line(head: &Head, (id, status): (usize, usize), now: u64, palette: Palette) -> String {
+fn run_line(
+    head: &Head,
+    mark: &str,
+    (id, status): (usize, usize),
+    now: u64,
+    palette: Palette,
+) -> String {
     let summary = &head.summary;
     let known = Status::ALL
         .into_iter()
@@ -266,8 +276,13 @@ fn run_line(head: &Head, (id, status): (usize, usize), now: u64, palette: Palett
         [] => String::new(),
         requests => format!("  asks {}", requests.join(", ")),
     };
+    let mark = if mark.is_empty() {
+        String::new()
+    } else {
+        format!("  {}", palette.bad(mark))
+    };
     format!(
-        "{:id$}  {status}{padding}  {}{requests}  {}\n",
+        "{:id$}  {status}{padding}  {}{requests}{mark}  {}\n",
         head.run.as_str(),
         summary.leaves.join(", "),
         palette.dim(&format!("{ago} ago"))

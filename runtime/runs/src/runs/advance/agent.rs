@@ -208,6 +208,7 @@ fn advance_child(
         key: order.key.clone(),
         expected: None,
         fence: None,
+        only_accepted: order.only_accepted,
     };
     let report = Advance {
         step: Some(agent.step.clone()),

@@ -85,7 +85,7 @@ impl ToolCall for ListRunsCall {
         // A caller that may touch one run only sees no other.
         if let Some(bound) = ctx.bound_run() {
             let head = ctx.load_run(Some(bound.as_str()))?.head;
-            let runs = query.matches(&head).then(|| RunSummary::from(&head));
+            let runs = query.matches(&head).then(|| RunSummary::new(ctx, &head));
             return Ok(RunList {
                 runs: Vec::from_iter(runs),
                 cursor: None,
@@ -96,7 +96,11 @@ impl ToolCall for ListRunsCall {
             fire_all_due(ctx.runs())?;
         }
         let heads = ctx.runs().store().list(&query)?.heads;
-        let runs = heads.iter().take(limit).map(RunSummary::from).collect();
+        let runs = heads
+            .iter()
+            .take(limit)
+            .map(|head| RunSummary::new(ctx, head))
+            .collect();
         let runs = bounds::take_fitting(runs, remaining_room(&NoFields {}));
         let last = runs.len().checked_sub(1).and_then(|at| heads.get(at));
         let last = last.filter(|_| runs.len() < heads.len());
@@ -121,6 +125,9 @@ struct RunSummary {
     waiting: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
+    /// True if nobody has accepted its workflow.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unreviewed: bool,
 }
 
 #[derive(Serialize)]
@@ -129,9 +136,10 @@ struct Counts {
     requests: usize,
 }
 
-impl From<&Head> for RunSummary {
-    fn from(head: &Head) -> Self {
+impl RunSummary {
+    fn new(ctx: &Ctx<'_>, head: &Head) -> Self {
         let summary = &head.summary;
+        let loaded = summary.unreviewed.then(|| ctx.runs().load(&head.run));
         let waiting = summary.requests.iter().take(MAX_REQUESTS);
         Self {
             run_id: head.run.clone(),
@@ -145,6 +153,8 @@ impl From<&Head> for RunSummary {
             },
             waiting: waiting.cloned().collect(),
             title: summary.title.clone(),
+            // It may have been accepted since.
+            unreviewed: loaded.is_some_and(|it| it.map_or(true, |it| it.is_unreviewed())),
         }
     }
 }

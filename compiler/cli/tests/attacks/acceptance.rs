@@ -1,0 +1,248 @@
+//! What agents write, and what nobody has accepted: neither gets them further than a person meant.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{attacked, done, in_time};
+use crate::served::client::Client;
+use crate::served::raw::Listening;
+use crate::shell::{Run, Said, Scratch, perform, statemark, token};
+
+/// A payment that somebody has to approve.
+const PAY: &str = r#"# Pay
+
+## STATE-MACHINE: pay
+
+```mermaid
+stateDiagram-v2
+    [*] --> asked
+    asked --> [*] : accept
+```
+
+```json definition
+{"id": "pay", "states": {"asked": {"allowed_tools": [], "on": {"accept": {"requires_approval": true}}}}}
+```
+"#;
+
+/// A workflow whose check leaves a file behind.
+const EVIL: &str = r#"# Evil
+
+## STATE-MACHINE: evil
+
+```mermaid
+stateDiagram-v2
+    [*] --> ready
+    ready --> [*] : finish
+```
+
+```json definition
+{"id": "evil", "checks": {"pwn": {"command": ["touch", "pwned"]}}}
+```
+"#;
+
+/// A workflow that does nothing in particular.
+const DRAFT: &str = "# Draft\n\n## STATE-MACHINE: draft\n\n```mermaid\nstateDiagram-v2\n    [*] --> a\n    a --> [*] : go\n```\n";
+
+const AUTHOR: [&str; 3] = [".", "--toolsets", "author,runs,project"];
+
+fn project(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("pay.md", PAY);
+    scratch
+}
+
+fn lax() -> String {
+    PAY.replace("true", "false")
+}
+
+fn create(name: &str, text: &str) -> Value {
+    json!({"name": name, "markdown": text, "overwrite": true})
+}
+
+fn code(answer: &Value) -> &str {
+    answer["error"]["code"].as_str().unwrap_or("none")
+}
+
+fn as_ann(scratch: &Scratch, command: &str) -> Said {
+    let said = perform(&Run::new(&format!("AS=ann {command}")), &scratch.path);
+    assert_eq!(said.code, 0, "{command}: {}{}", said.stdout, said.stderr);
+    said
+}
+
+#[test]
+fn h2_an_agent_takes_the_place_of_no_workflow() {
+    let scratch = project("attack-h2");
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    let answer = agent.call("create_workflow", &create("pay", &lax()));
+    assert_eq!(code(&answer), "not_a_person", "{answer:#}");
+    let answer = agent.call("create_workflow", &create("other", &lax()));
+    assert_eq!(code(&answer), "id_taken", "{answer:#}");
+    assert_eq!(
+        fs::read_to_string(scratch.path.join("pay.md")).unwrap(),
+        PAY
+    );
+    // What it writes itself it may write again, until somebody else has.
+    let second = DRAFT.replace(": go", ": went");
+    for text in [DRAFT, &second] {
+        let answer = agent.call("create_workflow", &create("draft", text));
+        assert_eq!(answer["ok"], true, "{answer:#}");
+    }
+    scratch.write("draft.md", &DRAFT.replace(": go", ": mine"));
+    let answer = agent.call("create_workflow", &create("draft", DRAFT));
+    assert_eq!(code(&answer), "not_a_person", "{answer:#}");
+    // An accepted workflow keeps its name though its file is gone, or has an error.
+    as_ann(&scratch, "statemark accept pay");
+    fs::remove_file(scratch.path.join("pay.md")).unwrap();
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    let answer = agent.call("create_workflow", &create("other", &lax()));
+    assert_eq!(code(&answer), "not_a_person", "{answer:#}");
+    assert!(!scratch.path.join("other.md").exists());
+}
+
+#[test]
+fn h2_an_agent_declares_nothing_that_runs() {
+    let scratch = project("attack-h2-declares");
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    let mut statewright = Client::start(&scratch.path, &[".", "--profile", "statewright"]);
+    for (key, definition) in [
+        (
+            "checks",
+            json!({"checks": {"pwn": {"command": ["touch", "pwned"]}}}),
+        ),
+        (
+            "env_overrides",
+            json!({"states": {"a": {"type": "final", "env_overrides": {"PATH": "."}}}}),
+        ),
+    ] {
+        let mut whole = json!({"id": "evil", "initial": "a", "states": {"a": {"type": "final"}}});
+        for (key, value) in definition.as_object().unwrap() {
+            whole[key] = value.clone();
+        }
+        let arguments = json!({"name": "evil", "definition": whole});
+        let answer = agent.call("create_workflow", &arguments);
+        assert_eq!(code(&answer), "not_a_person", "{key}: {answer:#}");
+        let call = json!({"name": "statewright_create_workflow", "arguments": arguments});
+        let answer = statewright.ask("tools/call", &call);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("only a person may declare"), "{text}");
+    }
+    assert!(!scratch.path.join("evil.workflow.json").exists());
+}
+
+#[test]
+fn h2_who_is_bound_to_a_run_writes_no_workflows() {
+    let scratch = project("attack-h2-bound");
+    done(&scratch, &["start", "pay", "--run-id", "r1"]);
+    let sets = [&AUTHOR[..], &["--run", "r1"]].concat();
+    let mut agent = Client::start(&scratch.path, &sets);
+    let answer = agent.call("create_workflow", &create("draft", DRAFT));
+    assert_eq!(code(&answer), "other_run", "{answer:#}");
+    let bound = token(&scratch.path, "bot --role agent --run r1");
+    let server = Listening::start(&scratch.path, &AUTHOR);
+    let header = format!("Authorization: Bearer {bound}\r\n");
+    let answer = server.call("create_workflow", &create("draft", DRAFT), &header);
+    assert_eq!(code(&answer), "other_run", "{answer:#}");
+    assert!(!scratch.path.join("draft.md").exists());
+}
+
+#[test]
+fn h2_only_a_person_accepts() {
+    let scratch = project("attack-h2-accept");
+    for words in [vec!["accept"], vec!["accept", "--accept-all"]] {
+        let said = attacked(&scratch, &words);
+        assert_ne!(said.code, 0, "{}", said.stdout);
+        assert!(said.stderr.contains("isn't a person"), "{}", said.stderr);
+    }
+    as_ann(&scratch, "statemark accept");
+    // What has changed is shown, whole, before it is accepted.
+    scratch.write("pay.md", &lax());
+    let shown = attacked(&scratch, &["accept", "--dry-run"]);
+    assert_eq!(shown.code, 1, "{}", shown.stdout);
+    assert!(
+        shown.stdout.contains("requires_approval"),
+        "{}",
+        shown.stdout
+    );
+}
+
+#[test]
+fn h2_a_workflow_that_nobody_has_accepted_runs_nothing() {
+    let scratch = project("attack-h2-unreviewed");
+    as_ann(&scratch, "statemark accept pay");
+    scratch.write("evil.md", EVIL);
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    let listed = agent.call("list_workflows", &json!({}));
+    let listed = listed["data"]["workflows"].as_array().unwrap().clone();
+    let marks: Vec<&Value> = listed.iter().map(|it| &it["unreviewed"]).collect();
+    assert_eq!(marks, [&json!(true), &Value::Null], "{listed:#?}");
+    let described = agent.call("describe_workflow", &json!({"workflow": "evil"}));
+    assert_eq!(described["data"]["unreviewed"], true, "{described:#}");
+    let started = agent.call("start_run", &json!({"workflow": "evil", "run_id": "e"}));
+    assert_eq!(started["data"]["next"]["unreviewed"], true, "{started:#}");
+    let check = json!({"name": "pwn", "run_id": "e"});
+    let answer = agent.call("run_check", &check);
+    assert_eq!(code(&answer), "unreviewed", "{answer:#}");
+    let said = attacked(&scratch, &["run-check", "pwn", "--run", "e"]);
+    assert_ne!(said.code, 0, "{}", said.stdout);
+    assert!(!scratch.path.join("pwned").exists());
+    let listed = agent.call("list_runs", &json!({}));
+    assert_eq!(listed["data"]["runs"][0]["unreviewed"], true, "{listed:#}");
+    done(&scratch, &["ask", "e", "May I?", "--kind", "confirm"]);
+    for words in [vec!["state", "e"], vec!["runs"], vec!["inbox"]] {
+        let said = done(&scratch, &words);
+        assert!(
+            said.stdout.contains("unreviewed"),
+            "{words:?}: {}",
+            said.stdout
+        );
+    }
+    // As soon as a person has accepted it, it is like any other.
+    as_ann(&scratch, "statemark accept evil");
+    let said = done(&scratch, &["state", "e"]).stdout;
+    assert!(!said.contains("unreviewed"), "{said}");
+    let answer = agent.call("run_check", &check);
+    assert_eq!(answer["data"]["passed"], true, "{answer:#}");
+}
+
+#[test]
+fn h2_a_project_can_start_accepted_workflows_alone() {
+    let scratch = project("attack-h2-only");
+    scratch.write("statemark.toml", "workflows = \"accepted\"\n");
+    scratch.write("draft.md", DRAFT);
+    let said = attacked(&scratch, &["start", "pay", "--run-id", "r1"]);
+    assert_ne!(said.code, 0, "{}", said.stdout);
+    assert!(
+        said.stderr.contains("nobody has accepted"),
+        "{}",
+        said.stderr
+    );
+    as_ann(&scratch, "statemark accept pay");
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    let start = |workflow: &str| json!({"workflow": workflow});
+    assert_eq!(agent.call("start_run", &start("pay"))["ok"], true);
+    let answer = agent.call("start_run", &start("draft"));
+    assert_eq!(code(&answer), "unreviewed", "{answer:#}");
+    scratch.write("pay.md", &lax());
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    let answer = agent.call("start_run", &start("pay"));
+    assert_eq!(code(&answer), "unreviewed", "{answer:#}");
+}
+
+#[test]
+fn h2_a_token_for_many_runs_starts_accepted_workflows_alone() {
+    let scratch = project("attack-h2-many");
+    let person = token(&scratch.path, "ann --role person");
+    let mut accept = statemark(&scratch.path);
+    accept
+        .args(["accept", "pay"])
+        .env("STATEMARK_TOKEN", person);
+    assert_eq!(in_time(accept).code, 0);
+    scratch.write("draft.md", DRAFT);
+    let many = token(&scratch.path, "many --role agent --many-runs");
+    let mut agent = Client::with_token(&scratch.path, &AUTHOR, &many);
+    let answer = agent.call("start_run", &json!({"workflow": "pay"}));
+    assert_eq!(answer["ok"], true, "{answer:#}");
+    let answer = agent.call("start_run", &json!({"workflow": "draft"}));
+    assert_eq!(code(&answer), "unreviewed", "{answer:#}");
+}
