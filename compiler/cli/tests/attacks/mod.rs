@@ -17,6 +17,7 @@ mod files;
 mod git;
 #[cfg(target_os = "linux")]
 mod network;
+mod rights;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use statemark_runtime::Part;
 
 use super::{Loaded, RunError, Runs};
+use crate::actor::{Actor, Role};
 use crate::id::RunId;
 use crate::state::{ANY_CALLER, Status};
 use crate::store::{Head, MAX_PAGE, Query, Store, StoreError, Watermark};
@@ -210,21 +211,15 @@ impl Runs {
     /// Reports whether a caller has begun again what an agent gave up.
     ///
     /// A later run with the same behavior and policy has taken its place: the caller is held by that one, or has completed
-    /// it.
+    /// it, or a person has cancelled it.
     ///
     /// # Errors
     ///
     /// The store can't be read.
     pub fn is_replaced(&self, given_up: &Loaded, caller: Binding<'_>) -> Result<bool, RunError> {
+        let statuses = Status::ALL.into_iter().filter(|it| *it != Status::Failed);
         let query = Query {
-            statuses: [
-                Status::Running,
-                Status::Waiting,
-                Status::Paused,
-                Status::Completed,
-            ]
-            .map(|it| it.name().to_owned())
-            .to_vec(),
+            statuses: statuses.map(|it| it.name().to_owned()).collect(),
             workflow: Some(given_up.state.workflow.clone()),
             limit: MAX_PAGE,
             ..Query::default()
@@ -235,7 +230,12 @@ impl Runs {
             head.created >= given_up.state.updated && is_same_project && caller.binds(head)
         });
         for head in later {
-            let workflow = self.load(&head.run)?.workflow;
+            let later = self.load(&head.run)?;
+            let by_other = |by: &Actor| by.role != Role::Person;
+            if later.state.cancelled_by.as_ref().is_some_and(by_other) {
+                continue;
+            }
+            let workflow = &later.workflow;
             let is_same = |part| workflow.part_hash(part) == given_up.workflow.part_hash(part);
             if is_same(Part::Behavior) && is_same(Part::Policy) {
                 return Ok(true);

@@ -149,11 +149,13 @@ fn object(value: &Value) -> Map<String, Value> {
 
 /// What a tool answers; within the bound.
 fn answer_within_bound(bench: &Bench, tool: &str, arguments: &Value) -> Value {
-    let caller = Caller::agent();
+    answer_to(&Caller::agent(), bench, tool, arguments)
+}
+
+/// The same to another caller.
+fn answer_to(caller: &Caller, bench: &Bench, tool: &str, arguments: &Value) -> Value {
     let began = std::time::Instant::now();
-    let (answer, _) = bench
-        .call(&caller, tool, object(arguments))
-        .expect("a tool");
+    let (answer, _) = bench.call(caller, tool, object(arguments)).expect("a tool");
     let size = answer.to_string().len();
     if std::env::var_os("SHOW").is_some() {
         eprintln!("{:>9.1?} {tool} {arguments}", began.elapsed());
@@ -316,7 +318,12 @@ fn whole(bench: &Bench) {
             .reasons
             .len()
     );
-    let visits = pages(bench, "get_timeline", &wide, "visits");
+    // The other run doesn't grant it to an agent.
+    let ann = Caller {
+        actor: Actor::new(Role::Person),
+        ..Caller::agent()
+    };
+    let visits = pages_to(&ann, bench, "get_timeline", &wide, "visits");
     assert_eq!(visits.len(), 5);
     let asked = pages(bench, "list_requests", &wide, "requests");
     let pieces = asked.iter().filter_map(|it| it.get("json")?.as_str());
@@ -358,10 +365,21 @@ fn whole(bench: &Bench) {
 
 /// All items of a list, by its cursors.
 fn pages(bench: &Bench, tool: &str, arguments: &Value, name: &str) -> Vec<Value> {
+    pages_to(&Caller::agent(), bench, tool, arguments, name)
+}
+
+/// The same to another caller.
+fn pages_to(
+    caller: &Caller,
+    bench: &Bench,
+    tool: &str,
+    arguments: &Value,
+    name: &str,
+) -> Vec<Value> {
     let mut arguments = object(arguments);
     let mut all = Vec::new();
     loop {
-        let answer = answer_within_bound(bench, tool, &Value::Object(arguments.clone()));
+        let answer = answer_to(caller, bench, tool, &Value::Object(arguments.clone()));
         let data = &answer["data"];
         all.extend(data[name].as_array().cloned().unwrap_or_default());
         let Some(cursor) = data.get("cursor") else {
