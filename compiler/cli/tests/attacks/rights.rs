@@ -78,7 +78,7 @@ fn ways(right: Right, run: &str, request: &str, name: &str) -> Vec<Way> {
             vec![
                 Way::Tool(
                     "create_workflow",
-                    json!({"name": "pay", "markdown": NEW.replace("new", "pay"), "overwrite": true}),
+                    json!({"name": "old", "markdown": NEW.replace("new", "old"), "overwrite": true}),
                 ),
                 Way::Tool("create_workflow", create(checks.clone())),
                 Way::Tool("statewright_create_workflow", create(checks)),
@@ -98,7 +98,7 @@ fn ways(right: Right, run: &str, request: &str, name: &str) -> Vec<Way> {
         ],
         Right::Keep => vec![
             command("store prune --keep 1000 --yes"),
-            command("store import none.jsonl"),
+            command("store import one.jsonl"),
         ],
         Right::Tokens => vec![
             command(&format!("token create {name} --role observer")),
@@ -111,7 +111,7 @@ fn ways(right: Right, run: &str, request: &str, name: &str) -> Vec<Way> {
 fn refusal(right: Right, role: Role) -> Option<(&'static str, &'static str)> {
     if right.is_granted(role) {
         None
-    } else if role == Role::Observer && right.least_role() == Role::Agent {
+    } else if role == Role::Observer {
         Some(("read_only", "only reads"))
     } else {
         Some(("not_a_person", "person"))
@@ -211,6 +211,11 @@ fn told(way: &str, answer: &Value) -> Told {
 fn one_deed_gets_one_refusal_at_every_front_end() {
     let scratch = Scratch::new("attack-rights");
     scratch.write("pay.md", PAY);
+    let old = NEW.replace("new", "old").replace("go", "gone");
+    scratch.write("old.md", &old);
+    ask(&scratch, "r0");
+    done(&scratch, &["cancel", "r0"]);
+    done(&scratch, &["store", "export", "one.jsonl"]);
     let sets = [&["."], &SETS[..]].concat();
     let server = Listening::start(&scratch.path, &sets);
     let mut number = 0;

@@ -93,8 +93,9 @@ impl Right {
         if self.is_granted(actor.role) {
             return Ok(());
         }
-        let actor = actor.clone();
-        Err(if self.least_role() == Role::Agent {
+        let (is_reader, actor) = (actor.role < Role::Agent, actor.clone());
+        // Who only reads is told so, whatever was asked for: so each front end says the same.
+        Err(if is_reader {
             RunError::ReadOnly { actor }
         } else {
             RunError::NotAPerson { actor, right: self }
