@@ -2,7 +2,7 @@
 //!
 //! A step that neither asks its host anything nor reads its data depends on two things alone: the configuration, with what
 //! histories have recorded, and the event. So a [`Machine`](crate::Machine) that has taken such a step knows its whole
-//! effect, and takes it again in a few dozen instructions: it tells the host the same, in the same order, and is at
+//! effect, and takes it again in about a hundred instructions: it tells the host the same, in the same order, and is at
 //! another *place*. This is the lazy DFA of regular expressions (`regex-automata`, *hybrid*), whose states are
 //! configurations and whose transitions are noted down when they are met.
 //!
