@@ -9,6 +9,7 @@ mod keeping;
 mod leasing;
 mod listing;
 mod making;
+mod proof;
 pub(crate) mod random;
 pub(crate) mod sqlite;
 mod timing;
@@ -52,7 +53,7 @@ pub(crate) fn keeps_its_promises(make: impl Fn() -> Made) {
         let kept = catch_unwind(AssertUnwindSafe(|| check(&*store, &clock)));
         broken.extend(kept.is_err().then_some(name));
     }
-    for (name, check) in tokens::PROMISES {
+    for (name, check) in tokens::PROMISES.iter().chain(proof::PROMISES) {
         let made = make();
         let kept = catch_unwind(AssertUnwindSafe(|| check(made)));
         broken.extend(kept.is_err().then_some(*name));

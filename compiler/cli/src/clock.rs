@@ -1,13 +1,23 @@
 //! The clock that runs go by, and times as people write them.
+//!
+//! The clock is the machine's. `STATEMARK_NOW` is another one, so that a script prints the same twice; it counts in stores
+//! that were made under it, and nowhere else: whoever could move the clock of somebody's store could have its timers fire,
+//! its requests expire and its tokens live on.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use statemark_runs::{Clock, ManualClock, SystemClock};
+use statemark_runs::authority::{MarkForTesting, load_authority};
+use statemark_runs::{
+    Actor, Clock, ManualClock, Role, RunId, Runs, Store, StoreError, SystemClock,
+};
 
 use crate::failure::Failure;
 
-/// The variable that stops the clock, so that a script prints the same twice.
+/// The variable that stops the clock of a store that was made for testing.
 const VARIABLE: &str = "STATEMARK_NOW";
+
+/// The last second that is written as a date. Source: RFC 3339 has years of four digits.
+const LAST_SECOND: u64 = 253_402_300_799;
 
 /// The values that the variable may have.
 const ALLOWED: &str = "a time like 2026-11-21T15:04:05Z, or a number of milliseconds since 1970";
@@ -34,6 +44,7 @@ fn parse_time(text: &str) -> Option<u64> {
 }
 
 /// The clock of a command.
+#[derive(Debug)]
 pub(crate) enum CommandClock {
     System,
     Fixed(ManualClock),
@@ -48,8 +59,48 @@ impl Clock for CommandClock {
     }
 }
 
-/// Formats a time: `2026-11-21T15:04:05Z`.
+impl CommandClock {
+    /// Checks that it may be the clock of a store: it is the machine's, or the store was made for testing.
+    ///
+    /// A store without anything in it is marked, if `marks`, so that it is one for testing from now on.
+    pub(crate) fn check_for(&self, runs: &Runs, marks: bool) -> Result<(), Failure> {
+        if matches!(self, Self::System) {
+            return Ok(());
+        }
+        let store = runs.store();
+        let authority = load_authority(store)?;
+        if authority.is_for_testing() {
+            return Ok(());
+        }
+        if authority.store_id().is_some() || !is_empty(store)? {
+            return Err(Failure::new(format!(
+                "{VARIABLE} is set, and this store wasn't made for testing: nobody sets its clock"
+            ))
+            .with_help(format!(
+                "unset {VARIABLE}; a store that is made while it is set is one for testing, for as long as it exists"
+            )));
+        }
+        if marks {
+            runs.execute(&Actor::new(Role::Agent), &MarkForTesting)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reports whether a store has neither runs nor a journal.
+fn is_empty(store: &dyn Store) -> Result<bool, StoreError> {
+    match store.head(&RunId::store_journal()) {
+        Ok(_) => Ok(false),
+        Err(StoreError::NotFound { .. }) => Ok(store.status_counts()?.is_empty()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Formats a time: `2026-11-21T15:04:05Z`. One after the year 9999 is told as such.
 pub(crate) fn format_time(milliseconds: u64) -> String {
+    if milliseconds / 1000 > LAST_SECOND {
+        return format!("after the year 9999 ({milliseconds} ms)");
+    }
     let time: SystemTime = UNIX_EPOCH + Duration::from_millis(milliseconds);
     humantime::format_rfc3339_seconds(time).to_string()
 }

@@ -115,6 +115,10 @@ impl From<StoreError> for Failure {
             StoreError::Asleep => {
                 failure.with_help("`statemark store wake` makes it the store that acts")
             }
+            StoreError::Lost { .. } => failure.with_help(
+                "put back what is missing: the file that ends with `-wal`, or a backup; \
+                 `statemark store verify` says what is left, and `statemark store wake` takes it as it is",
+            ),
             _ => failure,
         }
     }

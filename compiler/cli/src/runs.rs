@@ -1,5 +1,6 @@
 //! Runs as commands use them: the store, the run that a word means, and orders.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use statemark_tools::Credential;
 use crate::args::{RunArgs, SpecsArgs, StoreArgs};
 use crate::caller::Identity;
 use crate::catalog::{SpecCatalog, unknown_workflow};
+use crate::clock::CommandClock;
 use crate::failure::Failure;
 use crate::{caller, clock, project};
 
@@ -34,7 +36,24 @@ pub(crate) fn open(store: &StoreArgs) -> Result<Runs, Failure> {
 /// Opens the runs of a store that exists, and returns the error of the store itself apart from others.
 pub(crate) fn try_open(store: &StoreArgs) -> Result<Result<Runs, StoreError>, Failure> {
     let address = project::existing_store_address(store.store.as_deref())?;
-    open_address(&address, SpecCatalog::default())
+    open_address(&address, SpecCatalog::default(), Opening::Existing)
+}
+
+/// Opens the runs of a store that exists, also where records are missing: to say what is left.
+pub(crate) fn try_open_as_is(store: &StoreArgs) -> Result<Result<Runs, StoreError>, Failure> {
+    let address = project::existing_store_address(store.store.as_deref())?;
+    open_address(&address, SpecCatalog::default(), Opening::AsIs)
+}
+
+/// How a store is opened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    /// It is there.
+    Existing,
+    /// It is made if it isn't there.
+    New,
+    /// It is there, and records may be missing.
+    AsIs,
 }
 
 /// Opens the store of a run, and loads the run with everything taken that is due.
@@ -90,7 +109,8 @@ pub(crate) fn open_for_reports(
     Ok((open_over(store, catalog)?, broken))
 }
 
-/// Opens a store that exists in a file; `done` says what is done with the file, such as `copied`.
+/// Opens a store that exists in a file, also where records are missing; `done` says what is done with the file, such as
+/// `copied`.
 pub(crate) fn open_file(store: &StoreArgs, done: &str) -> Result<SqliteStore, Failure> {
     let address = project::existing_store_address(store.store.as_deref())?;
     let path = file_of(&address).ok_or_else(|| {
@@ -98,7 +118,7 @@ pub(crate) fn open_file(store: &StoreArgs, done: &str) -> Result<SqliteStore, Fa
             "a server has backups of its own; `statemark store export` writes the runs of any store",
         )
     })?;
-    Ok(SqliteStore::open(path, clock::clock()?)?)
+    Ok(SqliteStore::open_as_is(path, clock::clock()?)?)
 }
 
 /// Opens the store at an address, which may have to exist.
@@ -106,7 +126,10 @@ pub(crate) fn open_store(address: &str, must_exist: bool) -> Result<Arc<dyn Stor
     if must_exist {
         project::check_store_exists(address)?;
     }
-    Ok(statemark_stores::open(address, Arc::new(clock::clock()?))?)
+    let clock = Arc::new(clock::clock()?);
+    let store = statemark_stores::open(address, Arc::clone(&clock) as Arc<_>)?;
+    clock.check_for(&over_clock(&store, &clock)?, false)?;
+    Ok(store)
 }
 
 /// A run, and the workflow that it is compared with or migrated to.
@@ -123,35 +146,76 @@ pub(crate) fn open_comparison(
     word: &str,
     run: &str,
 ) -> Result<Comparison, Failure> {
-    let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
+    let clock = Arc::new(clock::clock()?);
     let address = project::existing_store_address(store.store.as_deref())?;
-    let store = statemark_stores::open(&address, Arc::clone(&clock))?;
-    let nothing = Arc::new(SpecCatalog::default());
-    let runs = Runs::new(Arc::clone(&store), nothing, Arc::clone(&clock));
+    let store = statemark_stores::open(&address, Arc::clone(&clock) as Arc<dyn Clock>)?;
+    let runs = over_clock(&store, &clock)?;
+    clock.check_for(&runs, false)?;
     let loaded = load(&runs, run)?;
     let (catalog, workflow) = SpecCatalog::resolve(word, &specs.specs, &loaded.state.workflow)?;
     Ok(Comparison {
-        runs: Runs::new(store, Arc::new(catalog), clock),
+        runs: Runs::new(store, Arc::new(catalog), clock).with_project_root(project_root()?),
         run: loaded.run,
         workflow,
     })
 }
 
 /// Opens the runs of a store that is open already; workflows come from journals alone.
-pub(crate) fn over(store: Arc<dyn Store>) -> Result<Runs, Failure> {
+pub(crate) fn over(store: &Arc<dyn Store>) -> Result<Runs, Failure> {
     let clock = Arc::new(clock::clock()?);
-    Ok(Runs::new(store, Arc::new(SpecCatalog::default()), clock))
+    let runs = over_clock(store, &clock)?;
+    clock.check_for(&runs, false)?;
+    Ok(runs)
+}
+
+fn over_clock(store: &Arc<dyn Store>, clock: &Arc<CommandClock>) -> Result<Runs, Failure> {
+    let nothing = Arc::new(SpecCatalog::default());
+    let runs = Runs::new(Arc::clone(store), nothing, Arc::clone(clock) as Arc<_>);
+    Ok(runs.with_project_root(project_root()?))
+}
+
+/// Returns the root of the project that runs are started for.
+fn project_root() -> Result<PathBuf, Failure> {
+    let here = project::current_folder()?;
+    Ok(project::root(&here).to_path_buf())
 }
 
 fn open_over(store: &StoreArgs, catalog: SpecCatalog) -> Result<Runs, Failure> {
     let address = project::make_store_address(store.store.as_deref())?;
-    Ok(open_address(&address, catalog)??)
+    Ok(open_address(&address, catalog, Opening::New)??)
 }
 
-fn open_address(address: &str, catalog: SpecCatalog) -> Result<Result<Runs, StoreError>, Failure> {
+/// Opens the runs of the store at an address, which may be a new one.
+fn open_address(
+    address: &str,
+    catalog: SpecCatalog,
+    opening: Opening,
+) -> Result<Result<Runs, StoreError>, Failure> {
     let clock = Arc::new(clock::clock()?);
-    let store = statemark_stores::open(address, Arc::clone(&clock) as Arc<_>);
-    Ok(store.map(|store| Runs::new(store, Arc::new(catalog), clock)))
+    let open = match opening {
+        Opening::AsIs => statemark_stores::open_as_is,
+        Opening::Existing | Opening::New => statemark_stores::open,
+    };
+    let store = match open(address, Arc::clone(&clock) as Arc<_>) {
+        Ok(store) => store,
+        Err(error) => return Ok(Err(error)),
+    };
+    let runs = Runs::new(store, Arc::new(catalog), Arc::clone(&clock) as Arc<_>);
+    let runs = runs.with_project_root(project_root()?);
+    clock.check_for(&runs, opening == Opening::New)?;
+    Ok(Ok(runs))
+}
+
+/// The store of a server, and the clock that it goes by.
+type Served = (Arc<dyn Store>, Arc<dyn Clock>);
+
+/// Opens the store of a server, which is made if it doesn't exist, with its clock.
+pub(crate) fn open_for_server(store: Option<&str>) -> Result<Served, Failure> {
+    let clock = Arc::new(clock::clock()?);
+    let address = project::make_store_address(store)?;
+    let store = statemark_stores::open(&address, Arc::clone(&clock) as Arc<_>)?;
+    clock.check_for(&over_clock(&store, &clock)?, true)?;
+    Ok((store, clock))
 }
 
 /// Finds the run that a word means: by its id, or the beginning of it.

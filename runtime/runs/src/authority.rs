@@ -18,6 +18,7 @@ mod acceptance;
 mod entry;
 mod journal;
 mod operations;
+mod proof;
 mod right;
 
 use std::collections::BTreeMap;
@@ -30,13 +31,14 @@ use crate::id::RunId;
 
 pub use acceptance::{AcceptWorkflows, Acceptance};
 use entry::AllAccepted;
-pub use entry::{Entry, Founding, TokenCreated};
+pub use entry::{Entry, Founding, LossAccepted, RunEnd, RunsPruned, TokenCreated};
 pub(crate) use journal::AuthorityCache;
 pub use journal::{first_difference, load_authority};
 pub use operations::{
     AdoptTokens, CreateSessionToken, CreateToken, GiveUpToken, InitStore, MakeToken,
     RecordFirstUse, RevokeToken, SESSION_TOKEN_LIFE, TokenError,
 };
+pub use proof::{AcceptLoss, MarkForTesting, NameStore};
 pub use right::Right;
 
 /// The prefix of every token, by which people and secret scanners recognize one.
@@ -125,6 +127,23 @@ pub struct Authority {
     reviews: bool,
     /// The last entry; 0 before the first.
     seq: u64,
+    /// True if the store was made for testing.
+    testing: bool,
+    /// By run: how it ended each time that it was pruned, when that was, and who pruned it.
+    tombstones: BTreeMap<RunId, Vec<Tombstone>>,
+}
+
+/// What is left of a pruned run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Tombstone {
+    /// The last record.
+    pub seq: u64,
+    /// The last record's hash.
+    pub hash: Hash,
+    /// The time of the pruning. Unit: milliseconds since 1970.
+    pub time: u64,
+    /// The actor who pruned it.
+    pub by: String,
 }
 
 impl Authority {
@@ -132,6 +151,18 @@ impl Authority {
     #[must_use]
     pub fn store_id(&self) -> Option<&str> {
         self.store.as_deref()
+    }
+
+    /// Reports whether the store was made for testing: its clock can be set.
+    #[must_use]
+    pub const fn is_for_testing(&self) -> bool {
+        self.testing
+    }
+
+    /// Returns what is left of a run: a tombstone for each time that it was pruned, the latest last.
+    #[must_use]
+    pub fn tombstones(&self, run: &RunId) -> &[Tombstone] {
+        self.tombstones.get(run).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the tokens that weren't revoked, in the order of their creation.
@@ -183,7 +214,23 @@ impl Authority {
     fn apply(&mut self, entry: Entry, (seq, time, actor): (u64, u64, &Actor)) {
         self.seq = seq;
         match entry {
-            Entry::StoreNamed(named) => self.store = Some(named.store),
+            Entry::StoreNamed(named) => {
+                self.store = Some(named.store);
+                self.testing = named.testing;
+            }
+            Entry::RunsPruned(pruned) => {
+                let by = actor.to_string();
+                for RunEnd { run, seq, hash } in pruned.runs {
+                    let tombstone = Tombstone {
+                        seq,
+                        hash,
+                        time,
+                        by: by.clone(),
+                    };
+                    self.tombstones.entry(run).or_default().push(tombstone);
+                }
+            }
+            Entry::LossAccepted(_) => {}
             Entry::TokenCreated(made) => {
                 self.had_tokens = true;
                 let by = if made.founding.is_none() {

@@ -17,8 +17,8 @@ mod work;
 
 pub use artifact::{Artifact, Finding, Stage, Verdict};
 pub use control::{
-    Cancelled, CheckpointRestored, CheckpointTaken, Closed, Compensation, Continued, Forced,
-    Migrated, Paused, Rewound, Scope, Spent,
+    Cancelled, CheckpointRestored, CheckpointTaken, ClockSetBack, Closed, Compensation, Continued,
+    Forced, Imported, Migrated, Paused, Rewound, Scope, Spent,
 };
 pub use event::{Cause, Event, Forked, Parent, Queued, Refused, Started, Subject};
 pub use request::{Again, Opened, RequestKind, Resolution, Resolved, Waiting};
@@ -108,6 +108,10 @@ macro_rules! for_each_kind {
             Migrated(Migrated) = "run.migrated" 1;
             /// The end of the run by a report.
             Closed(Closed) = "run.closed" 1;
+            /// The import of the run from another store.
+            Imported(Imported) = "run.imported" 1;
+            /// The clock was set back.
+            ClockSetBack(ClockSetBack) = "clock.set_back" 1;
             /// The cost of an attempt.
             Usage(Usage) = "usage" 1;
             /// The start of a child run.

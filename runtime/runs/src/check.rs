@@ -9,6 +9,7 @@
 #[cfg(target_os = "linux")]
 mod launch;
 mod output;
+mod program;
 mod run;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ use serde_json::Value;
 
 #[cfg(target_os = "linux")]
 pub use launch::{Launcher, launch};
+pub use program::Program;
+pub(crate) use run::absolute;
 pub use run::run;
 
 use crate::git::find_working_copy;
@@ -295,6 +298,12 @@ pub struct CheckResult {
     /// So a pass elsewhere isn't mistaken for this project's.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub folder: String,
+    /// The absolute path of the root of the project that it ran in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// The program that it ran, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
     /// Its running time. Unit: milliseconds.
     pub milliseconds: u64,
     /// Head and tail of its standard output.

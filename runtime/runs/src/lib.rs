@@ -63,7 +63,7 @@ pub use blocker::{
 };
 pub use body::Body;
 pub use claims::{Claims, MAX_CLAIMS};
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{Clock, MAX_SKEW, ManualClock, SystemClock};
 pub use compare::{Comparison, NameChanges, RowChanges, compare};
 pub use contract::{Contract, builtin, builtins};
 pub use explain::{Explanation, Reason, explain};
@@ -89,9 +89,9 @@ pub use runs::{
 pub use state::{LiveRecords, RunState, Status, WaitingFor, json_size};
 pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};
 pub use store::{
-    Append, Appended, Cursor, DueTimer, Expect, Fence, Head, Hint, KeyUse, Lease, MAX_BODY,
-    MAX_PAGE, MAX_TIME, Page, PendingTimer, Query, REQUESTS_MARK, RunSummary, Store, StoreError,
-    Watermark,
+    Append, Appended, Cursor, Derived, DueTimer, Expect, Fence, Head, Hint, KeyUse, Lease,
+    MAX_BODY, MAX_PAGE, MAX_TIME, Page, PendingTimer, Query, REQUESTS_MARK, RunSummary, Store,
+    StoreError, Watermark,
 };
 pub use view::{ActiveState, RunView, StepView};
 pub use workflow::{Workflow, WorkflowError, Workflows};

@@ -7,6 +7,7 @@
 //! What to rely on: nothing here changes a record. Incoming runs are checked by their hashes before anything is written,
 //! and a run is written whole or not at all.
 
+mod anchor;
 mod bundle;
 mod export;
 mod import;
@@ -15,6 +16,7 @@ mod operations;
 mod prune;
 mod verify;
 
+pub use anchor::{ANCHOR_FORMAT, Anchor, AnchorError, Anchored, Anchors, make_anchor};
 pub use export::{Exported, FORMAT, export};
 pub use import::{ImportError, Imported, import, import_with};
 pub use migrate::{Copied, migrate};

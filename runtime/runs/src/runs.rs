@@ -38,6 +38,7 @@ mod timers;
 mod tool;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -104,6 +105,8 @@ pub struct Runs {
     pub(crate) authority: AuthorityCache,
     /// The runs that hold callers, as they were read last.
     bindings: Bindings,
+    /// The root of the project that runs are started for.
+    root: Option<PathBuf>,
 }
 
 /// Is told the name of a point that was reached.
@@ -130,7 +133,15 @@ impl Runs {
             commits: Commits::default(),
             authority: AuthorityCache::default(),
             bindings: Bindings::default(),
+            root: None,
         }
+    }
+
+    /// Sets the root of the project that runs are started for: the checks that they require count if they ran there.
+    #[must_use]
+    pub fn with_project_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.root = Some(root.into());
+        self
     }
 
     /// Waits for a commit of this process after the one that was `seen`, at most so long.

@@ -29,6 +29,7 @@ use crate::body::{
     Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Kind, Opened, Parent, Queued,
     Refused, Resolved, Spent, Started, StepStatus, Subflow, Usage,
 };
+use crate::check::Program;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::Record;
@@ -70,6 +71,15 @@ pub struct RunState {
     pub parent: Option<Parent>,
     /// The runs that it was forked from, with the record: the last is the nearest.
     pub forked: Vec<(RunId, u64)>,
+    /// The actor who imported it last, if its first records are another store's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported_by: Option<String>,
+    /// The root of the project that it belongs to, if whoever started it said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// By check: the program that it runs, as it was when the run began, or when a person ran it last.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: BTreeMap<String, Program>,
 
     /// The active leaves, in document order.
     pub leaves: Vec<String>,
@@ -256,6 +266,12 @@ pub struct CheckState {
     pub outcome: String,
     /// The hash of the declaration that it was run by.
     pub declaration: Hash,
+    /// The root of the project that it was run in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// The program that it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
     /// The record.
     pub seq: u64,
     /// The time. Unit: milliseconds since 1970.
@@ -351,6 +367,7 @@ impl RunState {
             callers: self.callers.iter().cloned().collect(),
             holds: self.holds,
             unreviewed: self.unreviewed,
+            imported_by: self.imported_by.clone(),
         }
     }
 
@@ -402,6 +419,13 @@ impl RunState {
         decisions
     }
 
+    /// Describes the decisions that an import doesn't carry over: those that nothing but the other store's word vouches for.
+    ///
+    /// The one place that says which decisions of another store count here. None do, as long as none are signed.
+    pub(crate) fn foreign_decisions(&self) -> Vec<String> {
+        self.decisions()
+    }
+
     /// Describes who has paused or cancelled the run, if a person has.
     pub(crate) fn stopped_by_person(&self) -> Option<String> {
         let is_person = |by: &&Actor| by.role == Role::Person;
@@ -423,5 +447,7 @@ impl RunState {
         self.title = started.title;
         self.parent = started.parent;
         self.unreviewed = started.unreviewed;
+        self.root = started.root;
+        self.programs = started.programs;
     }
 }

@@ -40,6 +40,11 @@ pub const MAX_CACHES: usize = 512;
 /// Why: a state may hold a context of a megabyte, and its journal can always be read instead.
 pub const MAX_CACHE_BYTES: u64 = 8 << 20;
 
+/// The longest time of a lease or of a claim on a timer. Unit: milliseconds.
+///
+/// Why: one that ends later was made by a clock that was ahead and has been set back, and nobody waits for it.
+pub const MAX_HOLD: u64 = 30 * 24 * 3_600 * 1_000;
+
 /// The age at which a blob's last use is written again. Unit: milliseconds.
 ///
 /// Why: putting a blob that the store has shouldn't write each time.
@@ -132,6 +137,9 @@ pub struct RunSummary {
     /// True if it began with a workflow that nobody had accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreviewed: bool,
+    /// The actor who imported it, if its first records are another store's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_by: Option<String>,
 }
 
 /// The end of a run's journal, with the run's summary.
@@ -265,6 +273,27 @@ pub struct Hint {
     pub seq: u64,
 }
 
+/// What a store keeps of a run beside its records, and derives from them: the columns, indexes and timers behind lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Derived {
+    /// The last record when this was read.
+    pub seq: u64,
+    /// The workflow by which lists find the run.
+    pub workflow: String,
+    /// The status by which lists find it.
+    pub status: String,
+    /// The project by which lists find it.
+    pub project: Option<String>,
+    /// The parent by which lists find it.
+    pub parent: Option<String>,
+    /// Its timers, in order.
+    pub timers: Vec<PendingTimer>,
+    /// The number of its idempotency keys.
+    pub keys: u64,
+    /// The record of its latest fold cache, if it has one.
+    pub cached: Option<u64>,
+}
+
 /// The mark of a store's file, in the header of an SQLite database (its application id): `SMRK`.
 pub const FILE_MARK: i32 = 0x534d_524b;
 
@@ -363,6 +392,36 @@ pub trait Store: Send + Sync {
     /// Its others stand beside it, under names that begin with its name and `-`.
     fn file(&self) -> Option<&Path> {
         None
+    }
+
+    /// Describes the records that are missing since the store was last written, if the store can tell.
+    ///
+    /// A file has a mark beside it that says how far it went.
+    ///
+    /// # Errors
+    ///
+    /// The store can't be read.
+    fn loss(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
+    /// Returns what the store has derived from a run's records, if it keeps that apart from them.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`].
+    fn derived(&self, run: &RunId) -> Result<Option<Derived>, StoreError> {
+        let _ = run;
+        Ok(None)
+    }
+
+    /// Describes the damage that is in no run: rows whose run isn't there, and broken indexes.
+    ///
+    /// # Errors
+    ///
+    /// The store can't be read.
+    fn table_damage(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
     }
 
     /// Reports whether the store is a backup that is asleep: its runs can be read, and not written.

@@ -26,6 +26,9 @@ pub struct RunView {
     pub unreviewed: bool,
     /// Its status.
     pub status: Status,
+    /// The actor who imported it, if its first records are another store's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported_by: Option<String>,
     /// The reason of its pause or cancellation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -104,6 +107,7 @@ impl Loaded {
             title: state.title.clone(),
             unreviewed: self.is_unreviewed(),
             status: state.status(),
+            imported_by: state.imported_by.clone(),
             reason: reason.filter(|reason| !reason.is_empty()).cloned(),
             waiting_for: if over {
                 Vec::new()

@@ -16,6 +16,23 @@ use statemark_runs::store::{Store, StoreError};
 ///
 /// The address isn't one; what it leads to can't be opened.
 pub fn open(address: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, StoreError> {
+    open_with(address, clock, SqliteStore::open)
+}
+
+/// Opens the store at an address like [`open()`], also where its mark says that records are missing: to verify it.
+///
+/// # Errors
+///
+/// Those of [`open()`], but for [`StoreError::Lost`].
+pub fn open_as_is(address: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, StoreError> {
+    open_with(address, clock, SqliteStore::open_as_is)
+}
+
+fn open_with(
+    address: &str,
+    clock: Arc<dyn Clock>,
+    open_file: impl FnOnce(&Path, Arc<dyn Clock>) -> Result<SqliteStore, StoreError>,
+) -> Result<Arc<dyn Store>, StoreError> {
     if address == "memory:" {
         return Ok(Arc::new(MemoryStore::new(clock)));
     }
@@ -37,7 +54,7 @@ pub fn open(address: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, Stor
         );
         return Err(StoreError::Invalid { what });
     };
-    Ok(Arc::new(SqliteStore::open(path, clock)?))
+    Ok(Arc::new(open_file(path, clock)?))
 }
 
 /// Returns the file that an address leads to, if it leads to one.

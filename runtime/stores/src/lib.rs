@@ -19,7 +19,7 @@ mod memory;
 mod postgres;
 mod sqlite;
 
-pub use address::{file_of, open};
+pub use address::{file_of, open, open_as_is};
 pub use backup::{BackedUp, WakeStore, backup};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]

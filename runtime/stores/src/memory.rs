@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::store::{
-    Append, Appended, Cursor, DueTimer, Expect, Fence, Head, Hint, JournalEnd, KeyUse, Lease,
-    MAX_PAGE, Page, PendingTimer, Query, Store, StoreError, Watermark, surplus_caches,
+    Append, Appended, Cursor, Derived, DueTimer, Expect, Fence, Head, Hint, JournalEnd, KeyUse,
+    Lease, MAX_HOLD, MAX_PAGE, Page, PendingTimer, Query, Store, StoreError, Watermark,
+    surplus_caches,
 };
 use statemark_runs::{Key, RunId};
 use statemark_runs::{Record, chain};
@@ -54,6 +55,11 @@ impl MemoryStore {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Reports whether a lease or a claim goes on: its end is to come, and no further than anybody may hold one.
+const fn is_held(until: u64, now: u64) -> bool {
+    until > now && until - now <= MAX_HOLD
 }
 
 impl Inner {
@@ -278,7 +284,7 @@ impl Store for MemoryStore {
         let mut inner = self.lock();
         let found = inner.run_mut(run)?;
         match &found.lease {
-            Some(lease) if lease.owner != owner && lease.until > now => {
+            Some(lease) if lease.owner != owner && is_held(lease.until, now) => {
                 let by = lease.owner.clone();
                 return Err(StoreError::Busy { by });
             }
@@ -289,7 +295,7 @@ impl Store for MemoryStore {
             run: run.clone(),
             owner: owner.to_owned(),
             fence: Fence(found.fence),
-            until: now.saturating_add(milliseconds),
+            until: now.saturating_add(milliseconds.min(MAX_HOLD)),
         };
         found.lease = Some(lease.clone());
         Ok(lease)
@@ -311,7 +317,7 @@ impl Store for MemoryStore {
         let mut due: Vec<DueTimer> = Vec::new();
         for (id, run) in &inner.runs {
             let timers = run.timers.iter().filter(|(timer, claimed)| {
-                timer.due <= now && claimed.is_none_or(|until| until <= clock)
+                timer.due <= now && claimed.is_none_or(|until| !is_held(until, clock))
             });
             due.extend(timers.map(|(timer, _)| DueTimer {
                 run: id.clone(),
@@ -328,11 +334,27 @@ impl Store for MemoryStore {
         Ok(due)
     }
 
+    fn derived(&self, run: &RunId) -> Result<Option<Derived>, StoreError> {
+        let inner = self.lock();
+        let found = inner.run(run)?;
+        let summary = &found.head.summary;
+        Ok(Some(Derived {
+            seq: found.head.seq,
+            workflow: summary.workflow.clone(),
+            status: summary.status.clone(),
+            project: summary.project.clone(),
+            parent: summary.parent.as_ref().map(ToString::to_string),
+            timers: found.timers.keys().cloned().collect(),
+            keys: found.keys.len() as u64,
+            cached: found.folds.keys().next_back().copied(),
+        }))
+    }
+
     fn next_due(&self) -> Result<Option<u64>, StoreError> {
         let clock = self.clock.now();
         let inner = self.lock();
         let timers = inner.runs.values().flat_map(|run| &run.timers);
-        let free = timers.filter(|(_, claimed)| claimed.is_none_or(|until| until <= clock));
+        let free = timers.filter(|(_, claimed)| claimed.is_none_or(|until| !is_held(until, clock)));
         Ok(free.map(|(timer, _)| timer.due).min())
     }
 

@@ -25,6 +25,7 @@ mod blob;
 mod connect;
 mod ends;
 mod error;
+mod inspect;
 mod lease;
 mod list;
 mod record;
@@ -48,7 +49,7 @@ use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::store::{
-    Append, Appended, DueTimer, Head, Hint, KeyUse, Lease, Page, Query, Store, StoreError,
+    Append, Appended, Derived, DueTimer, Head, Hint, KeyUse, Lease, Page, Query, Store, StoreError,
     Watermark,
 };
 use statemark_runs::{Key, RunId};
@@ -181,6 +182,19 @@ impl Store for PostgresStore {
         let clock = self.now()?;
         self.wait("claiming timers", &async |session| {
             timer::claim(session, now, limit, claim, clock).await
+        })
+    }
+
+    fn derived(&self, run: &RunId) -> Result<Option<Derived>, StoreError> {
+        self.wait("reading a run", &async |session| {
+            inspect::derived(session, run).await
+        })
+        .map(Some)
+    }
+
+    fn table_damage(&self) -> Result<Vec<String>, StoreError> {
+        self.wait("looking for rows without a run", &async |session| {
+            inspect::orphans(session).await
         })
     }
 

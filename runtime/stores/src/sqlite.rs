@@ -8,6 +8,7 @@
 //!   lock of a process that was killed.
 //! - Those that write at the same time in one process share a [transaction](writers::Writers), each with a part that
 //!   succeeds or fails alone. What is answered is on the disk.
+//! - A [mark](mark) beside the file says how far it went, so that a lost end is noticed when the file is opened.
 //! - Readers wait for no writer, and see a run as it was at one moment.
 //!
 //! Deliberately not here: stores on network file systems, whose locks and shared memory can't be trusted, and other
@@ -18,6 +19,7 @@ mod copy;
 mod error;
 mod files;
 mod lock;
+mod mark;
 mod read;
 mod readers;
 mod row;
@@ -39,7 +41,7 @@ use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::store::{
-    Append, Appended, DueTimer, Head, Hint, KeyUse, Lease, Page, Query, Store, StoreError,
+    Append, Appended, Derived, DueTimer, Head, Hint, KeyUse, Lease, Page, Query, Store, StoreError,
     TOUCH_AFTER, Watermark,
 };
 use statemark_runs::{Key, RunId};
@@ -75,8 +77,28 @@ impl SqliteStore {
     /// # Errors
     ///
     /// [`StoreError::SchemaTooNew`]; [`StoreError::Busy`]; [`StoreError::Failed`] if the file is another program's, lies
-    /// on a network file system, or can't be opened.
+    /// on a network file system, or can't be opened; [`StoreError::Lost`] if its mark says that records are missing.
     pub fn open(path: &Path, clock: impl Clock + 'static) -> Result<Self, StoreError> {
+        // Before anything is written: an empty file can be put back as it was.
+        let emptied = mark::emptied(path, mark::read(path));
+        if let Some(what) = emptied {
+            return Err(StoreError::Lost { what });
+        }
+        let store = Self::open_as_is(path, clock)?;
+        match store.loss()? {
+            Some(what) => Err(StoreError::Lost { what }),
+            None => Ok(store),
+        }
+    }
+
+    /// Opens the store in a file like [`open`](Self::open), also where its mark says that records are missing.
+    ///
+    /// Whoever writes to it takes it as it is: the mark follows.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open), but for [`StoreError::Lost`].
+    pub fn open_as_is(path: &Path, clock: impl Clock + 'static) -> Result<Self, StoreError> {
         connection::check_library()?;
         files::prepare(path)?;
         let writers = Writers::open(path, PATIENCE, schema::bring_up)?;
@@ -196,6 +218,21 @@ impl Store for SqliteStore {
 
     fn file(&self) -> Option<&Path> {
         Some(&self.path)
+    }
+
+    fn loss(&self) -> Result<Option<String>, StoreError> {
+        // Others may write between the two: the mark first, which then says less.
+        let mark = mark::read(&self.path);
+        self.read(|transaction| mark::missing(transaction, mark))
+    }
+
+    fn derived(&self, run: &RunId) -> Result<Option<Derived>, StoreError> {
+        self.read(|transaction| read::derived(transaction, run))
+            .map(Some)
+    }
+
+    fn table_damage(&self) -> Result<Vec<String>, StoreError> {
+        self.read(read::table_damage)
     }
 
     fn is_asleep(&self) -> Result<bool, StoreError> {

@@ -109,7 +109,10 @@ impl Dispatcher {
     ) -> Result<Self, StartError> {
         let registry = Registry::new(&options, profiles)?;
         let workflows = Arc::clone(&catalog) as Arc<dyn Workflows>;
-        let runs = Runs::new(store, workflows, clock);
+        let mut runs = Runs::new(store, workflows, clock);
+        if let Ok(Some(project)) = catalog.project() {
+            runs = runs.with_project_root(project.root);
+        }
         let own = registry.own_tools().map(|tool| tool.name).collect();
         let services = Services::new(runs, catalog, options, own);
         Ok(Self { services, registry })

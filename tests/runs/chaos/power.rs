@@ -98,12 +98,15 @@ fn nothing_is_acknowledged_before_it_is_synced() {
     assert_eq!(answered, COUNT, "{text}");
 }
 
-/// What the disk has after the power failed: the database, and a log.
-fn after_a_failure(folder: &Path, database: &[u8], log: &[u8]) -> Vec<Record> {
+/// What the disk has after the power failed: the database, a log, and the mark of a commit that was acknowledged.
+///
+/// The mark never leads: whatever became of the log behind that commit, the store is opened.
+fn after_a_failure(folder: &Path, database: &[u8], log: &[u8], mark: &[u8]) -> Vec<Record> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("runs.db"), database).unwrap();
     fs::write(folder.join("runs.db-wal"), log).unwrap();
+    fs::write(folder.join("runs.db-mark"), mark).unwrap();
     all(&open(folder), "a")
 }
 
@@ -113,12 +116,13 @@ fn what_was_synced_survives_whatever_became_of_the_rest() {
     let store = open(&folder);
     begun(&store, "a", 1);
     let log = folder.join("runs.db-wal");
-    // How long the log was when each append was acknowledged: so much is synced.
-    let mut synced = Vec::new();
+    // How long the log was when each append was acknowledged: so much is synced. And the mark of then.
+    let (mut synced, mut marks) = (Vec::new(), Vec::new());
     for number in 1..COUNT {
         let append = notes("a", Expect::At(number), &["some text"]);
         store.append(&append).unwrap();
         synced.push(usize::try_from(fs::metadata(&log).unwrap().len()).unwrap());
+        marks.push(fs::read(folder.join("runs.db-mark")).unwrap());
     }
     let (database, log) = (
         fs::read(folder.join("runs.db")).unwrap(),
@@ -143,7 +147,7 @@ fn what_was_synced_survives_whatever_became_of_the_rest() {
                 _ => {}
             }
         }
-        let left = after_a_failure(&copy, &database, &torn);
+        let left = after_a_failure(&copy, &database, &torn, &marks[which]);
         let acknowledged = which + 2;
         assert!(
             left.len() >= acknowledged,
@@ -151,5 +155,40 @@ fn what_was_synced_survives_whatever_became_of_the_rest() {
             left.len()
         );
         assert_eq!(left, whole[..left.len()], "round {round}");
+    }
+}
+
+/// A log that lost what was acknowledged is told, at every length.
+#[test]
+fn a_log_that_is_too_short_is_told() {
+    let folder = new_folder();
+    let store = open(&folder);
+    begun(&store, "a", 1);
+    let log = folder.join("runs.db-wal");
+    let before = fs::metadata(&log).unwrap().len();
+    store
+        .append(&notes("a", Expect::At(1), &["acknowledged"]))
+        .unwrap();
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+    let (database, log, mark) = (
+        read("runs.db"),
+        fs::read(&log).unwrap(),
+        read("runs.db-mark"),
+    );
+    let copy = folder.join("after");
+    for length in (usize::try_from(before).unwrap()..log.len()).step_by(97) {
+        let _ = fs::remove_dir_all(&copy);
+        fs::create_dir_all(&copy).unwrap();
+        fs::write(copy.join("runs.db"), &database).unwrap();
+        fs::write(copy.join("runs.db-wal"), &log[..length]).unwrap();
+        fs::write(copy.join("runs.db-mark"), &mark).unwrap();
+        let clock = statemark_runs::SystemClock;
+        let opened = statemark_stores::SqliteStore::open(&copy.join("runs.db"), clock);
+        let error = opened.err().map(|it| it.to_string());
+        assert!(
+            error.as_ref().is_some_and(|it| it.contains("lost records")),
+            "{length} of {}: {error:?}",
+            log.len()
+        );
     }
 }

@@ -104,7 +104,13 @@ fn only_its_owner_reads_it() {
         })
         .collect();
     files.sort();
-    let names = ["runs.db", "runs.db-lock", "runs.db-shm", "runs.db-wal"];
+    let names = [
+        "runs.db",
+        "runs.db-lock",
+        "runs.db-mark",
+        "runs.db-shm",
+        "runs.db-wal",
+    ];
     assert_eq!(files, names.map(|name| (name.to_owned(), 0o600)));
 }
 
@@ -139,7 +145,7 @@ fn what_is_no_store_is_left_alone() {
     let connection = Connection::open(&newer).unwrap();
     connection.execute_batch("PRAGMA user_version = 7").unwrap();
     drop(connection);
-    let reason = "a newer version has written this store (schema 7; this version knows 4)";
+    let reason = "a newer version has written this store (schema 7; this version knows 5)";
     assert_eq!(refused(&newer), reason);
     let error = open(&folder).err().unwrap().to_string();
     assert!(error.starts_with("opening the store: `"), "{error}");

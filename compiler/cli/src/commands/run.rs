@@ -182,6 +182,12 @@ fn describe_run(view: &RunView, now: u64, palette: Palette) -> String {
     if let Some(title) = &view.title {
         let _ = writeln!(text, "{title}");
     }
+    if let Some(by) = &view.imported_by {
+        let _ = writeln!(
+            text,
+            "imported by {by}: what it did before was in another store"
+        );
+    }
     describe_states(&mut text, view, now, palette);
     if !view.context.is_empty() {
         let context = json!(view.context).to_string();

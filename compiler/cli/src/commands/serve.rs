@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use statemark_runs::authority::{CreateSessionToken, GiveUpToken};
-use statemark_runs::{Clock, RunError, StoreError};
+use statemark_runs::{RunError, StoreError};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_tools::{Dispatcher, Options, Set};
 
@@ -19,8 +19,8 @@ use crate::catalog::SpecCatalog;
 use crate::failure::{CommandResult, ExitStatus, Failure, system_message};
 use crate::printer::Printer;
 use crate::project::variable;
+use crate::runs;
 use crate::signals::end_signal;
-use crate::{clock, project, runs};
 
 /// The session file, in the project's own folder.
 const SESSION_FILE: &str = "mcp-session.json";
@@ -92,9 +92,7 @@ pub(super) fn run(
     program: clap::Command,
     printer: &mut Printer,
 ) -> CommandResult {
-    let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
-    let address = project::make_store_address(args.store.as_deref())?;
-    let store = statemark_stores::open(&address, Arc::clone(&clock))?;
+    let (store, clock) = runs::open_for_server(args.store.as_deref())?;
     let catalog = SpecCatalog::read(&args.specs)?.with_pages(docs::pages(program));
     let sets = args.toolsets.iter().chain(&args.profile).copied();
     let allowed = args.allowed_tools.clone();

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use clap::{ArgGroup, Subcommand};
 use serde::Serialize;
-use statemark_runs::authority::InitStore;
+use statemark_runs::authority::{AcceptLoss, InitStore, NameStore};
 use statemark_runs::maintenance::{
-    self, CopyRuns, Exported, ImportRuns, Progress, Prune, PruneRuns, Verified,
+    self, AnchorError, Anchors, CopyRuns, Exported, ImportRuns, Progress, Prune, PruneRuns,
+    Verified, make_anchor,
 };
 use statemark_runs::{RunId, Runs, Store, StoreError};
 use statemark_stores::WakeStore;
@@ -22,6 +23,9 @@ use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files::{self, PendingFile};
 use crate::printer::{Printer, ProgressBar, Unit, json_line};
 use crate::runs;
+
+/// Largest file of anchors. Unit: bytes. Why: a million ends of journals fit.
+const MAX_ANCHORS: usize = 128 << 20;
 
 /// Largest file with a checksum. Unit: bytes. Why: it has 64 digits.
 const MAX_HASH: usize = 1_024;
@@ -44,6 +48,7 @@ pub(crate) struct StoreCommandArgs {
 enum StoreCommand {
     Init(InitArgs),
     Verify(VerifyArgs),
+    Anchor(AnchorArgs),
     Backup(BackupArgs),
     Wake(WakeArgs),
     Export(ExportArgs),
@@ -57,6 +62,7 @@ pub(super) fn run(args: &StoreCommandArgs, printer: &mut Printer) -> CommandResu
     match &args.command {
         StoreCommand::Init(args) => init(args, printer),
         StoreCommand::Verify(args) => verify(args, printer),
+        StoreCommand::Anchor(args) => anchor(args, printer),
         StoreCommand::Backup(args) => backup(args, printer),
         StoreCommand::Wake(args) => wake(args, printer),
         StoreCommand::Export(args) => export(args, printer),
@@ -116,10 +122,16 @@ fn init(args: &InitArgs, printer: &mut Printer) -> CommandResult {
 #[command(after_help = "Examples:\n  \
                         statemark store verify\n  \
                         statemark store verify --run build-7\n  \
-                        statemark store verify --store copy.db --json\n\n\
-                        Every record, fold cache and blob is read and compared with its hash; nothing is written.\n\
+                        statemark store verify --store copy.db --json\n  \
+                        statemark store verify --anchor anchors.jsonl\n\n\
+                        Every record, fold cache and blob is read and compared with its hash, and what lists and timers\n\
+                        go by with the records; nothing is written. Whoever can write to a store can make its hashes\n\
+                        again: anchors that were kept elsewhere show that (`statemark store anchor`).\n\
                         Exit code 1: something isn't as it was written; each difference is listed with its run and record.")]
 struct VerifyArgs {
+    /// Compare with the anchors in this file
+    #[arg(long, value_name = "FILE", conflicts_with = "run")]
+    anchor: Option<PathBuf>,
     /// Only this run, or the beginning of its id
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
@@ -157,7 +169,8 @@ fn try_verify(
     args: &VerifyArgs,
     printer: &mut Printer,
 ) -> Result<Result<Verified, StoreError>, Failure> {
-    let runs = match runs::try_open(&args.store)? {
+    let anchors = args.anchor.as_deref().map(read_anchors).transpose()?;
+    let runs = match runs::try_open_as_is(&args.store)? {
         Ok(runs) => runs,
         Err(error) => return Ok(Err(error)),
     };
@@ -169,11 +182,100 @@ fn try_verify(
         },
     };
     let mut bar = ProgressBar::new(printer, "verifying", Unit::Records);
-    Ok(maintenance::verify(
-        runs.store(),
-        only.as_ref(),
-        &mut |progress| bar.update(progress),
-    ))
+    let verified = maintenance::verify(runs.store(), only.as_ref(), &mut |progress| {
+        bar.update(progress);
+    });
+    let Some(anchors) = anchors else {
+        return Ok(verified);
+    };
+    Ok(verified.and_then(|verified| Ok(verified.with_anchors(anchors.compare(runs.store())?))))
+}
+
+/// Reads anchors that were kept.
+fn read_anchors(path: &Path) -> Result<Anchors, Failure> {
+    let bytes = files::read_whole(path, MAX_ANCHORS)?;
+    let anchors = Anchors::parse(&String::from_utf8_lossy(&bytes)).and_then(|anchors| {
+        let is_empty = anchors.is_empty();
+        (!is_empty).then_some(anchors).ok_or(AnchorError::Empty)
+    });
+    anchors.map_err(|error| {
+        let path = files::display(path);
+        Failure::new(format!("`{path}` has no anchors to compare with: {error}"))
+            .with_help("`statemark store anchor FILE` writes them")
+    })
+}
+
+/// Write down where all runs end, to be kept where nobody who can write to the store can write.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark store anchor                            prints one line\n  \
+                        statemark store anchor anchors.jsonl              appends one line, once a day for example\n\n\
+                        An anchor is a line of JSON: the store's id, the time, and by run the number and the hash of its\n\
+                        last record; \"$store\" is the store's own journal. A line in a file has what has changed since the\n\
+                        lines before it, which are compared with the store first: if it isn't as they say, each difference\n\
+                        is listed, nothing is written, and the exit code is 1. Keep the file where others would notice a\n\
+                        change, such as in a repository; `statemark store verify --anchor FILE` compares.")]
+struct AnchorArgs {
+    /// The file to append to; without one, the line is printed
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// An anchor that was written, as `--json` prints it.
+#[derive(Serialize)]
+struct WrittenAnchor {
+    file: PathBuf,
+    ends: usize,
+}
+
+impl Display for WrittenAnchor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = files::display(&self.file);
+        match self.ends {
+            0 => write!(out, "anchored in `{file}`: nothing has changed"),
+            1 => write!(out, "anchored in `{file}`: 1 journal has changed"),
+            count => write!(out, "anchored in `{file}`: {count} journals have changed"),
+        }
+    }
+}
+
+fn anchor(args: &AnchorArgs, printer: &mut Printer) -> CommandResult {
+    let runs = runs::open(&args.store)?;
+    let before = match args.file.as_deref().filter(|file| file.exists()) {
+        Some(file) => read_anchors(file)?,
+        None => Anchors::default(),
+    };
+    runs.execute(&caller::identify(&runs)?.actor, &NameStore)?;
+    let format = args.store.format();
+    if !before.is_empty() {
+        let compared = before.compare(runs.store())?;
+        if !compared.differences.is_empty() {
+            printer.result(&format_report(&compared, format));
+            return Ok(ExitStatus::Findings);
+        }
+    }
+    let anchor = make_anchor(runs.store(), &before, runs.now())?;
+    let line = anchor.to_line() + "\n";
+    let Some(file) = &args.file else {
+        printer.result(&line);
+        return Ok(ExitStatus::Clean);
+    };
+    append_line(file, &line).map_err(|error| files::unwritable(file, &error))?;
+    let written = WrittenAnchor {
+        file: file.clone(),
+        ends: anchor.len(),
+    };
+    printer.result(&format_report(&written, format));
+    Ok(ExitStatus::Clean)
+}
+
+/// Appends a line to a file, and has it on the disk.
+fn append_line(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = File::options().append(true).create(true).open(path)?;
+    file.write_all(line.as_bytes())?;
+    file.sync_all()
 }
 
 /// Copy the store to a file, while others write to it.
@@ -199,6 +301,9 @@ struct BackupArgs {
 fn backup(args: &BackupArgs, printer: &mut Printer) -> CommandResult {
     let unwritable = |error| files::unwritable(&args.file, &error);
     let store = runs::open_file(&args.store, "copied")?;
+    if let Some(what) = store.loss()? {
+        return Err(StoreError::Lost { what }.into());
+    }
     let pending = PendingFile::new(&args.file, args.overwrite).map_err(unwritable)?;
     check_not_in_use(&args.file, store.path())?;
     let mut copied = {
@@ -207,21 +312,32 @@ fn backup(args: &BackupArgs, printer: &mut Printer) -> CommandResult {
             bar.update(progress);
         })?
     };
+    // A mark of the store that is replaced says nothing of the copy.
+    match std::fs::remove_file(sibling(&args.file, "-mark")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritable(error)),
+        _ => {}
+    }
     pending.finish().map_err(unwritable)?;
     copied.path.clone_from(&args.file);
     printer.result(&format_report(&copied, args.store.format()));
     Ok(ExitStatus::Clean)
 }
 
+/// Returns the path of a file that stands beside a store.
+fn sibling(store: &Path, ending: &str) -> PathBuf {
+    let mut path = store.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
+}
+
 /// Fails if a file is a store in use: its other files would ruin a store that takes its place.
 fn check_not_in_use(path: &Path, store: &Path) -> Result<(), Failure> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
+    let log = sibling(path, "-wal");
     let is_same = match (path.canonicalize(), store.canonicalize()) {
         (Ok(path), Ok(store)) => path == store,
         _ => false,
     };
-    if is_same || Path::new(&log).exists() {
+    if is_same || log.exists() {
         let path = files::display(path);
         return Err(Failure::new(format!("`{path}` is a store that is in use"))
             .with_help("choose another name; nothing was written"));
@@ -229,11 +345,13 @@ fn check_not_in_use(path: &Path, store: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Make a backup the store that acts: its timers fire from now on.
+/// Make a backup, or a store that has lost records, the store that acts from now on.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  \
                         statemark store wake --store copy.db\n\n\
-                        The store that it was copied from must not be used any more: both would act on the same runs.")]
+                        The store that it was copied from must not be used any more: both would act on the same runs.\n\
+                        A store that has lost records is taken as it is, and its journal says so; first look for what is\n\
+                        missing, such as the file that ends with -wal.")]
 struct WakeArgs {
     #[command(flatten)]
     store: StoreArgs,
@@ -243,10 +361,16 @@ struct WakeArgs {
 #[derive(Serialize)]
 struct Woken {
     timers: usize,
+    /// What was missing, if the store has lost records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<String>,
 }
 
 impl Display for Woken {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(lost) = &self.lost {
+            writeln!(out, "taken as it is, although {lost}")?;
+        }
         match self.timers {
             0 => out.write_str("no timer was asleep"),
             1 => out.write_str("woke 1 timer"),
@@ -257,10 +381,16 @@ impl Display for Woken {
 
 fn wake(args: &WakeArgs, printer: &mut Printer) -> CommandResult {
     let store = Arc::new(runs::open_file(&args.store, "woken")?);
-    let runs = runs::over(Arc::clone(&store) as Arc<dyn Store>)?;
+    let runs = runs::over(&(Arc::clone(&store) as Arc<dyn Store>))?;
     let wake = WakeStore { store: &store };
-    let timers = runs::execute_on_store(&runs, "wake the store", &wake)?;
-    printer.result(&format_report(&Woken { timers }, args.store.format()));
+    let caller = caller::identify_person(&runs, "wake the store")?;
+    let lost = store.loss()?;
+    let timers = runs.execute(&caller.actor, &wake)?;
+    if let Some(lost) = lost.clone() {
+        runs.execute(&caller.actor, &AcceptLoss { lost })?;
+    }
+    let woken = Woken { timers, lost };
+    printer.result(&format_report(&woken, args.store.format()));
     Ok(ExitStatus::Clean)
 }
 
@@ -494,9 +624,9 @@ struct MigrateArgs {
 
 fn migrate(args: &MigrateArgs, printer: &mut Printer) -> CommandResult {
     let from = runs::open_store(&args.from, true)?;
-    let to = runs::over(runs::open_store(&args.to, false)?)?;
+    let to = runs::over(&runs::open_store(&args.to, false)?)?;
     // A new store has no tokens yet: those of the store that is copied count.
-    let theirs = runs::over(Arc::clone(&from))?;
+    let theirs = runs::over(&from)?;
     let judge = if to.authority()?.allows_anonymous() {
         &theirs
     } else {

@@ -18,6 +18,7 @@ mod git;
 #[cfg(target_os = "linux")]
 mod network;
 mod rights;
+mod proof;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -166,7 +166,6 @@ fn handshake() -> Value {
 pub(crate) fn serve(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = statemark(folder);
     command.arg("serve").args(arguments);
-    command.env("STATEMARK_NOW", "1800000000000");
     command
 }
 

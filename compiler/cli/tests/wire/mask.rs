@@ -1,7 +1,7 @@
 //! Masks for the parts of answers that may change.
 //!
 //! Masked are wording (sentences under keys such as `message` and `help`, and any sentence that quotes something in
-//! backticks), ids that were minted, hashes, tokens and measured times. All else is compared as it is.
+//! backticks), ids that were minted, hashes, tokens, paths of programs and measured times. All else is compared as it is.
 
 use serde_json::{Map, Value, json};
 use statemark_harness::script::Minted;
@@ -54,11 +54,14 @@ fn under(key: &str, value: &Value, minted: &mut Minted) -> Value {
             let is_schema = key == "properties";
             let is_found = FOUND.contains(&key);
             let is_search = map.contains_key("hits");
+            // Where a machine has its programs is the machine's affair.
+            let is_program = key == "program";
             let masked = entries.into_iter().map(|(name, value)| {
                 let about = match name.as_str() {
                     name if MEASURED.contains(&name) => name,
                     _ if is_schema => "",
                     _ if is_found => key,
+                    "path" if is_program => "program.path",
                     "total" if is_search => "score",
                     name => name,
                 };
@@ -68,6 +71,7 @@ fn under(key: &str, value: &Value, minted: &mut Minted) -> Value {
         }
         Value::Array(items) => items.iter().map(|item| under(key, item, minted)).collect(),
         Value::String(_) if FOUND.contains(&key) => json!(MASK),
+        Value::String(_) if key == "program.path" => json!(MASK),
         Value::Number(_) if MEASURED.contains(&key) => json!(MASK),
         Value::String(text) if is_message(key, text) => json!(MASK),
         Value::String(text) => json!(string(text, minted)),

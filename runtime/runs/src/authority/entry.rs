@@ -41,6 +41,34 @@ impl Founding {
 pub struct StoreNamed {
     /// A random id, which no other store has.
     pub store: String,
+    /// True if the store was made for testing: its clock can be set.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub testing: bool,
+}
+
+/// Runs were pruned. What is left of them is this entry, their tombstone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunsPruned {
+    /// The runs, each with its end.
+    pub runs: Vec<RunEnd>,
+}
+
+/// The end of a run's journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunEnd {
+    /// The run.
+    pub run: RunId,
+    /// The last record.
+    pub seq: u64,
+    /// The last record's hash.
+    pub hash: Hash,
+}
+
+/// Somebody has taken the store as it is, although its mark says that records are missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossAccepted {
+    /// What was missing, in words.
+    pub lost: String,
 }
 
 /// A token was created.
@@ -166,6 +194,10 @@ macro_rules! entries {
 entries! {
     /// The store got its id.
     StoreNamed(StoreNamed) = "store.named" 1;
+    /// Runs were pruned.
+    RunsPruned(RunsPruned) = "runs.pruned" 1;
+    /// Somebody has taken the store as it is, although records are missing.
+    LossAccepted(LossAccepted) = "loss.accepted" 1;
     /// A token was created.
     TokenCreated(TokenCreated) = "token.created" 1;
     /// A token was used for the first time.

@@ -83,6 +83,11 @@ fn difference(record: &Record, before: Hash) -> Option<String> {
     read.err().map(|error| format!("it can't be read: {error}"))
 }
 
+/// Returns a random id for a store.
+pub(super) fn random_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
 /// The authority as it was read last.
 #[derive(Default)]
 pub(crate) struct AuthorityCache(Mutex<Option<(Hash, Arc<Authority>)>>);
@@ -122,7 +127,7 @@ impl Runs {
     /// # Errors
     ///
     /// Those of `decide`, and the store's.
-    pub(super) fn amend_authority(
+    pub(crate) fn amend_authority(
         &self,
         actor: &Actor,
         decide: impl Fn(&Authority, u64) -> Result<Vec<Entry>, TokenError>,
@@ -134,9 +139,11 @@ impl Runs {
             if entries.is_empty() {
                 return Ok(());
             }
-            if authority.store.is_none() {
-                let store = uuid::Uuid::new_v4().simple().to_string();
-                entries.insert(0, Entry::StoreNamed(StoreNamed { store }));
+            let is_named = matches!(entries.first(), Some(Entry::StoreNamed(_)));
+            if authority.store.is_none() && !is_named {
+                let store = random_id();
+                let testing = false;
+                entries.insert(0, Entry::StoreNamed(StoreNamed { store, testing }));
             }
             let records = entries.iter().map(|entry| NewRecord {
                 time: now,

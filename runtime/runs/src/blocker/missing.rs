@@ -67,6 +67,22 @@ pub enum MissingCheck {
         /// Its record.
         seq: u64,
     },
+    /// A check that ran in another project than the run's.
+    Elsewhere {
+        /// Its record.
+        seq: u64,
+        /// The root of the run's project.
+        root: String,
+    },
+    /// A check that ran another program than when the run began.
+    OtherProgram {
+        /// Its record.
+        seq: u64,
+        /// The program that it ran, if it found one.
+        found: Option<String>,
+        /// The run's program.
+        expected: String,
+    },
     /// A cancelled check.
     Cancelled {
         /// Its record.
@@ -120,6 +136,25 @@ impl Missing {
                 ),
                 MissingCheck::Redeclared { seq } => {
                     format!("check `{name}` ran with another declaration (record {seq})")
+                }
+                MissingCheck::Elsewhere { seq, root } => format!(
+                    "check `{name}` ran in another project (record {seq}); run it in the run's, `{root}`"
+                ),
+                MissingCheck::OtherProgram {
+                    seq,
+                    found,
+                    expected,
+                } => {
+                    let found = match found {
+                        Some(found) if found == expected => {
+                            format!("`{found}` with another content")
+                        }
+                        Some(found) => format!("`{found}`"),
+                        None => "no program".to_owned(),
+                    };
+                    format!(
+                        "check `{name}` ran {found} and not `{expected}`, as it was when the run began (record {seq}); a person who runs the check accepts what it runs"
+                    )
                 }
                 MissingCheck::Cancelled { seq } => {
                     format!("check `{name}` was cancelled (record {seq}); run it again")

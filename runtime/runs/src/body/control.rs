@@ -1,6 +1,7 @@
 //! Operations on a run from outside.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -171,6 +172,34 @@ pub struct Migrated {
     pub context: Map<String, Value>,
 }
 
+/// The run came from another store, and somebody here has taken it in.
+///
+/// The records before it were written there, by callers whose tokens this store doesn't know.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// The other store's random id, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+    /// The records whose events took a transition that needs an approval.
+    ///
+    /// Whoever makes a journal up needn't make up an approval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guarded: Vec<u64>,
+}
+
+/// The clock was set back, by more than clocks of different machines differ.
+///
+/// Whoever armed a timer meanwhile armed it for a time that was a mistake, so these timers move with the clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockSetBack {
+    /// The time by which it was set back, at least. Unit: milliseconds.
+    pub by: u64,
+    /// The last record that was written before the clock was ahead; 0 if there is none.
+    ///
+    /// The timers of later records move.
+    pub after: u64,
+}
+
 /// A working copy was saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointTaken {
@@ -316,6 +345,38 @@ impl Kind for Migrated {
         let renamed = renamed.map(|(old, new)| format!(", `{old}` as `{new}`"));
         let renamed: String = renamed.collect();
         format!("goes on{workflow} under table {}{renamed}", self.to)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Imported {
+    const BLOBS: &[&str] = &[];
+
+    fn summary(&self) -> String {
+        match &self.store {
+            Some(store) => format!("imported from the store {store}"),
+            None => "imported from another store".to_owned(),
+        }
+    }
+
+    fn is_decision(&self, by: Role) -> bool {
+        by >= Role::Person
+    }
+}
+
+impl Kind for ClockSetBack {
+    const BLOBS: &[&str] = &[];
+
+    fn summary(&self) -> String {
+        let by = Duration::from_secs(self.by / 1000);
+        let by = humantime::format_duration(by);
+        format!(
+            "the clock was set back by {by}; what it had armed since record {} is due that much earlier",
+            self.after
+        )
     }
 
     fn is_decision(&self, _: Role) -> bool {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::Kind;
 use super::step::StepRecord;
 use crate::actor::Role;
+use crate::check::Program;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::phrase::list;
@@ -50,6 +51,12 @@ pub struct Started {
     /// True if nobody had accepted the workflow as it was, in a store where workflows are accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreviewed: bool,
+    /// The absolute path of the root of the project that it belongs to: checks that it requires count if they ran there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// By check that a state requires: the program that it ran then.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: BTreeMap<String, Program>,
 }
 
 /// A run began as a copy of another's first records.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 #[cfg(target_os = "linux")]
 use super::launch::Report;
 use super::output::CapturedOutput;
-use super::{CheckError, CheckPlace, CheckResult, Declaration, OWN_VARIABLES};
+use super::{CheckError, CheckPlace, CheckResult, Declaration, OWN_VARIABLES, Program};
 use crate::redact::{Redactor, is_secret_name};
 
 /// The interval at which a running check is polled.
@@ -29,6 +29,34 @@ const DRAIN: Duration = Duration::from_millis(500);
 /// Why: longer than it takes to kill what it has begun.
 #[cfg(target_os = "linux")]
 const GRACE: Duration = Duration::from_secs(10);
+
+/// Variables that make a program run code which its command doesn't name: of the loader and of interpreters.
+///
+/// A check gets one only if its declaration names it, in `env` or in `inherit`.
+const CODE_VARIABLES: [&str; 22] = [
+    "BASH_ENV",
+    "CLASSPATH",
+    "DYLD_FRAMEWORK_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "ENV",
+    "GCONV_PATH",
+    "JAVA_TOOL_OPTIONS",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LUA_INIT",
+    "NODE_OPTIONS",
+    "PERL5DB",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RUBYLIB",
+    "RUBYOPT",
+    "RUSTC_WRAPPER",
+];
 
 /// Runs a check in its project, with `arguments` after its own.
 ///
@@ -48,6 +76,7 @@ pub fn run(
     let time_limit = declared.time_limit()?;
     declared.check_inherited()?;
     let folder = place.folder(declared)?;
+    let (root, found) = (absolute(&place.root), Program::find(declared, &place.root));
     let began = Instant::now();
     let words = own.iter().chain(arguments);
     let mut child = match Process::start(program, words, declared, place, &folder) {
@@ -62,6 +91,8 @@ pub fn run(
             return Ok(CheckResult {
                 problem: Some(problem),
                 folder: absolute(&folder),
+                root: Some(root),
+                program: found,
                 ..CheckResult::default()
             });
         }
@@ -77,6 +108,8 @@ pub fn run(
     let ((stdout, one), (stderr, other)) = (stdout.to_text(), stderr.to_text());
     let mut result = CheckResult {
         folder: absolute(&folder),
+        root: Some(root),
+        program: found,
         milliseconds,
         stdout,
         stderr,
@@ -104,7 +137,7 @@ pub fn run(
 }
 
 /// Returns the absolute path of a folder.
-fn absolute(folder: &Path) -> String {
+pub(crate) fn absolute(folder: &Path) -> String {
     let absolute = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     absolute.to_string_lossy().into_owned()
 }
@@ -229,7 +262,7 @@ impl Process {
 
 /// Returns the environment of a check.
 ///
-/// It is without what is ours, and without secrets that the check doesn't declare.
+/// It is without what is ours, and without secrets and ways to run other code that the check doesn't declare.
 fn environment(inherit: &[String]) -> Vec<(OsString, OsString)> {
     let redactor = Redactor::from_environment(&[]);
     let is_meant = |(name, value): &(OsString, OsString)| {
@@ -237,8 +270,9 @@ fn environment(inherit: &[String]) -> Vec<(OsString, OsString)> {
         if name.starts_with(OWN_VARIABLES) {
             return false;
         }
+        let is_harmless = || !CODE_VARIABLES.contains(&&*name) && !is_secret_name(&name);
         inherit.iter().any(|it| *it == name)
-            || !is_secret_name(&name) && redactor.redact_str(&value) == value
+            || is_harmless() && redactor.redact_str(&value) == value
     };
     std::env::vars_os().filter(is_meant).collect()
 }

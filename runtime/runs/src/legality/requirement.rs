@@ -155,6 +155,25 @@ impl Legality<'_> {
         if declared.is_none_or(|it| it.hash() != found.declaration) {
             return Some(MissingCheck::Redeclared { seq });
         }
+        let run = &self.run.state;
+        if let Some(root) = &run.root {
+            // Runs of former versions have no root, and their checks none either.
+            if found.root.as_ref() != Some(root) {
+                let root = root.clone();
+                return Some(MissingCheck::Elsewhere { seq, root });
+            }
+            let program = found.program.as_ref();
+            let expected = run.programs.get(name);
+            if let Some(expected) = expected
+                && !program.is_some_and(|it| it.is(expected, root))
+            {
+                return Some(MissingCheck::OtherProgram {
+                    seq,
+                    found: program.map(|it| it.path.clone()),
+                    expected: expected.path.clone(),
+                });
+            }
+        }
         if !found.passed && found.cancelled {
             return Some(MissingCheck::Cancelled { seq });
         }

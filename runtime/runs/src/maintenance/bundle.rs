@@ -1,16 +1,20 @@
 //! Bundles: whole runs on their way to another store.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
+use statemark_runtime::TransitionId;
 
 use super::{OnProgress, Progress};
-use crate::body::Body;
+use crate::actor::Actor;
+use crate::authority::{Authority, Tombstone};
+use crate::body::{Body, Imported};
 use crate::hash::Hash;
 use crate::id::Key;
 use crate::record::{NewRecord, Record};
 use crate::redact::Redactor;
-use crate::runs::FOLD_EVERY;
+use crate::runs::{FOLD_EVERY, RunError, Runs};
 use crate::state::{self, LiveRecords, RunState};
 use crate::store::{Append, Expect, Head, MAX_PAGE, Store, StoreError};
 use crate::workflow::Workflow;
@@ -23,6 +27,9 @@ pub(super) struct Bundle {
     pub(super) keys: BTreeMap<Key, Hash>,
     pub(super) blobs: BTreeMap<Hash, Vec<u8>>,
 }
+
+/// The kind of the record that says that a run came from another store.
+const IMPORTED: &str = "run.imported";
 
 /// The outcome of putting a bundle into a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +65,57 @@ pub(super) fn blob_refs(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
         }
     }
     (required, possible)
+}
+
+/// Somebody who takes runs of another store in.
+pub(super) struct Arrival {
+    /// Who takes them in, and when.
+    actor: Actor,
+    time: u64,
+    /// The id of the other store, if it is known.
+    store: Option<String>,
+    /// The authority over the store that they come to.
+    authority: Arc<Authority>,
+}
+
+impl Arrival {
+    /// Makes the arrival of runs that an actor takes in, from a store of this id if it is known.
+    pub(super) fn new(runs: &Runs, actor: &Actor, store: Option<&str>) -> Result<Self, RunError> {
+        Ok(Self {
+            actor: actor.clone(),
+            time: runs.now(),
+            store: store.map(str::to_owned),
+            authority: runs.authority()?,
+        })
+    }
+
+    /// Makes the record that says that a run has arrived.
+    fn record(&self, store: &dyn Store, bundle: &Bundle) -> Result<NewRecord, StoreError> {
+        let body = Body::Imported(Imported {
+            store: self.store.clone(),
+            guarded: bundle.guarded_events(store)?,
+        });
+        Ok(NewRecord::new(self.time, &self.actor, &body))
+    }
+
+    /// Fails if a run of this id was pruned here, and isn't the one that comes.
+    fn check_tombstones(&self, bundle: &Bundle) -> Result<(), StoreError> {
+        let run = &bundle.head.run;
+        let tombstones = self.authority.tombstones(run);
+        let is_it = |tombstone: &Tombstone| {
+            let same =
+                |record: &Record| record.seq == tombstone.seq && record.hash() == tombstone.hash;
+            bundle.records.iter().any(same)
+        };
+        if tombstones.is_empty() || tombstones.iter().any(is_it) {
+            return Ok(());
+        }
+        Err(StoreError::Invalid {
+            what: format!(
+                "a run `{run}` was pruned here, and this is another: its id isn't given to another history"
+            ),
+        })
+    }
 }
 
 impl Bundle {
@@ -182,27 +240,60 @@ impl Bundle {
     }
 
     /// Puts the run into a store. Its summary and timers come from the records, not from the bundle's head.
-    pub(super) fn put(&self, store: &dyn Store) -> Result<Put, StoreError> {
+    ///
+    /// One that arrives from another store ends with the record that says so.
+    pub(super) fn put(
+        &self,
+        store: &dyn Store,
+        arrival: Option<&Arrival>,
+    ) -> Result<Put, StoreError> {
         match store.head(&self.head.run) {
-            Ok(found) => return self.compare(&found),
+            Ok(found) => return self.compare(store, &found),
             Err(StoreError::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
-        let state = self.state(store)?;
+        let mut state = self.state(store)?;
+        let imported = match arrival {
+            Some(arrival) => {
+                arrival.check_tombstones(self)?;
+                Some(arrival.record(store, self)?)
+            }
+            None => None,
+        };
+        if let Some(imported) = &imported {
+            let seq = self.head.seq.saturating_add(1);
+            let record = imported.to_record(seq, None, self.head.hash);
+            state.apply(&record).map_err(|error| StoreError::Invalid {
+                what: error.to_string(),
+            })?;
+        }
         for bytes in self.blobs.values() {
             store.put_blob(bytes)?;
         }
         let mut appends = self.appends(&state);
+        if let Some(imported) = imported {
+            appends.push(Append {
+                run: self.head.run.clone(),
+                expect: Expect::Any,
+                key: None,
+                fence: None,
+                records: vec![imported],
+                summary: state.summary(),
+                timers: None,
+            });
+        }
         if let Some(last) = appends.last_mut() {
             last.timers = Some(state.timers.clone());
         }
         let from = self.head.forked.as_ref().map(|(run, at)| (run, *at));
         match store.create(from, &appends) {
             Ok(()) => {
-                self.cache_state(store, &state);
+                if state.seq == self.head.seq {
+                    self.cache_state(store, &state);
+                }
                 Ok(Put::New)
             }
-            Err(StoreError::Conflict { .. }) => self.compare(&store.head(&self.head.run)?),
+            Err(StoreError::Conflict { .. }) => self.compare(store, &store.head(&self.head.run)?),
             Err(error) => Err(error),
         }
     }
@@ -218,10 +309,18 @@ impl Bundle {
         }
     }
 
-    fn compare(&self, found: &Head) -> Result<Put, StoreError> {
+    fn compare(&self, store: &dyn Store, found: &Head) -> Result<Put, StoreError> {
         let ours = (self.head.seq, self.head.hash, &self.head.forked);
         if (found.seq, found.hash, &found.forked) == ours {
             return Ok(Put::Same);
+        }
+        // What was imported before goes on here, after the record that says so.
+        if found.seq > self.head.seq && found.forked == self.head.forked {
+            let next = store.records(&self.head.run, self.head.seq, 1)?;
+            let next = next.first();
+            if next.is_some_and(|it| it.kind == IMPORTED && it.prev == self.head.hash) {
+                return Ok(Put::Same);
+            }
         }
         let (run, seq) = (&self.head.run, found.seq);
         Err(StoreError::Invalid {
@@ -262,6 +361,44 @@ impl Bundle {
                 })?;
         }
         Ok(state)
+    }
+
+    /// Returns its own records whose events took a transition that needs an approval.
+    fn guarded_events(&self, store: &dyn Store) -> Result<Vec<u64>, StoreError> {
+        let mut table = match &self.head.forked {
+            Some((from, at)) => state::load(store, from, Some(*at))?.table,
+            None => None,
+        };
+        let read = |table: &Hash| {
+            let bytes = self.blobs.get(table).cloned();
+            let bytes = bytes.or_else(|| store.blob(table).ok())?;
+            Workflow::from_bytes(bytes).ok()
+        };
+        let mut workflow = table.as_ref().and_then(read);
+        let mut guarded = Vec::new();
+        for record in &self.records {
+            let next = match record.read() {
+                Ok(Body::Started(started)) => Some(started.table),
+                Ok(Body::Migrated(migrated)) => Some(migrated.to),
+                Ok(Body::Event(event)) => {
+                    let taken = event.step.steps.iter().flat_map(|it| &it.transitions);
+                    let needs = |it: &u16| {
+                        let workflow = workflow.as_ref();
+                        workflow.is_some_and(|of| of.requires_approval(TransitionId::new(*it)))
+                    };
+                    if taken.copied().any(|it| needs(&it)) {
+                        guarded.push(record.seq);
+                    }
+                    None
+                }
+                _ => None,
+            };
+            if next.is_some() && next != table {
+                table = next;
+                workflow = table.as_ref().and_then(read);
+            }
+        }
+        Ok(guarded)
     }
 
     /// Returns its records as appends: neighbors under one key, or under none, together.

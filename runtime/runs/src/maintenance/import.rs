@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use statemark_text::hex;
 
-use super::bundle::{Bundle, Put};
+use super::bundle::{Arrival, Bundle, Put};
 use super::counted;
 use super::export::{BlobLine, FORMAT, Header, Line};
 use crate::hash::Hash;
@@ -77,6 +77,16 @@ pub fn import_with(
     input: &mut dyn BufRead,
     secrets: &Redactor,
 ) -> Result<Imported, Box<ImportError>> {
+    import_as(store, input, secrets, None)
+}
+
+/// Imports runs, each of which says afterwards who has taken it in, if somebody does.
+pub(super) fn import_as(
+    store: &dyn Store,
+    input: &mut dyn BufRead,
+    secrets: &Redactor,
+    arrival: Option<&Arrival>,
+) -> Result<Imported, Box<ImportError>> {
     let mut lines = Lines {
         input,
         number: 0,
@@ -84,7 +94,7 @@ pub fn import_with(
         before: Hash::ZERO,
     };
     let mut done = Imported::default();
-    match read_all(store, &mut lines, &mut done, secrets) {
+    match read_all(store, &mut lines, &mut done, secrets, arrival) {
         Ok(()) => Ok(done),
         Err(cause) => Err(Box::new(ImportError {
             line: lines.number,
@@ -99,6 +109,7 @@ fn read_all(
     lines: &mut Lines<'_>,
     done: &mut Imported,
     secrets: &Redactor,
+    arrival: Option<&Arrival>,
 ) -> Result<(), StoreError> {
     match lines.next::<Header>()? {
         Some(header) if header.statemark == "runs" && header.version <= FORMAT => {}
@@ -138,7 +149,7 @@ fn read_all(
                 "run `{run}` has a secret in it{at} (`{name}`); nothing of it was kept"
             )));
         }
-        match bundle.put(store)? {
+        match bundle.put(store, arrival)? {
             Put::New => done.new.push(bundle.head.run),
             Put::Same => done.same.push(bundle.head.run),
         }

@@ -6,9 +6,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::bundle::Put;
+use super::bundle::{Arrival, Put};
 use super::export::{own_records, read_intact};
 use super::{OnProgress, Progress, counted};
+use crate::authority::load_authority;
 use crate::id::RunId;
 use crate::record::{NewRecord, Record};
 use crate::store::{Append, Expect, MAX_PAGE, Store, StoreError};
@@ -49,13 +50,24 @@ pub fn migrate(
     to: &dyn Store,
     on_progress: OnProgress<'_>,
 ) -> Result<Copied, StoreError> {
+    migrate_as(from, to, on_progress, None)
+}
+
+/// Copies all runs. Those of a store with other persons say afterwards who has taken them in, if somebody does.
+pub(super) fn migrate_as(
+    from: &dyn Store,
+    to: &dyn Store,
+    on_progress: OnProgress<'_>,
+    arrival: Option<&Arrival>,
+) -> Result<Copied, StoreError> {
     let mut copied = Copied::default();
-    copy_authority(from, to)?;
+    let is_same = copy_authority(from, to)?;
+    let arrival = arrival.filter(|_| !is_same);
     let heads = super::all_runs(from)?;
     let mut progress = Progress::new(heads.iter().map(own_records).sum());
     for head in heads {
         let bundle = read_intact(from, head, &mut progress, on_progress)?;
-        match bundle.put(to)? {
+        match bundle.put(to, arrival)? {
             Put::New => {
                 copied.records += bundle.records.len();
                 copied.new.push(bundle.head.run);
@@ -66,14 +78,24 @@ pub fn migrate(
     Ok(copied)
 }
 
-/// Copies the store's own journal, unless the target has it.
-fn copy_authority(from: &dyn Store, to: &dyn Store) -> Result<(), StoreError> {
+/// Copies the store's own journal, unless the target has it. Reports whether both have the same one then.
+///
+/// A store that never had a token has no persons: its journal stays where it is if the target has its own.
+fn copy_authority(from: &dyn Store, to: &dyn Store) -> Result<bool, StoreError> {
     let run = RunId::store_journal();
+    let is_empty = |store: &dyn Store| Ok::<_, StoreError>(store.status_counts()?.is_empty());
+    let has_journal = |store: &dyn Store| match store.head(&run) {
+        Ok(_) => Ok(true),
+        Err(StoreError::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error),
+    };
+    let is_used = has_journal(to)? || !is_empty(to)?;
     let head = match from.head(&run) {
         Ok(head) => head,
-        Err(StoreError::NotFound { .. }) => return Ok(()),
+        Err(StoreError::NotFound { .. }) => return Ok(!is_used),
         Err(error) => return Err(error),
     };
+    let is_anonymous = load_authority(from)?.allows_anonymous();
     let mut records: Vec<Record> = Vec::new();
     while let Some(after) = Some(records.len() as u64).filter(|it| *it < head.seq) {
         let page = from.records(&run, after, MAX_PAGE)?;
@@ -88,7 +110,10 @@ fn copy_authority(from: &dyn Store, to: &dyn Store) -> Result<(), StoreError> {
         Err(error) => return Err(error),
     };
     // Runs that nobody's token guards yet don't get somebody else's persons.
-    if known == 0 && !to.status_counts()?.is_empty() {
+    if known == 0 && is_used {
+        if is_anonymous {
+            return Ok(false);
+        }
         return Err(StoreError::Invalid {
             what: "the target store has runs and no tokens: make its first token, or copy into a new one"
                 .to_owned(),
@@ -102,6 +127,9 @@ fn copy_authority(from: &dyn Store, to: &dyn Store) -> Result<(), StoreError> {
             records.get(last).is_some_and(|it| it.hash() == theirs)
         }
     };
+    if !same && is_anonymous {
+        return Ok(false);
+    }
     if !same {
         return Err(StoreError::Invalid {
             what: "the target store has tokens of its own: copy into a new one".to_owned(),
@@ -113,7 +141,7 @@ fn copy_authority(from: &dyn Store, to: &dyn Store) -> Result<(), StoreError> {
         .map(NewRecord::from)
         .collect();
     if missing.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     let append = Append {
         expect: match head.seq - missing.len() as u64 {
@@ -127,5 +155,5 @@ fn copy_authority(from: &dyn Store, to: &dyn Store) -> Result<(), StoreError> {
         summary: head.summary,
         timers: None,
     };
-    to.append(&append).map(drop)
+    to.append(&append).map(|_| true)
 }

@@ -5,14 +5,24 @@
 use std::cell::RefCell;
 use std::io::BufRead;
 
-use super::{Copied, ImportError, Imported, OnProgress, Prune, Pruned, import, migrate, prune};
+use super::bundle::Arrival;
+use super::import::import_as;
+use super::migrate::migrate_as;
+use super::prune::prune_after;
+use super::{Copied, ImportError, Imported, OnProgress, Prune, Pruned};
 use crate::actor::Actor;
-use crate::authority::Right;
-use crate::runs::RunError;
+use crate::authority::{Entry, Right, RunEnd, RunsPruned};
+use crate::redact::Redactor;
 use crate::runs::operation::{Execution, Operation};
-use crate::store::Store;
+use crate::runs::{RunError, Runs};
+use crate::store::{Head, Store};
 
-/// Removes runs that are over. Only listing them needs no more than to see them.
+/// Most tombstones of one entry. Why: a record has a megabyte at most, and one takes some two hundred bytes.
+const MAX_TOMBSTONES: usize = 1_000;
+
+/// Removes runs that are over, and leaves a tombstone of each in the store's journal. Listing them needs no right to it.
+///
+/// The id of a run that was pruned is nobody else's afterwards: only the run itself comes back under it, by an import.
 pub struct PruneRuns<'p> {
     /// The runs, and whether they are deleted.
     pub wanted: Prune,
@@ -33,11 +43,29 @@ impl Operation for PruneRuns<'_> {
     fn carry_out(&self, execution: &Execution<'_, Actor>) -> Result<Pruned, RunError> {
         let mut on_progress = self.on_progress.borrow_mut();
         let store = execution.runs().store();
-        Ok(prune(store, &self.wanted, &mut **on_progress)?)
+        prune_after(store, &self.wanted, &mut **on_progress, |chosen| {
+            leave_tombstones(execution.runs(), execution.order(), chosen)
+        })
     }
 }
 
-/// Imports runs that [`export`](super::export()) has written.
+/// Writes down the ends of runs that are about to be removed.
+fn leave_tombstones(runs: &Runs, actor: &Actor, chosen: &[&Head]) -> Result<(), RunError> {
+    for part in chosen.chunks(MAX_TOMBSTONES) {
+        let end = |head: &&Head| RunEnd {
+            run: head.run.clone(),
+            seq: head.seq,
+            hash: head.hash,
+        };
+        runs.amend_authority(actor, |_, _| {
+            let runs = part.iter().map(end).collect();
+            Ok(vec![Entry::RunsPruned(RunsPruned { runs })])
+        })?;
+    }
+    Ok(())
+}
+
+/// Imports runs that [`export`](super::export()) has written. Each says afterwards who has imported it.
 pub struct ImportRuns<'i> {
     /// The lines.
     pub input: RefCell<&'i mut dyn BufRead>,
@@ -52,11 +80,17 @@ impl Operation for ImportRuns<'_> {
 
     fn carry_out(&self, execution: &Execution<'_, Actor>) -> Result<Self::Response, RunError> {
         let mut input = self.input.borrow_mut();
-        Ok(import(execution.runs().store(), &mut **input))
+        let runs = execution.runs();
+        let arrival = Arrival::new(runs, execution.order(), None)?;
+        let secrets = Redactor::from_environment(&[]);
+        let store = runs.store();
+        Ok(import_as(store, &mut **input, &secrets, Some(&arrival)))
     }
 }
 
 /// Copies all runs, and the tokens of the store, into the store of these runs.
+///
+/// Runs of a store whose persons aren't those of this one say afterwards who has copied them.
 pub struct CopyRuns<'c> {
     /// The store that is read.
     pub from: &'c dyn Store,
@@ -72,7 +106,14 @@ impl Operation for CopyRuns<'_> {
 
     fn carry_out(&self, execution: &Execution<'_, Actor>) -> Result<Copied, RunError> {
         let mut on_progress = self.on_progress.borrow_mut();
-        let to = execution.runs().store();
-        Ok(migrate(self.from, to, &mut **on_progress)?)
+        let runs = execution.runs();
+        let from = crate::authority::load_authority(self.from)?;
+        let arrival = Arrival::new(runs, execution.order(), from.store_id())?;
+        Ok(migrate_as(
+            self.from,
+            runs.store(),
+            &mut **on_progress,
+            Some(&arrival),
+        )?)
     }
 }

@@ -73,6 +73,8 @@ fn is_over(head: &Head) -> bool {
 /// A run stays while a fork begins with its journal, and while the run that it works for isn't over. Blobs that no run
 /// refers to are removed an hour after they were last put: another run may be about to refer to them.
 ///
+/// Nothing says afterwards that they were there: that is what the operation [`PruneRuns`](super::PruneRuns) adds.
+///
 /// # Errors
 ///
 /// Those of the store.
@@ -81,6 +83,16 @@ pub fn prune(
     wanted: &Prune,
     on_progress: OnProgress<'_>,
 ) -> Result<Pruned, StoreError> {
+    prune_after(store, wanted, on_progress, |_| Ok(()))
+}
+
+/// Removes runs like [`prune`], after `note` has written down which.
+pub(super) fn prune_after<E: From<StoreError>>(
+    store: &dyn Store,
+    wanted: &Prune,
+    on_progress: OnProgress<'_>,
+    note: impl FnOnce(&[&Head]) -> Result<(), E>,
+) -> Result<Pruned, E> {
     let heads = super::all_runs(store)?;
     let mut pruned = Pruned {
         deleted: wanted.delete,
@@ -91,6 +103,7 @@ pub fn prune(
     let mut needs: BTreeMap<&RunId, &RunId> = BTreeMap::new();
     let by_run: BTreeMap<&RunId, &Head> = heads.iter().map(|head| (&head.run, head)).collect();
     let mut progress = Progress::new(heads.len() as u64);
+    let mut chosen: Vec<&Head> = Vec::new();
     for head in heads.iter().rev() {
         progress.add(1, on_progress);
         let parent = head.summary.parent.as_ref();
@@ -99,14 +112,23 @@ pub fn prune(
             if let Some(by) = needs.get(&head.run).copied().or(alive) {
                 candidates.remove(&head.run);
                 pruned.needed.push((head.run.clone(), by.clone()));
-            } else if !wanted.delete || remove(store, head)? {
-                let status = head.summary.status.clone();
-                pruned.runs.push((head.run.clone(), status, head.updated));
+            } else {
+                chosen.push(head);
                 continue;
             }
         }
         if let Some((from, _)) = &head.forked {
             needs.insert(from, &head.run);
+        }
+    }
+    if wanted.delete {
+        // Before they go: of what is gone without a word nobody knows that it was there.
+        note(&chosen)?;
+    }
+    for head in chosen {
+        if !wanted.delete || remove(store, head)? {
+            let status = head.summary.status.clone();
+            pruned.runs.push((head.run.clone(), status, head.updated));
         }
     }
     let gone: BTreeSet<&RunId> = pruned.runs.iter().map(|(run, ..)| run).collect();

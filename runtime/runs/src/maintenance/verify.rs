@@ -1,18 +1,19 @@
-//! Verification of a store: every hash chain, summary, fold cache and blob.
+//! Verification of a store: every hash chain, blob, and whatever is derived from records.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
 
+use super::anchor::Anchored;
 use super::bundle::blob_refs;
 use super::{OnProgress, Progress, counted};
 use crate::authority::first_difference;
 use crate::hash::Hash;
-use crate::id::RunId;
+use crate::id::{Key, RunId};
 use crate::record::Record;
 use crate::state::{self, LiveRecords, RunState};
-use crate::store::{Head, MAX_PAGE, Store, StoreError};
+use crate::store::{Head, MAX_PAGE, MAX_TIME, PendingTimer, Store, StoreError};
 
 /// The report of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -25,6 +26,19 @@ pub struct Verified {
     pub blobs: usize,
     /// The damage: for each run its first damaged record, and everything else.
     pub differences: Vec<Difference>,
+    /// The comparison with anchors, whose differences are among the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anchored: Option<Anchored>,
+}
+
+impl Verified {
+    /// Returns the report with that of a comparison with anchors.
+    #[must_use]
+    pub fn with_anchors(mut self, mut anchored: Anchored) -> Self {
+        self.differences.append(&mut anchored.differences);
+        self.anchored = Some(anchored);
+        self
+    }
 }
 
 /// A difference between a run and what was written.
@@ -40,7 +54,9 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.run.is_store_journal() {
+        if self.run.is_store_journal() && self.seq.is_none() {
+            out.write_str("the store")?;
+        } else if self.run.is_store_journal() {
             out.write_str("the store's own journal")?;
         } else {
             write!(out, "run `{}`", self.run)?;
@@ -61,12 +77,16 @@ impl fmt::Display for Verified {
         let blobs = counted(self.blobs, "blob");
         let runs = counted(self.runs, "run");
         match self.differences.len() {
-            0 => write!(out, "whole: {runs}, {records}, {blobs}"),
+            0 => write!(out, "whole: {runs}, {records}, {blobs}")?,
             count => write!(
                 out,
                 "{} in {runs}, {records}, {blobs}",
                 counted(count, "difference")
-            ),
+            )?,
+        }
+        match &self.anchored {
+            Some(anchored) if self.differences.is_empty() => write!(out, "; {anchored}"),
+            _ => Ok(()),
         }
     }
 }
@@ -89,6 +109,17 @@ pub fn verify(
         None => super::all_runs(store)?,
     };
     let mut verified = Verified::default();
+    if only.is_none() {
+        let store_damage = store
+            .loss()?
+            .map(|what| format!("records are missing: {what}"));
+        let damage = store_damage.into_iter().chain(store.table_damage()?);
+        verified.differences.extend(damage.map(|what| Difference {
+            run: RunId::store_journal(),
+            seq: None,
+            what,
+        }));
+    }
     if only.is_none()
         && let Some((seq, what)) = first_difference(store)?
     {
@@ -134,6 +165,10 @@ struct RunVerifier<'a> {
 /// The state of the verified records, and the fold caches that are still to be compared with it.
 struct Replay {
     state: RunState,
+    /// The number of idempotency keys that its own records have, and the last of them.
+    keys: (u64, Option<Key>),
+    /// The time of its first own record. Unit: milliseconds since 1970.
+    created: Option<u64>,
     /// The records that the fold caches go up to, the next at the end.
     caches: Vec<u64>,
 }
@@ -182,6 +217,8 @@ impl RunVerifier<'_> {
         }
         let mut replay = Replay {
             state: RunState::default(),
+            keys: (0, None),
+            created: None,
             caches: Vec::new(),
         };
         // The store finds the last one up to a record.
@@ -197,6 +234,7 @@ impl RunVerifier<'_> {
         }
         if self.verify_chain(&mut replay)? {
             self.verify_summary(&replay.state);
+            self.verify_derived(&replay)?;
         }
         Ok(())
     }
@@ -223,6 +261,7 @@ impl RunVerifier<'_> {
                 }
                 prev = record.hash();
                 updated = record.time;
+                self.count_key(record, replay);
                 self.apply(record, &mut replay.state)?;
                 self.verify_cache(record, replay)?;
             }
@@ -302,6 +341,76 @@ impl RunVerifier<'_> {
             Some(Some(used)) if (used.first..=used.last).contains(&record.seq) => {}
             Some(_) => self.report(seq, format!("its key `{key}` isn't known")),
             None => {}
+        }
+        Ok(())
+    }
+
+    /// Counts the key of a record: those of one append have one.
+    fn count_key(&self, record: &Record, replay: &mut Replay) {
+        let shared = self.head.forked.as_ref().map_or(0, |(_, at)| *at);
+        if record.seq <= shared {
+            return;
+        }
+        replay.created.get_or_insert(record.time);
+        let (count, last) = &mut replay.keys;
+        if record.key.is_some() && record.key != *last {
+            *count += 1;
+        }
+        last.clone_from(&record.key);
+    }
+
+    /// Verifies what the store has derived from the records and keeps apart from them.
+    fn verify_derived(&mut self, replay: &Replay) -> Result<(), StoreError> {
+        let derived = self.store.derived(&self.head.run);
+        let Some(Some(derived)) = self.report_damage(None, derived)? else {
+            return Ok(());
+        };
+        if derived.seq != self.head.seq {
+            // The run has gone on since.
+            return Ok(());
+        }
+        let summary = &self.head.summary;
+        let parent = summary.parent.as_ref().map(RunId::as_str);
+        let columns = [
+            ("status", derived.status == summary.status),
+            ("workflow", derived.workflow == summary.workflow),
+            ("project", derived.project == summary.project),
+            ("parent", derived.parent.as_deref() == parent),
+        ];
+        for (column, is_right) in columns {
+            if !is_right {
+                self.report(
+                    None,
+                    format!("lists find it by another {column} than its records say"),
+                );
+            }
+        }
+        if replay.created.is_some_and(|time| time != self.head.created) {
+            self.report(None, "the time of its start isn't that of its first record");
+        }
+        let stored = |timer: &PendingTimer| PendingTimer {
+            due: timer.due.min(MAX_TIME),
+            ..timer.clone()
+        };
+        let timers: BTreeSet<PendingTimer> = derived.timers.iter().map(stored).collect();
+        let expected: BTreeSet<PendingTimer> = replay.state.timers.iter().map(stored).collect();
+        if let Some(timer) = expected.difference(&timers).next() {
+            let name = &timer.name;
+            self.report(Some(timer.seq), format!("its timer `{name}` is missing"));
+        }
+        if let Some(timer) = timers.difference(&expected).next() {
+            let name = &timer.name;
+            self.report(None, format!("no record has armed its timer `{name}`"));
+        }
+        if derived.keys > replay.keys.0 {
+            let more = counted(derived.keys - replay.keys.0, "key");
+            self.report(None, format!("the store knows {more} that no record has"));
+        }
+        if derived.cached.is_some_and(|seq| seq > self.head.seq) {
+            self.report(
+                derived.cached,
+                "its fold cache is of a record that isn't there",
+            );
         }
         Ok(())
     }

@@ -9,11 +9,13 @@ use super::order::{Change, Order, Written, bodies_of};
 use super::remembered::FOLD_EVERY;
 use super::{Loaded, RunError, Runs};
 use crate::actor::{Actor, Role};
-use crate::body::Body;
+use crate::body::{Body, ClockSetBack};
+use crate::clock::{MAX_SKEW, time_after};
 use crate::hash::Hash;
+use crate::id::RunId;
 use crate::record::{NewRecord, Record, chain, mark_batch};
-use crate::state::{self, LiveRecords};
-use crate::store::{Append, Appended, Expect, StoreError};
+use crate::state::{self, LiveRecords, RunState};
+use crate::store::{Append, Appended, Expect, MAX_PAGE, Store, StoreError};
 
 /// Records that are about to be appended.
 struct Batch {
@@ -47,7 +49,12 @@ impl Runs {
             if order.expected.is_some_and(|expected| expected != actual) {
                 return Err(StoreError::Conflict { actual }.into());
             }
-            let now = self.now().max(loaded.state.updated);
+            let loaded = match self.note_clock(loaded)? {
+                Some(loaded) => loaded,
+                // Somebody else wrote first.
+                None => continue,
+            };
+            let now = time_after(self.now(), loaded.state.updated);
             let change = decide(&loaded, now)?;
             if change.bodies.is_empty() {
                 return Ok(Written::nothing(loaded, false));
@@ -59,6 +66,28 @@ impl Runs {
             }
         }
         Err(RunError::Contention { tries: TRIES })
+    }
+
+    /// Records that the clock was set back since the run's last record, if it was.
+    ///
+    /// Returns none if somebody else wrote first. It is a record of its own, before whatever somebody asks for, and no
+    /// expected end of the caller's is one that it makes.
+    pub(super) fn note_clock(&self, loaded: Loaded) -> Result<Option<Loaded>, RunError> {
+        let now = self.now();
+        if loaded.state.status().is_over() {
+            return Ok(Some(loaded));
+        }
+        let Some(body) = clock_set_back(&*self.store, &loaded.run, &loaded.state, now)? else {
+            return Ok(Some(loaded));
+        };
+        let order = Order::new(loaded.run.clone(), Actor::new(Role::System));
+        let digest = self.digest(&order, &"clock")?;
+        let batch = self.prepare(&order, &loaded, vec![body], now)?;
+        match self.write(&order, digest, loaded, batch, now) {
+            Ok(written) => Ok(Some(written.loaded)),
+            Err(RunError::Store(StoreError::Conflict { .. })) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Makes the records of a change and of what follows from it, and the state with them.
@@ -202,6 +231,32 @@ impl Runs {
             loaded: self.load(&order.run)?,
         })
     }
+}
+
+/// Returns the record that says that the clock was set back since the last record of a state, if it was.
+pub(super) fn clock_set_back(
+    store: &dyn Store,
+    run: &RunId,
+    state: &RunState,
+    now: u64,
+) -> Result<Option<Body>, StoreError> {
+    let ahead = state.updated.saturating_sub(now);
+    if ahead <= MAX_SKEW {
+        return Ok(None);
+    }
+    let mut last = state.seq;
+    let after = loop {
+        let first = last.saturating_sub(MAX_PAGE as u64);
+        let count = usize::try_from(last - first).unwrap_or(MAX_PAGE);
+        let page = store.records(run, first, count)?;
+        let before = page.iter().rev().find(|record| record.time <= now);
+        match before {
+            Some(record) => break record.seq,
+            None if first == 0 => break 0,
+            None => last = first,
+        }
+    };
+    Ok(Some(Body::ClockSetBack(ClockSetBack { by: ahead, after })))
 }
 
 /// Reports whether records take others back.

@@ -4,7 +4,8 @@
 //! with those of their children, and the store keeps them. A workflow that no spec had then may be found later by a process
 //! that has one; until then the state waits, and nothing is recorded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -15,10 +16,12 @@ use super::draft::Base;
 use super::remembered::FOLD_EVERY;
 use super::{InvalidRequest, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
+use crate::check::{self, Program};
 use crate::hash::Hash;
+use crate::legality::required_names;
 use crate::record::{NewRecord, chain, mark_batch};
 use crate::step::{Moment, StepInput, Stepper};
-use crate::store::{Append, Appended, Expect};
+use crate::store::{Append, Appended, Expect, StoreError};
 use crate::workflow::Workflow;
 
 /// The start of a run.
@@ -82,6 +85,8 @@ pub(super) fn first_record_of(
     };
     let mut stepper = Stepper::fresh(&workflow, &context)?;
     let (_, step) = stepper.step(StepInput::Start, None, moment)?;
+    let root = project_root(runs, start)?;
+    let programs = root.as_deref().map(|root| programs(&workflow, root));
     let body = Body::Started(Started {
         workflow: start.workflow.clone(),
         table: workflow.hash(),
@@ -95,8 +100,39 @@ pub(super) fn first_record_of(
         title: start.title.clone(),
         parent: start.parent.clone(),
         unreviewed: !runs.is_reviewed(&workflow)?,
+        root: root.as_deref().map(check::absolute),
+        programs: programs.unwrap_or_default(),
     });
     Ok((workflow, body))
+}
+
+/// Returns the root of the project that a run is started for: that of the run that it works for, else the caller's.
+fn project_root(runs: &Runs, start: &StartRun) -> Result<Option<PathBuf>, RunError> {
+    let parent = start.parent.as_ref().map(|parent| runs.load(&parent.run));
+    match parent {
+        Some(Ok(parent)) => Ok(parent.state.root.as_ref().map(PathBuf::from)),
+        // The run that it is said to work for need not be there.
+        None | Some(Err(RunError::Store(StoreError::NotFound { .. }))) => Ok(runs.root.clone()),
+        Some(Err(error)) => Err(error),
+    }
+}
+
+/// Returns the programs of the checks that states of a workflow require, as they are found now.
+///
+/// One that can't be found is left out: it may be built later, and a check that runs it then counts.
+fn programs(workflow: &Workflow, root: &Path) -> BTreeMap<String, Program> {
+    let table = workflow.table();
+    let metas = table.states().map(|(state, _)| workflow.state_meta(state));
+    let required: BTreeSet<String> = metas
+        .flat_map(|meta| required_names(meta.get("requires"), None))
+        .collect();
+    let checks = workflow.checks().into_iter();
+    let checks = checks.filter(|name| required.contains(name));
+    let programs = checks.filter_map(|name| {
+        let declared = workflow.check(&name)?.ok()?;
+        Some((name, Program::find(&declared, root)?))
+    });
+    programs.collect()
 }
 
 /// Writes the first records of a run: alone, or after those of another.
@@ -109,6 +145,10 @@ pub(super) fn create(
     bodies: &[Body],
     now: u64,
 ) -> Result<Written, RunError> {
+    if !runs.authority()?.tombstones(&order.run).is_empty() {
+        let run = order.run.clone();
+        return Err(InvalidRequest::Pruned { run }.into());
+    }
     if let Some(Body::Started(started)) = bodies.first() {
         runs.store.put_blob(workflow.bytes())?;
         store_tables(runs, &started.invokes)?;

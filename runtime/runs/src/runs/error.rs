@@ -116,6 +116,14 @@ pub enum InvalidRequest {
         /// The failure.
         cause: String,
     },
+    /// A run of the id was pruned.
+    #[error(
+        "a run `{run}` was pruned, and its id isn't given to another: choose another id, or import the run that it was"
+    )]
+    Pruned {
+        /// The run.
+        run: RunId,
+    },
     /// The input of a run isn't an object.
     #[error("the input of a run is an object, not `{found}`")]
     InputNotObject {

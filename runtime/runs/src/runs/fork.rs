@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::change::clock_set_back;
 use super::draft::Base;
 use super::draft::Draft;
 use super::operation::{Execution, Operation, Right};
@@ -21,6 +22,7 @@ use super::restore::{files_to, intent};
 use super::{InvalidRequest, Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Forked};
+use crate::clock::time_after;
 use crate::git::FileChanges;
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -170,7 +172,7 @@ fn branch_off(
     let (base, mut draft) = draft_fork(runs, order, fork, now)?;
     let deed = || format!("`{}` can't be forked here", fork.from);
     runs.check_startable(&draft.loaded().workflow, order, deed)?;
-    let now = now.max(base.state.updated);
+    let now = time_after(now, base.state.updated);
     if let Some(name) = checkpoint_of(runs, fork, draft.state())? {
         for body in intent(runs, draft.loaded(), &name, None, now)? {
             draft.push(body)?;
@@ -212,11 +214,15 @@ fn draft_fork(
     {
         return Err(InvalidRequest::ForkInput { cause }.into());
     }
-    let now = now.max(state.updated);
+    let set_back = clock_set_back(&*runs.store, &fork.from, &state, now)?;
+    let now = time_after(now, state.updated);
     let other = Some((fork.from.clone(), fork.at));
     let state = Arc::new(state);
     let base = Base { other, last, state };
-    let draft = Draft::start_from(&order.run, &order.actor, workflow, &base, body, now)?;
+    let mut draft = Draft::start_from(&order.run, &order.actor, workflow, &base, body, now)?;
+    if let Some(body) = set_back {
+        draft.push(body)?;
+    }
     Ok((base, draft))
 }
 

@@ -101,7 +101,9 @@ pub trait Decide: Serialize + Redact {
 pub struct DecideCx<'c> {
     /// The caller, and the conditions.
     pub order: &'c Order,
-    /// The time. Unit: milliseconds since 1970; never before the run's last record.
+    /// The time of the records. Unit: milliseconds since 1970.
+    ///
+    /// It isn't before the run's last record, unless the clock was set back by more than [`MAX_SKEW`](crate::MAX_SKEW).
     pub now: u64,
     /// The source of tables and artifacts.
     pub(super) runs: &'c Runs,

@@ -8,8 +8,9 @@ use super::draft::Draft;
 use super::reconcile::{MAX_DEPTH, commit, drain_queue, reconcile_children};
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
+use crate::clock::MAX_SKEW;
 use crate::id::RunId;
-use crate::store::PendingTimer;
+use crate::store::{Head, MAX_PAGE, PendingTimer, Query};
 
 /// The time for which a timer is its claimer's alone. Unit: milliseconds.
 ///
@@ -80,6 +81,10 @@ impl Runs {
             reconcile_children(self, run)?;
             loaded = self.load(run)?;
         }
+        loaded = match self.note_clock(loaded)? {
+            Some(loaded) => loaded,
+            None => self.load(run)?,
+        };
         loaded = drain_queue(self, &loaded)?;
         for _ in 0..MOST {
             let now = self.now();
@@ -113,6 +118,7 @@ impl Runs {
 ///
 /// The store's, when it is asked what is due. What happens to one run doesn't keep the others from theirs.
 pub fn fire_due(runs: &Runs, now: u64, limit: usize) -> Result<Vec<Fired>, RunError> {
+    note_clock_everywhere(runs, now, limit)?;
     let due = runs.store.claim_due(now, limit, CLAIM)?;
     let fired = due.into_iter().map(|due| Fired {
         written: fire_timer(runs, &due.run, &due.timer),
@@ -120,6 +126,37 @@ pub fn fire_due(runs: &Runs, now: u64, limit: usize) -> Result<Vec<Fired>, RunEr
         timer: due.timer,
     });
     Ok(fired.collect())
+}
+
+/// Has the runs whose last record is later than now say that the clock was set back, at most so many.
+///
+/// Their timers would be found by nobody, because they are due at a time that was a mistake. Such runs are the first of a
+/// list.
+fn note_clock_everywhere(runs: &Runs, now: u64, limit: usize) -> Result<(), RunError> {
+    let mut query = Query {
+        statuses: ["running", "waiting", "paused"].map(str::to_owned).to_vec(),
+        limit: 1,
+        ..Query::default()
+    };
+    let is_ahead = |head: &&Head| head.updated > now.saturating_add(MAX_SKEW);
+    // Almost always the latest one says that there is none.
+    if runs
+        .store
+        .list(&query)?
+        .heads
+        .iter()
+        .any(|it| is_ahead(&it))
+    {
+        query.limit = limit.clamp(1, MAX_PAGE);
+    } else {
+        return Ok(());
+    }
+    let page = runs.store.list(&query)?;
+    for head in page.heads.iter().take_while(is_ahead) {
+        // What is wrong with one run doesn't keep the others from theirs.
+        drop(runs.catch_up(&head.run));
+    }
+    Ok(())
 }
 
 /// Takes the due timers of all runs before a list, a great many of them at most.

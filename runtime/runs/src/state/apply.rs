@@ -14,9 +14,10 @@ use super::{
 use crate::actor::Role;
 use crate::body::{
     Annotation, Artifact, Body, Cancelled, Cause, Check, CheckpointRestored, CheckpointTaken,
-    ChildEnded, ChildStarted, Closed, Continued, Effect, EffectStatus, Event, Forced, Forked,
-    Message, Migrated, Note, Opened, Paused, Progress, Queued, Refused, Resolved, Rewound, Spent,
-    Started, Step, StepRecord, StepStatus, Subflow, Tool, ToolVerdict, Usage, for_each_kind,
+    ChildEnded, ChildStarted, ClockSetBack, Closed, Continued, Effect, EffectStatus, Event, Forced,
+    Forked, Imported, Message, Migrated, Note, Opened, Paused, Progress, Queued, Refused, Resolved,
+    Rewound, Spent, Started, Step, StepRecord, StepStatus, Subflow, Tool, ToolVerdict, Usage,
+    for_each_kind,
 };
 use crate::record::Record;
 use crate::store::PendingTimer;
@@ -232,7 +233,16 @@ impl Apply for Check {
         if !self.arguments.is_empty() {
             return;
         }
+        // What a person runs is the program from then on: it may have been updated since the run began.
+        let is_persons = record.actor.role == Role::Person && self.ran.root == state.root;
+        if let Some(program) = self.ran.program.as_ref().filter(|_| is_persons)
+            && state.programs.contains_key(&self.name)
+        {
+            state.programs.insert(self.name.clone(), program.clone());
+        }
         let found = CheckState {
+            root: self.ran.root.clone(),
+            program: self.ran.program.clone(),
             passed: self.ran.passed,
             cancelled: self.ran.cancelled,
             outcome: self.ran.outcome(),
@@ -390,6 +400,51 @@ impl Apply for Migrated {
                 visit.entered = record.seq;
                 visit.since = record.time;
                 visit.left = None;
+            }
+        }
+    }
+}
+
+impl Apply for Imported {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        let mut foreign = state.foreign_decisions();
+        if foreign.is_empty() {
+            let guarded = self.guarded.iter();
+            foreign.extend(guarded.map(|seq| format!("record {seq} took what needs an approval")));
+        }
+        if !foreign.is_empty() && !state.status().is_over() {
+            // The importing person's pause: only a person continues the run, and so decides it here.
+            state.paused = Some(format!(
+                "imported with decisions of another store ({}): a person continues the run, and so decides them here",
+                foreign.join(", ")
+            ));
+            state.paused_by = Some(record.actor.clone());
+        }
+        self.outlast(state, record);
+    }
+
+    fn outlast(self, state: &mut RunState, record: &Record) {
+        state.imported_by = Some(record.actor.to_string());
+    }
+}
+
+impl Apply for ClockSetBack {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        self.outlast(state, record);
+    }
+
+    fn outlast(self, state: &mut RunState, _: &Record) {
+        // A rewind takes no time back: what it leaves armed is due by today's clock, too.
+        for timer in &mut state.timers {
+            if timer.seq > self.after {
+                timer.due = timer.due.saturating_sub(self.by);
+            }
+        }
+        state.timers.sort();
+        for request in state.requests.values_mut() {
+            if request.seq > self.after && request.resolved.is_none() {
+                let expires = &mut request.opened.expires;
+                *expires = expires.map(|due| due.saturating_sub(self.by));
             }
         }
     }

@@ -54,6 +54,12 @@ pub enum StoreError {
     /// The store is a backup that is asleep.
     #[error("the store is a copy that sleeps, so that no two stores act on one run")]
     Asleep,
+    /// Records are missing that the store had.
+    #[error("the store has lost records: {what}")]
+    Lost {
+        /// What is missing, and how that shows.
+        what: String,
+    },
     /// Stored bytes aren't as they were written.
     #[error("the store is damaged{}: {what}", location(run.as_ref(), *seq))]
     Corrupt {

@@ -61,7 +61,7 @@ impl SqliteStore {
             let count = count.doing("reading the copy");
             count.map(|count| usize::try_from(count).unwrap_or(usize::MAX))
         };
-        let counts = (count("runs")?, count("timers")?);
+        let counts = (count("runs WHERE run <> '$store'")?, count("timers")?);
         transaction.commit().doing("making the copy")?;
         Ok(counts)
     }
@@ -76,6 +76,9 @@ impl SqliteStore {
     pub fn wake(&self) -> Result<usize, StoreError> {
         self.write(|transaction| {
             let sql = "DELETE FROM counts WHERE name = 'asleep'";
+            transaction.execute(sql, []).doing("waking the store")?;
+            // Runs that are missing are missed no more: this is the store from now on.
+            let sql = "UPDATE counts SET value = (SELECT count(*) FROM runs) WHERE name = 'runs'";
             transaction.execute(sql, []).doing("waking the store")?;
             let sql = "UPDATE timers SET claimed = 0 WHERE claimed = 9223372036854775807";
             transaction.execute(sql, []).doing("waking the store")

@@ -11,8 +11,8 @@ use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::overflow;
 use statemark_runs::store::{
-    Cursor, DueTimer, Head, Hint, KeyUse, MAX_PAGE, Page, PendingTimer, Query, REQUESTS_MARK,
-    StoreError, Watermark,
+    Cursor, Derived, DueTimer, Head, Hint, KeyUse, MAX_HOLD, MAX_PAGE, Page, PendingTimer, Query,
+    REQUESTS_MARK, StoreError, Watermark,
 };
 use statemark_runs::{Key, RunId};
 
@@ -270,6 +270,11 @@ pub(super) fn counts(connection: &Connection) -> Result<BTreeMap<String, u64>, S
     Ok(counts.into_iter().collect())
 }
 
+/// The condition of a timer that nobody has.
+///
+/// One that is claimed for longer than anybody may was claimed by a clock that was ahead. Those of a copy sleep.
+const FREE: &str = "(claimed <= ?1 OR claimed > ?2 AND claimed < 9223372036854775807)";
+
 /// Timers that are due and that nobody has.
 pub(super) fn due(
     connection: &Connection,
@@ -277,13 +282,16 @@ pub(super) fn due(
     limit: usize,
     clock: u64,
 ) -> Result<Vec<DueTimer>, StoreError> {
-    let sql = "SELECT run, due, name, seq FROM timers WHERE due <= ?1 AND claimed <= ?2
-               ORDER BY due, name, seq, run LIMIT ?3";
+    let sql = format!(
+        "SELECT run, due, name, seq FROM timers WHERE due <= ?3 AND {FREE}
+         ORDER BY due, name, seq, run LIMIT ?4"
+    );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let longest = clock.saturating_add(MAX_HOLD);
     rows(
         connection,
-        sql,
-        params![int(now), int(clock), limit],
+        &sql,
+        params![int(clock), int(longest), int(now), limit],
         |row| {
             Ok(DueTimer {
                 run: row::run(row, 0)?,
@@ -303,8 +311,11 @@ pub(super) fn timer(row: &Row<'_>, at: usize) -> Result<PendingTimer, StoreError
 }
 
 pub(super) fn next_due(connection: &Connection, clock: u64) -> Result<Option<u64>, StoreError> {
-    let sql = "SELECT due FROM timers WHERE claimed <= ?1 ORDER BY due LIMIT 1";
-    one(connection, sql, [int(clock)], |row| number(row, 0))
+    let sql = format!("SELECT due FROM timers WHERE {FREE} ORDER BY due LIMIT 1");
+    let longest = clock.saturating_add(MAX_HOLD);
+    one(connection, &sql, [int(clock), int(longest)], |row| {
+        number(row, 0)
+    })
 }
 
 /// Returns a number that changes when another connection has changed the file.
@@ -385,4 +396,57 @@ pub(super) fn fold(
     }
     extent(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
     Ok(None)
+}
+
+/// Returns what was derived from a run's records.
+pub(super) fn derived(connection: &Connection, run: &RunId) -> Result<Derived, StoreError> {
+    let id = run.as_str();
+    let sql = "SELECT seq, workflow, status, project, parent FROM runs WHERE run = ?1";
+    let found = one(connection, sql, [id], |row| {
+        Ok(Derived {
+            seq: number(row, 0)?,
+            workflow: get(row, 1)?,
+            status: get(row, 2)?,
+            project: get(row, 3)?,
+            parent: get(row, 4)?,
+            ..Derived::default()
+        })
+    })?;
+    let timers = "SELECT due, name, seq FROM timers WHERE run = ?1 ORDER BY due, name, seq";
+    let keys = "SELECT count(*) FROM keys WHERE run = ?1";
+    let cached = "SELECT max(seq) FROM (SELECT seq FROM folds WHERE run = ?1
+                  UNION ALL SELECT seq FROM older_folds WHERE run = ?1)";
+    let cached = one(connection, cached, [id], |row| get::<Option<i64>>(row, 0))?;
+    Ok(Derived {
+        timers: rows(connection, timers, [id], |row| timer(row, 0))?,
+        keys: one(connection, keys, [id], |row| number(row, 0))?.unwrap_or(0),
+        cached: cached.flatten().map(i64::unsigned_abs),
+        ..found.ok_or_else(|| StoreError::missing_run(run))?
+    })
+}
+
+/// Most findings of the library about its own file. Why: the first ones say what is wrong.
+const MAX_FINDINGS: usize = 10;
+
+/// Describes rows whose run isn't there, and what the library finds wrong with its file.
+pub(super) fn table_damage(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let mut damage = Vec::new();
+    for table in ["records", "keys", "timers", "folds", "older_folds"] {
+        let sql = format!(
+            "SELECT run, count(*) FROM {table} WHERE run NOT IN (SELECT run FROM runs)
+             GROUP BY run ORDER BY run LIMIT {MAX_FINDINGS}"
+        );
+        let orphans = rows(connection, &sql, [], |row| {
+            Ok((get::<String>(row, 0)?, number(row, 1)?))
+        })?;
+        let orphans = orphans.into_iter().map(|(run, count)| {
+            let plural = if count == 1 { "" } else { "s" };
+            format!("run `{run}` isn't there, and `{table}` has {count} row{plural} of it")
+        });
+        damage.extend(orphans);
+    }
+    let sql = format!("PRAGMA integrity_check({MAX_FINDINGS})");
+    let found = rows(connection, &sql, [], |row| get::<String>(row, 0))?;
+    damage.extend(found.into_iter().filter(|line| line != "ok"));
+    Ok(damage)
 }

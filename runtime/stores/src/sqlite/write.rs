@@ -11,8 +11,8 @@ use statemark_runs::Hash;
 use statemark_runs::RunId;
 use statemark_runs::overflow;
 use statemark_runs::store::{
-    Append, Appended, DueTimer, Expect, Fence, JournalEnd, Lease, PendingTimer, StoreError,
-    surplus_caches,
+    Append, Appended, DueTimer, Expect, Fence, JournalEnd, Lease, MAX_HOLD, PendingTimer,
+    StoreError, surplus_caches,
 };
 use statemark_runs::{Record, chain};
 
@@ -68,6 +68,9 @@ pub(super) fn append(
         run_sql(connection, sql, row)?;
     }
     put_head(connection, append, fork, &records, &hash)?;
+    if end.is_none() {
+        count_runs(connection, 1)?;
+    }
     if let Some(timers) = &append.timers {
         put_timers(connection, &append.run, timers)?;
     }
@@ -193,6 +196,12 @@ fn next_version(connection: &Connection) -> Result<i64, StoreError> {
         .ok_or_else(|| super::error::damaged("the count of changes is gone"))
 }
 
+/// Counts runs that are new, or gone.
+fn count_runs(connection: &Connection, more: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE counts SET value = value + ?1 WHERE name = 'runs'";
+    run_sql(connection, sql, [more]).map(drop)
+}
+
 /// Makes the timers of a run these. Those that somebody has claimed stay claimed.
 fn put_timers(
     connection: &Connection,
@@ -264,11 +273,11 @@ pub(super) fn lease(
     })?;
     let (fence, holder, until) = found.ok_or_else(|| StoreError::missing_run(run))?;
     let fence = match holder.filter(|_| until > now) {
-        Some(by) if by != owner => return Err(StoreError::Busy { by }),
-        Some(_) => fence,
-        None => fence + 1,
+        Some(by) if by != owner && until - now <= MAX_HOLD => return Err(StoreError::Busy { by }),
+        Some(by) if by == owner => fence,
+        _ => fence + 1,
     };
-    let until = now.saturating_add(milliseconds);
+    let until = now.saturating_add(milliseconds.min(MAX_HOLD));
     let sql = "UPDATE runs SET fence = ?2, lease_owner = ?3, lease_until = ?4 WHERE run = ?1";
     let row = params![run.as_str(), int(fence), owner, int(until)];
     run_sql(connection, sql, row)?;
@@ -364,6 +373,7 @@ pub(super) fn remove(connection: &Connection, run: &RunId) -> Result<(), StoreEr
         let sql = format!("DELETE FROM {table} WHERE run = ?1");
         run_sql(connection, &sql, [run.as_str()])?;
     }
+    count_runs(connection, -1)?;
     next_version(connection)?;
     Ok(())
 }

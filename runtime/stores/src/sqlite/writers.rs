@@ -16,6 +16,7 @@ use rusqlite::Connection;
 
 use super::error::{self, Doing as _};
 use super::lock::WriterLock;
+use super::mark::{Mark, MarkFile};
 use super::{connection, lock_mutex};
 use statemark_runs::store::StoreError;
 
@@ -32,6 +33,7 @@ pub(super) struct Writers {
 /// The connection that writes, and the transaction that is open on it.
 struct Turn {
     lock: WriterLock,
+    mark: MarkFile,
     connection: Connection,
     batch: Option<Arc<Batch>>,
     /// The number of parts of the transaction.
@@ -58,6 +60,7 @@ impl Writers {
         Ok(Self {
             turn: Mutex::new(Turn {
                 lock,
+                mark: MarkFile::new(path),
                 connection,
                 batch: None,
                 parts: 0,
@@ -149,7 +152,12 @@ impl Turn {
 
     /// Ends the transaction with all of its parts.
     fn commit(&mut self) {
+        let mark = Mark::of_store(&self.connection);
         let done = self.run("COMMIT");
+        if let (Ok(()), Ok(mark)) = (&done, mark) {
+            // The log is on the disk, and nobody else writes yet.
+            self.mark.write(mark);
+        }
         self.end(done.map_err(|error| error::from_commit(&error)));
     }
 

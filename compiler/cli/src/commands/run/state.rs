@@ -281,8 +281,10 @@ fn run_line(
     } else {
         format!("  {}", palette.bad(mark))
     };
+    let imported = summary.imported_by.as_ref();
+    let imported = imported.map_or_else(String::new, |by| format!("  imported by {by}"));
     format!(
-        "{:id$}  {status}{padding}  {}{requests}{mark}  {}\n",
+        "{:id$}  {status}{padding}  {}{requests}{imported}{mark}  {}\n",
         head.run.as_str(),
         summary.leaves.join(", "),
         palette.dim(&format!("{ago} ago"))

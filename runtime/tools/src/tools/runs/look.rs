@@ -128,6 +128,9 @@ struct RunSummary {
     /// True if nobody has accepted its workflow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unreviewed: bool,
+    /// Who has imported it, if it comes from another store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    imported_by: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -155,6 +158,7 @@ impl RunSummary {
             title: summary.title.clone(),
             // It may have been accepted since.
             unreviewed: loaded.is_some_and(|it| it.map_or(true, |it| it.is_unreviewed())),
+            imported_by: summary.imported_by.clone(),
         }
     }
 }
@@ -204,6 +208,8 @@ pub(crate) struct RunParts {
     created_at: Option<u64>,
     /// The time of the last record. Unit: milliseconds since 1970.
     updated_at: Option<u64>,
+    /// Who has imported it, if it comes from another store.
+    imported_by: Option<String>,
     #[serde(flatten)]
     parts: Parts,
     /// The cursors of the parts that were cut.
@@ -244,6 +250,7 @@ impl ToolCall for GetRunCall {
             title: view.title.clone(),
             created_at: Some(view.created),
             updated_at: Some(view.updated),
+            imported_by: view.imported_by.clone(),
             ..RunParts::default()
         };
         let mut answer = answer_about_view(&loaded, &view, fields);

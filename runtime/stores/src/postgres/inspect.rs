@@ -1,0 +1,77 @@
+//! What was derived from records, to be compared with them.
+
+use super::error::Failure;
+use super::row;
+use super::session::Session;
+use statemark_runs::RunId;
+use statemark_runs::store::{Derived, PendingTimer};
+
+/// Most runs of which rows are left over that are reported of a table. Why: the first ones say what is wrong.
+const MAX_FINDINGS: usize = 10;
+
+/// Returns what was derived from a run's records.
+pub(super) async fn derived(session: &Session, run: &RunId) -> Result<Derived, Failure> {
+    let id = run.as_str();
+    let sql = "SELECT seq, workflow, status, project, parent FROM statemark_runs WHERE run = $1";
+    let found = session.query(sql, &[&id]).await?;
+    let found = found.first().ok_or_else(|| row::no_run(run))?;
+    let sql = "SELECT due, name, seq FROM statemark_timers WHERE run = $1 ORDER BY due, name, seq";
+    let timers = session.query(sql, &[&id]).await?;
+    let timers = timers.iter().map(|timer| {
+        Ok(PendingTimer {
+            due: row::number(timer, 0)?,
+            name: timer.try_get(1)?,
+            seq: row::number(timer, 2)?,
+        })
+    });
+    let timers = timers.collect::<Result<Vec<_>, Failure>>()?;
+    let sql = "SELECT count(*) FROM statemark_keys WHERE run = $1";
+    let keys = session.query(sql, &[&id]).await?;
+    let keys = keys
+        .first()
+        .map(|count| row::number(count, 0))
+        .transpose()?;
+    let sql = "SELECT max(seq) FROM (SELECT seq FROM statemark_folds WHERE run = $1
+        UNION ALL SELECT seq FROM statemark_older_folds WHERE run = $1) AS caches";
+    let cached = session.query(sql, &[&id]).await?;
+    let cached: Option<i64> = match cached.first() {
+        Some(newest) => newest.try_get(0)?,
+        None => None,
+    };
+    // Who finds another end than the one that it knows compares nothing: the run has gone on in between.
+    let last = session
+        .query("SELECT seq FROM statemark_runs WHERE run = $1", &[&id])
+        .await?;
+    let last = last.first().ok_or_else(|| row::no_run(run))?;
+    let (before, after) = (row::number(found, 0)?, row::number(last, 0)?);
+    Ok(Derived {
+        seq: before.max(after),
+        workflow: found.try_get(1)?,
+        status: found.try_get(2)?,
+        project: found.try_get(3)?,
+        parent: found.try_get(4)?,
+        timers,
+        keys: keys.unwrap_or(0),
+        cached: cached.map(i64::unsigned_abs),
+    })
+}
+
+/// Describes rows whose run isn't there.
+pub(super) async fn orphans(session: &Session) -> Result<Vec<String>, Failure> {
+    let mut damage = Vec::new();
+    for table in ["records", "keys", "timers", "folds", "older_folds"] {
+        let sql = format!(
+            "SELECT run, count(*) FROM statemark_{table} AS part
+                WHERE NOT EXISTS (SELECT 1 FROM statemark_runs WHERE run = part.run)
+                GROUP BY run ORDER BY run LIMIT {MAX_FINDINGS}"
+        );
+        for found in &session.query(&sql, &[]).await? {
+            let (run, count): (&str, i64) = (found.try_get(0)?, found.try_get(1)?);
+            let plural = if count == 1 { "" } else { "s" };
+            damage.push(format!(
+                "run `{run}` isn't there, and `{table}` has {count} row{plural} of it"
+            ));
+        }
+    }
+    Ok(damage)
+}
