@@ -17,8 +17,8 @@ mod files;
 mod git;
 #[cfg(target_os = "linux")]
 mod network;
-mod rights;
 mod proof;
+mod rights;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
