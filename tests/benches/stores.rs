@@ -1,7 +1,9 @@
 //! What the SQLite store costs beside bare SQLite, and how it carries a long run.
 //!
 //! `cargo bench -p statemark-tests --bench stores` prints ratios and sizes; rates by themselves say more about the disk.
-//! `stores long` writes a run of 100,000 records instead, and reads, forks and rewinds it. In a test build each part runs briefly.
+//! `stores long` writes a run of 100,000 records instead, and reads, forks and rewinds it. `stores bare FILE RUN COUNT`
+//! commits to bare SQLite alone, `stores bare-postgres ADDRESS RUN COUNT` to bare PostgreSQL, and prints the microseconds;
+//! `stores postgres` has a server, until its input ends. In a test build each part runs briefly.
 
 #![expect(
     clippy::print_stdout,
@@ -14,6 +16,8 @@
 mod bare;
 #[path = "stores/long.rs"]
 mod long;
+#[path = "stores/postgres.rs"]
+mod postgres;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -29,6 +33,18 @@ use bare::Bare;
 const LEAST: f64 = 0.8;
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match *words.as_slice() {
+        ["bare", file, run, count] => {
+            return write_bare(Path::new(file), run, count.parse().unwrap());
+        }
+        ["bare-postgres", address, run, count] => {
+            return postgres::write_bare(address, run, count.parse().unwrap());
+        }
+        ["postgres"] => return postgres::serve(),
+        _ => {}
+    }
     let folder =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("stores-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -39,6 +55,25 @@ fn main() {
         rate(&folder, if is_bench { 40 } else { 6 });
     }
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Commits to bare SQLite, and prints the microseconds.
+fn write_bare(path: &Path, run: &str, count: u64) {
+    drop(SqliteStore::open(path, SystemClock).unwrap());
+    let bare = Bare::open(path);
+    // A key of its own for each turn.
+    let turn = u64::from(std::process::id()) << 32;
+    let appends: Vec<Append> = (turn..turn + count)
+        .map(|seq| Append {
+            run: run.parse().unwrap(),
+            ..append(seq, seq)
+        })
+        .collect();
+    let begun = Instant::now();
+    for append in &appends {
+        bare.append(append);
+    }
+    println!("{}", begun.elapsed().as_micros());
 }
 
 /// An append as a small workflow makes it: one event under a key.

@@ -43,8 +43,9 @@ const FOLDER: &str = ".statemark";
 /// The store in that folder.
 const STORE_FILE: &str = "runs.db";
 
-/// The list of places outside of projects that a person allows projects to use: folders, and servers of stores.
+/// The list of places outside of projects that a person allows projects to use.
 ///
+/// They are folders, and servers of stores.
 /// It is in the person's own configuration, so that no repository brings it along. A line has the path of a folder, or a
 /// server as `postgres://HOST` or `postgres://HOST:PORT`.
 const ALLOWED_PLACES: &str = "statemark/places";
@@ -323,7 +324,9 @@ fn check_server_allowed(config: &Path, address: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Returns the server of an address as `postgres://HOST:PORT`; none for the user's own, which the address doesn't name.
+/// Returns the server of an address as `postgres://HOST:PORT`, if the address names one.
+///
+/// The user's own server is the one that no address names.
 ///
 /// Parameters that name a server, too, count as part of its name, so that no line allows them.
 fn server_of(address: &str) -> Option<String> {

@@ -15,7 +15,9 @@ impl Bare {
     pub(crate) fn open(path: &Path) -> Self {
         let connection = Connection::open(path).unwrap();
         connection
-            .execute_batch("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL")
+            .execute_batch(
+                "PRAGMA busy_timeout = 60000; PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL",
+            )
             .unwrap();
         connection.set_prepared_statement_cache_capacity(64);
         Self { connection }

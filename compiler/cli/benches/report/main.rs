@@ -16,12 +16,16 @@
 #[path = "../../tests/served/client.rs"]
 mod client;
 #[expect(dead_code, reason = "the tests use all of it")]
+#[path = "../../tests/served/raw.rs"]
+mod raw;
+#[expect(dead_code, reason = "the tests use all of it")]
 #[path = "../../tests/shell/mod.rs"]
 mod shell;
 
 mod bench;
 mod growth;
 mod lint;
+mod races;
 mod ratios;
 mod served;
 mod start;
@@ -35,13 +39,14 @@ use bench::Bench;
 /// A part of the report: its word, its title, and what it measures.
 type Section = (&'static str, &'static str, fn(&Bench) -> String);
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 8] = [
     ("steps", "A step", steps::section),
     ("lint", "Lint, show and build", lint::section),
     ("writers", "Compiling what is generated", writers::section),
     ("start", "A whole process", start::section),
     ("served", "A call of the server", served::section),
     ("growth", "Many runs", growth::section),
+    ("races", "Many writers and many readers", races::section),
     (
         "ratios",
         "Beside bare SQLite and a bare server",

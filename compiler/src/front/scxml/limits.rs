@@ -1,4 +1,4 @@
-//! What a document may have before it is parsed.
+//! Limits of a document that hold before it is parsed.
 //!
 //! The parser compares each attribute of an element with those before it, and keeps for each element all namespaces that
 //! hold there. So a few hundred kilobytes could ask for minutes, and both are counted by one look over the text.
@@ -18,7 +18,7 @@ const MAX_NAMESPACES: usize = 64;
 /// Something of which there is too much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Excess {
-    /// What is one too many.
+    /// A part of a document that is one too many.
     pub(super) place: Range<usize>,
     pub(super) message: String,
     pub(super) help: &'static str,
@@ -67,7 +67,9 @@ fn find(text: &str, from: usize, what: &str) -> Option<usize> {
     Some(from + text.get(from..)?.find(what)?)
 }
 
-/// Finds the next attribute of a tag, and goes behind it; `None` behind the tag's end, or the text's if it isn't closed.
+/// Finds the next attribute of a tag, and goes behind it.
+///
+/// `None` is behind the tag's end, or the text's if the tag isn't closed.
 fn next_attribute(text: &str, at: &mut usize) -> Option<Range<usize>> {
     let from = std::mem::replace(at, text.len());
     let rest = text.get(from..)?;

@@ -1,4 +1,4 @@
-//! What a validation may cost.
+//! The budget of a validation.
 //!
 //! A schema may name its parts many times over (`$ref` under `allOf`), so that a few lines ask for more work than a day
 //! has. So the work is counted before it is done: each pair of a subschema and a part of the value counts as often as the
@@ -54,7 +54,7 @@ const NAMES: [&str; 3] = ["$id", "$anchor", "$dynamicAnchor"];
 /// Keys for which the schemas beside them are applied again, to learn what they have looked at.
 const AGAIN: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 
-/// What a schema is measured by.
+/// The measure of a schema.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     /// All values in it.
@@ -72,7 +72,7 @@ pub(super) fn measure(schema: &Value) -> Result<Size, String> {
     let mut size = Size::default();
     size.add(schema, MAX_DEPTH)?;
     let most = MAX_WORK_ON_ONE;
-    if size.repeats && Count::new(schema, size, most).of(schema, &Value::Null, 0) > most {
+    if size.repeats && Count::new(schema, size, most).count(schema, &Value::Null, 0) > most {
         return Err(format!(
             "more than {most} of its parts apply to one value: let it refer to them fewer times, and never to itself at the same place"
         ));
@@ -96,7 +96,7 @@ pub(super) fn check(size: Size, schema: &Value, value: &Value) -> Result<(), Str
         }
         MAX_WORK.saturating_add(work(values, 1).saturating_mul(MAX_WORK_ON_EACH))
     };
-    if Count::new(schema, size, most).of(schema, value, 0) <= most {
+    if Count::new(schema, size, most).count(schema, value, 0) <= most {
         return Ok(());
     }
     Err(format!(
@@ -142,7 +142,7 @@ struct Count<'s> {
     root: &'s Value,
     /// The schemas that references find by name.
     named: HashMap<&'s str, Vec<&'s Value>>,
-    /// What is too much.
+    /// The largest count that isn't too much.
     most: u64,
     /// True if pairs are kept: where no part repeats, none comes twice.
     repeats: bool,
@@ -166,7 +166,7 @@ impl<'s> Count<'s> {
     }
 
     /// Counts what applying the schema to the value applies.
-    fn of(&mut self, schema: &'s Value, value: &Value, depth: usize) -> u64 {
+    fn count(&mut self, schema: &'s Value, value: &Value, depth: usize) -> u64 {
         let Value::Object(keys) = schema else {
             return 1;
         };
@@ -189,7 +189,7 @@ impl<'s> Count<'s> {
         } else {
             1
         };
-        let sum = own(keys, value)
+        let sum = count_own(keys, value)
             .saturating_add(same.saturating_mul(times))
             .saturating_add(self.on_parts(keys, value, depth + 1));
         if self.repeats {
@@ -255,14 +255,16 @@ impl<'s> Count<'s> {
     ) -> u64 {
         let most = self.most;
         let sum = applied.try_fold(0_u64, |sum, (schema, value)| {
-            let sum = sum.saturating_add(self.of(schema, value, depth));
+            let sum = sum.saturating_add(self.count(schema, value, depth));
             // What is too much already needs no more counting.
             (sum <= most).then_some(sum)
         });
         sum.unwrap_or(u64::MAX)
     }
 
-    /// Returns the schemas that a reference may mean: several if only a whole address could tell them apart.
+    /// Returns the schemas that a reference may mean.
+    ///
+    /// They are several if only a whole address could tell them apart.
     fn targets(&self, reference: &'s Value) -> Vec<&'s Value> {
         let Some(text) = reference.as_str() else {
             return vec![self.root];
@@ -286,7 +288,7 @@ impl<'s> Count<'s> {
 }
 
 /// Returns the work of a schema's own keys: lists are compared one by one.
-fn own(keys: &Map<String, Value>, value: &Value) -> u64 {
+fn count_own(keys: &Map<String, Value>, value: &Value) -> u64 {
     let length = |key: &str| keys.get(key).and_then(Value::as_array).map_or(0, Vec::len);
     let patterns = keys.get("patternProperties").and_then(Value::as_object);
     let fields = value.as_object().map_or(0, Map::len);

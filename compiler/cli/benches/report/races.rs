@@ -1,0 +1,222 @@
+//! Durable sends by servers, beside bare databases, and reads by many clients: ratios of turns within one run.
+//!
+//! A bare writer is a process that commits the rows of an append by prepared statements, with the same guarantees.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::bench::{Bench, table};
+use crate::client::Client;
+use crate::raw::Listening;
+use crate::served::spec;
+use crate::shell::Scratch;
+
+/// Turns of each; the middle ratio counts.
+const TURNS: usize = 7;
+
+/// Sends of a process in a turn.
+const SENDS: usize = 60;
+
+/// Clients that read at once, and for how long.
+const READERS: usize = 64;
+const READING: Duration = Duration::from_secs(3);
+
+pub(crate) fn section(bench: &Bench) -> String {
+    let stores = bench.executable("stores");
+    let mut rows = Vec::new();
+    let bare = Scratch::new("bench-races-bare");
+    let file = bare.path.join("bare.db").display().to_string();
+    for processes in [1, 8] {
+        let writers = || writers(&stores, ["bare", &file], processes);
+        rows.push(race("SQLite", processes, None, &writers));
+    }
+    let mut left_out = "";
+    match Database::start(&stores) {
+        Some(database) => {
+            for processes in [1, 16] {
+                let writers = || writers(&stores, ["bare-postgres", &database.address], processes);
+                let address = Some(database.address.as_str());
+                rows.push(race("PostgreSQL", processes, address, &writers));
+            }
+        }
+        None => left_out = "\nLeft out: PostgreSQL, which isn't installed.\n",
+    }
+    let columns = ["durable sends by `serve`", "a second", "bare", "of bare"];
+    let [few, many] = [2, READERS].map(reads);
+    format!(
+        "Each process has a run and a client of its own, over standard input and output; the client's work counts too.\n\n\
+         {}{left_out}\n{READERS} clients that call `get_run` over HTTP: {few:.0} calls a second on two runs, {many:.0} on {READERS}.\n",
+        table(&columns, &rows)
+    )
+}
+
+/// Lets servers and bare writers commit in turns.
+fn race(
+    database: &str,
+    processes: usize,
+    address: Option<&str>,
+    bare: &dyn Fn() -> Duration,
+) -> Vec<String> {
+    let scratch = Scratch::new("bench-races");
+    scratch.write("tick.md", &spec(2));
+    let arguments: Vec<&str> = address.iter().flat_map(|it| ["--store", it]).collect();
+    let mut clients: Vec<(Client, String)> = (0..processes)
+        .map(|number| {
+            let mut client = Client::start(&scratch.path, &arguments);
+            let run = format!("race-{processes}-{number}");
+            let start = json!({"workflow": "tick", "run_id": run});
+            assert_eq!(client.call("start_run", &start)["ok"], true);
+            (client, run)
+        })
+        .collect();
+    let mut turns: Vec<(f64, Duration, Duration)> = (0..TURNS)
+        .map(|_| {
+            let began = Instant::now();
+            std::thread::scope(|scope| {
+                for (client, run) in &mut clients {
+                    scope.spawn(|| {
+                        let send = json!({"run_id": run, "event": "tick", "data": {"by": "ann"}});
+                        for _ in 0..SENDS {
+                            assert_eq!(client.call("send_event", &send)["ok"], true);
+                        }
+                    });
+                }
+            });
+            let (ours, bare) = (began.elapsed(), bare());
+            (bare.as_secs_f64() / ours.as_secs_f64(), ours, bare)
+        })
+        .collect();
+    turns.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (ratio, ours, bare) = turns[TURNS / 2];
+    let rate =
+        |time: Duration| f64::from(u32::try_from(SENDS * processes).unwrap()) / time.as_secs_f64();
+    vec![
+        format!("{database}, {processes}"),
+        format!("{:.0}", rate(ours)),
+        format!("{:.0}", rate(bare)),
+        format!("{ratio:.2}"),
+    ]
+}
+
+/// Lets bare writers commit at once, and returns the time of the slowest.
+fn writers(stores: &Path, [mode, place]: [&str; 2], processes: usize) -> Duration {
+    let children: Vec<Child> = (0..processes)
+        .map(|number| {
+            let mut command = Command::new(stores);
+            command.args([mode, place, &format!("run-{number}"), &SENDS.to_string()]);
+            command.stdout(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let times = children.into_iter().map(|child| {
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        Duration::from_micros(text.trim().parse().unwrap())
+    });
+    times.max().unwrap()
+}
+
+/// A PostgreSQL server, until this is dropped.
+struct Database {
+    process: Child,
+    address: String,
+}
+
+impl Database {
+    fn start(stores: &Path) -> Option<Self> {
+        let mut command = Command::new(stores);
+        command.arg("postgres").stdin(Stdio::piped());
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        output.read_line(&mut address).unwrap();
+        let address = address.trim().to_owned();
+        let database = Self { process, address };
+        (!database.address.is_empty()).then_some(database)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // It ends with its input.
+        drop(self.process.stdin.take());
+        self.process.wait().unwrap();
+    }
+}
+
+/// Counts the calls a second of many clients that read as many runs.
+fn reads(runs: usize) -> f64 {
+    let scratch = Scratch::new("bench-reads");
+    scratch.write("tick.md", &spec(2));
+    let server = Listening::start(&scratch.path, &[]);
+    for run in 0..runs {
+        let start = json!({"workflow": "tick", "run_id": format!("r{run}")});
+        assert_eq!(server.call("start_run", &start, "")["ok"], true);
+    }
+    let began = Instant::now();
+    let calls: usize = std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS)
+            .map(|number| {
+                let (server, run) = (&server, number % runs);
+                scope.spawn(move || read_on(server, run))
+            })
+            .collect();
+        readers.into_iter().map(|it| it.join().unwrap()).sum()
+    });
+    f64::from(u32::try_from(calls).unwrap()) / began.elapsed().as_secs_f64()
+}
+
+/// Reads a run again and again over one connection.
+fn read_on(server: &Listening, run: usize) -> usize {
+    let params = crate::client::newer(
+        &json!({"name": "get_run", "arguments": {"run_id": format!("r{run}")}}),
+    );
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: tools/call\r\nMcp-Name: get_run\r\nContent-Length: {}\r\n\r\n{body}",
+        server.at,
+        body.len()
+    );
+    let mut stream: TcpStream = server.connect();
+    let mut part = [0; 32 << 10];
+    let (began, mut calls) = (Instant::now(), 0);
+    while began.elapsed() < READING {
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        while !is_whole(&answer) {
+            let count = stream.read(&mut part).unwrap();
+            assert_ne!(count, 0, "{}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&part[..count]);
+        }
+        assert!(
+            answer.starts_with(b"HTTP/1.1 200"),
+            "{}",
+            String::from_utf8_lossy(&answer)
+        );
+        calls += 1;
+    }
+    calls
+}
+
+/// Reports whether an answer has come to its end: its last chunk, or its length.
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let head = head.to_ascii_lowercase();
+    let length = head
+        .lines()
+        .find_map(|it| it.strip_prefix("content-length: "));
+    match length.and_then(|it| it.parse::<usize>().ok()) {
+        Some(length) => body.len() >= length,
+        None => text.ends_with("\r\n0\r\n\r\n"),
+    }
+}
