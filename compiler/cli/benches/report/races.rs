@@ -79,7 +79,7 @@ fn race(
             let began = Instant::now();
             std::thread::scope(|scope| {
                 for (client, run) in &mut clients {
-                    scope.spawn(|| {
+                    scope.spawn(move || {
                         let send = json!({"run_id": run, "event": "tick", "data": {"by": "ann"}});
                         for _ in 0..SENDS {
                             assert_eq!(client.call("send_event", &send)["ok"], true);
