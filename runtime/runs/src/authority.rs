@@ -133,7 +133,7 @@ pub struct Authority {
     tombstones: BTreeMap<RunId, Vec<Tombstone>>,
 }
 
-/// What is left of a pruned run.
+/// The rest of a pruned run: its end, and who pruned it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tombstone {
     /// The last record.

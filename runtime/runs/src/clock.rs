@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The longest time for which a record may be older than the one before it without a word. Unit: milliseconds.
+/// The most by which clocks differ without a word. Unit: milliseconds.
 ///
 /// Why: the clocks of machines that share a store differ by less, and what synchronizes a clock moves it by less. A record
 /// that is written within that time has the time of the one before it.

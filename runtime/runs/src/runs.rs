@@ -137,7 +137,9 @@ impl Runs {
         }
     }
 
-    /// Sets the root of the project that runs are started for: the checks that they require count if they ran there.
+    /// Sets the root of the project that runs are started for.
+    ///
+    /// The checks that they require count if they ran there.
     #[must_use]
     pub fn with_project_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = Some(root.into());

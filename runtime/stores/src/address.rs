@@ -19,7 +19,7 @@ pub fn open(address: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, Stor
     open_with(address, clock, SqliteStore::open)
 }
 
-/// Opens the store at an address like [`open()`], also where its mark says that records are missing: to verify it.
+/// Opens the store at an address like [`open()`], also where records are missing.
 ///
 /// # Errors
 ///

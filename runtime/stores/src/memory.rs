@@ -57,7 +57,7 @@ impl MemoryStore {
     }
 }
 
-/// Reports whether a lease or a claim goes on: its end is to come, and no further than anybody may hold one.
+/// Reports whether a lease or a claim goes on: its end is to come, and not too far ahead.
 const fn is_held(until: u64, now: u64) -> bool {
     until > now && until - now <= MAX_HOLD
 }

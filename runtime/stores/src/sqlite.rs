@@ -91,7 +91,7 @@ impl SqliteStore {
         }
     }
 
-    /// Opens the store in a file like [`open`](Self::open), also where its mark says that records are missing.
+    /// Opens the store in a file like [`open`](Self::open), also where records are missing.
     ///
     /// Whoever writes to it takes it as it is: the mark follows.
     ///

@@ -67,7 +67,7 @@ pub struct RunEnd {
 /// Somebody has taken the store as it is, although its mark says that records are missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LossAccepted {
-    /// What was missing, in words.
+    /// The loss in words.
     pub lost: String,
 }
 

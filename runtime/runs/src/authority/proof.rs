@@ -1,4 +1,4 @@
-//! Entries of the store's journal about the store itself: whether it is for testing, and what it has lost.
+//! Entries of the store's journal about the store itself: its id, its purpose, and its losses.
 
 use serde::Serialize;
 
@@ -58,10 +58,12 @@ impl Operation for NameStore {
     }
 }
 
-/// Takes a store as it is, although records are missing. The entry says so for as long as the store exists.
+/// Takes a store as it is, although records are missing.
+///
+/// The entry says so for as long as the store exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AcceptLoss {
-    /// What is missing, in words.
+    /// The loss in words.
     pub lost: String,
 }
 

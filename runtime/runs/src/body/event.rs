@@ -51,7 +51,9 @@ pub struct Started {
     /// True if nobody had accepted the workflow as it was, in a store where workflows are accepted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreviewed: bool,
-    /// The absolute path of the root of the project that it belongs to: checks that it requires count if they ran there.
+    /// The absolute path of the root of its project.
+    ///
+    /// Checks that it requires count if they ran there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// By check that a state requires: the program that it ran then.

@@ -30,7 +30,7 @@ const DRAIN: Duration = Duration::from_millis(500);
 #[cfg(target_os = "linux")]
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Variables that make a program run code which its command doesn't name: of the loader and of interpreters.
+/// Variables of loaders and interpreters by which a program runs code that its command doesn't name.
 ///
 /// A check gets one only if its declaration names it, in `env` or in `inherit`.
 const CODE_VARIABLES: [&str; 22] = [

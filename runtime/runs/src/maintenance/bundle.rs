@@ -69,7 +69,7 @@ pub(super) fn blob_refs(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
 
 /// Somebody who takes runs of another store in.
 pub(super) struct Arrival {
-    /// Who takes them in, and when.
+    /// The actor who takes them in, and the time.
     actor: Actor,
     time: u64,
     /// The id of the other store, if it is known.
@@ -382,9 +382,9 @@ impl Bundle {
                 Ok(Body::Migrated(migrated)) => Some(migrated.to),
                 Ok(Body::Event(event)) => {
                     let taken = event.step.steps.iter().flat_map(|it| &it.transitions);
-                    let needs = |it: &u16| {
+                    let needs = |transition: &u16| {
                         let workflow = workflow.as_ref();
-                        workflow.is_some_and(|of| of.requires_approval(TransitionId::new(*it)))
+                        workflow.is_some_and(|of| of.requires_approval(TransitionId::new(*transition)))
                     };
                     if taken.copied().any(|it| needs(&it)) {
                         guarded.push(record.seq);

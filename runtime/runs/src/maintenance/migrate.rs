@@ -53,7 +53,9 @@ pub fn migrate(
     migrate_as(from, to, on_progress, None)
 }
 
-/// Copies all runs. Those of a store with other persons say afterwards who has taken them in, if somebody does.
+/// Copies all runs.
+///
+/// Those of a store with other persons say afterwards who has taken them in, if somebody does.
 pub(super) fn migrate_as(
     from: &dyn Store,
     to: &dyn Store,
@@ -78,7 +80,9 @@ pub(super) fn migrate_as(
     Ok(copied)
 }
 
-/// Copies the store's own journal, unless the target has it. Reports whether both have the same one then.
+/// Copies the store's own journal, unless the target has it.
+///
+/// Reports whether both have the same one then.
 ///
 /// A store that never had a token has no persons: its journal stays where it is if the target has its own.
 fn copy_authority(from: &dyn Store, to: &dyn Store) -> Result<bool, StoreError> {

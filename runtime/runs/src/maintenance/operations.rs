@@ -17,10 +17,14 @@ use crate::runs::operation::{Execution, Operation};
 use crate::runs::{RunError, Runs};
 use crate::store::{Head, Store};
 
-/// Most tombstones of one entry. Why: a record has a megabyte at most, and one takes some two hundred bytes.
+/// Most tombstones of one entry.
+///
+/// Why: a record has a megabyte at most, and one takes some two hundred bytes.
 const MAX_TOMBSTONES: usize = 1_000;
 
-/// Removes runs that are over, and leaves a tombstone of each in the store's journal. Listing them needs no right to it.
+/// Removes runs that are over, and leaves a tombstone of each in the store's journal.
+///
+/// Listing them needs no right to it.
 ///
 /// The id of a run that was pruned is nobody else's afterwards: only the run itself comes back under it, by an import.
 pub struct PruneRuns<'p> {

@@ -233,15 +233,15 @@ impl Runs {
     }
 }
 
-/// Returns the record that says that the clock was set back since the last record of a state, if it was.
+/// Returns the record of a clock that was set back since the last record of a state.
 pub(super) fn clock_set_back(
     store: &dyn Store,
     run: &RunId,
     state: &RunState,
     now: u64,
 ) -> Result<Option<Body>, StoreError> {
-    let ahead = state.updated.saturating_sub(now);
-    if ahead <= MAX_SKEW {
+    let by = state.updated.saturating_sub(now);
+    if by <= MAX_SKEW {
         return Ok(None);
     }
     let mut last = state.seq;
@@ -256,7 +256,7 @@ pub(super) fn clock_set_back(
             None => last = first,
         }
     };
-    Ok(Some(Body::ClockSetBack(ClockSetBack { by: ahead, after })))
+    Ok(Some(Body::ClockSetBack(ClockSetBack { by, after })))
 }
 
 /// Reports whether records take others back.

@@ -106,7 +106,7 @@ pub(super) fn first_record_of(
     Ok((workflow, body))
 }
 
-/// Returns the root of the project that a run is started for: that of the run that it works for, else the caller's.
+/// Returns the root of a new run's project: that of the run that it works for, else the caller's.
 fn project_root(runs: &Runs, start: &StartRun) -> Result<Option<PathBuf>, RunError> {
     let parent = start.parent.as_ref().map(|parent| runs.load(&parent.run));
     match parent {

@@ -128,7 +128,7 @@ pub fn fire_due(runs: &Runs, now: u64, limit: usize) -> Result<Vec<Fired>, RunEr
     Ok(fired.collect())
 }
 
-/// Has the runs whose last record is later than now say that the clock was set back, at most so many.
+/// Records that the clock was set back in runs whose last record is later than now, at most so many.
 ///
 /// Their timers would be found by nobody, because they are due at a time that was a mistake. Such runs are the first of a
 /// list.

@@ -1,4 +1,4 @@
-//! What was derived from records, to be compared with them.
+//! Reading of derived rows, to be compared with records.
 
 use super::error::Failure;
 use super::row;
@@ -6,7 +6,7 @@ use super::session::Session;
 use statemark_runs::RunId;
 use statemark_runs::store::{Derived, PendingTimer};
 
-/// Most runs of which rows are left over that are reported of a table. Why: the first ones say what is wrong.
+/// Most runs with leftover rows that are reported of a table. Why: the first ones say what is wrong.
 const MAX_FINDINGS: usize = 10;
 
 /// Returns what was derived from a run's records.

@@ -22,7 +22,7 @@ use super::error::Doing as _;
 use statemark_runs::files;
 use statemark_runs::store::StoreError;
 
-/// How far a store went.
+/// The extent of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     /// The number of changes that it has seen.
