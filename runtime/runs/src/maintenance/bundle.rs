@@ -384,7 +384,8 @@ impl Bundle {
                     let taken = event.step.steps.iter().flat_map(|it| &it.transitions);
                     let needs = |transition: &u16| {
                         let workflow = workflow.as_ref();
-                        workflow.is_some_and(|of| of.requires_approval(TransitionId::new(*transition)))
+                        workflow
+                            .is_some_and(|of| of.requires_approval(TransitionId::new(*transition)))
                     };
                     if taken.copied().any(|it| needs(&it)) {
                         guarded.push(record.seq);
