@@ -13,6 +13,7 @@ mod new;
 mod run;
 mod serve;
 mod show;
+mod signer;
 mod simulate;
 mod store;
 mod token;
@@ -106,6 +107,7 @@ commands! {
     "store" store::StoreCommandArgs => store::run,
     "serve" serve::ServeArgs => |args, printer| serve::run(args, program(), printer),
     "mcp" mcp::McpArgs => mcp::run,
+    "signer" signer::SignerArgs => signer::run,
     "token" token::TokenArgs => token::run,
     "accept" accept::AcceptArgs => accept::run,
 }

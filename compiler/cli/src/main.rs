@@ -4,7 +4,7 @@
 //! runtime, and gives texts to the [`printer`].
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`catalog`],
-//! [`simulation`], [`specs`], [`describe`], [`caller`], [`cache`], [`project`], [`clock`], [`signals`], [`args`], [`files`],
+//! [`simulation`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`clock`], [`signals`], [`args`], [`files`],
 //! [`printer`], [`failure`].
 
 mod args;
@@ -21,6 +21,7 @@ mod printer;
 mod project;
 mod runs;
 mod signals;
+mod signing;
 mod simulation;
 mod specs;
 

@@ -191,6 +191,61 @@ pub(crate) fn ask(question: &str) -> Option<String> {
     Some(line)
 }
 
+/// Asks for a secret at the terminal, which doesn't show what is typed.
+///
+/// Returns none where nobody can be asked, as [`ask`] does.
+pub(crate) fn ask_secret(question: &str) -> Option<String> {
+    let hidden = HiddenInput::begin();
+    let line = ask(question);
+    drop(hidden);
+    if line.is_some() {
+        // The line break that was typed wasn't shown either.
+        ignore_closed(anstream::stderr().write_all(b"\n"));
+    }
+    line.map(|line| line.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+/// A terminal that doesn't show what is typed, until this is dropped.
+#[cfg(unix)]
+struct HiddenInput(Option<rustix::termios::Termios>);
+
+#[cfg(unix)]
+impl HiddenInput {
+    fn begin() -> Self {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let stdin = io::stdin();
+        let before = tcgetattr(&stdin).ok();
+        if let Some(before) = &before {
+            let mut quiet = before.clone();
+            quiet.local_modes.remove(LocalModes::ECHO);
+            // A terminal that can't be told shows the secret to its owner alone.
+            let _ = tcsetattr(&stdin, OptionalActions::Now, &quiet);
+        }
+        Self(before)
+    }
+}
+
+#[cfg(unix)]
+impl Drop for HiddenInput {
+    fn drop(&mut self) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+        if let Some(before) = &self.0 {
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
+        }
+    }
+}
+
+/// No terminal of such a system can be told.
+#[cfg(not(unix))]
+struct HiddenInput;
+
+#[cfg(not(unix))]
+impl HiddenInput {
+    const fn begin() -> Self {
+        Self
+    }
+}
+
 /// Ignores that a terminal or a pipe takes no more text: nobody is left to read of it.
 fn ignore_closed(outcome: io::Result<()>) {
     drop(outcome);

@@ -20,6 +20,7 @@ mod journal;
 mod operations;
 mod proof;
 mod right;
+mod signer;
 
 use std::collections::BTreeMap;
 
@@ -40,6 +41,7 @@ pub use operations::{
 };
 pub use proof::{AcceptLoss, MarkForTesting, NameStore};
 pub use right::Right;
+pub use signer::{AddSigner, KnownSigner, RevokeSigner, SignerError};
 
 /// The prefix of every token, by which people and secret scanners recognize one.
 pub const TOKEN_PREFIX: &str = "smk_";
@@ -119,6 +121,8 @@ pub struct Authority {
     store: Option<String>,
     /// The tokens that weren't revoked, in the order of their creation.
     tokens: Vec<Token>,
+    /// The keys by which persons sign decisions, the revoked ones, too, in the order of their addition.
+    signers: Vec<KnownSigner>,
     /// True once there was a token, even if all are revoked by now.
     had_tokens: bool,
     /// By workflow: its acceptances, in order.
@@ -270,6 +274,8 @@ impl Authority {
                 });
             }
             Entry::AllAccepted(AllAccepted {}) => self.reviews = false,
+            Entry::SignerAdded(added) => self.add_signer(added, time, actor),
+            Entry::SignerRevoked(revoked) => self.revoke_signer(&revoked, time),
             Entry::Unknown { .. } => {}
         }
     }

@@ -28,6 +28,7 @@ pub mod maintenance;
 pub mod overflow;
 pub mod policy;
 pub mod runs;
+pub mod signing;
 pub mod state;
 pub mod store;
 
@@ -94,4 +95,4 @@ pub use store::{
     StoreError, Watermark,
 };
 pub use view::{ActiveState, RunView, StepView};
-pub use workflow::{Workflow, WorkflowError, Workflows};
+pub use workflow::{Approvers, Workflow, WorkflowError, Workflows};

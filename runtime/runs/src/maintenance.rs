@@ -14,6 +14,7 @@ mod import;
 mod migrate;
 mod operations;
 mod prune;
+mod signatures;
 mod verify;
 
 pub use anchor::{ANCHOR_FORMAT, Anchor, AnchorError, Anchored, Anchors, make_anchor};
@@ -22,6 +23,7 @@ pub use import::{ImportError, Imported, import, import_with};
 pub use migrate::{Copied, migrate};
 pub use operations::{CopyRuns, ImportRuns, PruneRuns};
 pub use prune::{Prune, Pruned, prune};
+pub use signatures::verify_signatures;
 pub use verify::{Difference, Verified, verify};
 
 use std::collections::BTreeSet;

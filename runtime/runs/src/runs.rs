@@ -81,10 +81,17 @@ use crate::clock::Clock;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::redact::Redactor;
-use crate::store::{Store, StoreError};
+use crate::store::{Head, Store, StoreError};
 use crate::workflow::{Workflow, Workflows};
 
 pub use crate::loaded::Loaded;
+
+/// The defect of a run without keys whose workflow demands signed decisions.
+pub(crate) const UNSIGNED_RUN: &str =
+    "its workflow demands signed decisions, and the record names no keys";
+
+/// Most signed runs whose proof is remembered. Unit: runs. Why: a server drives some thousands.
+const MAX_PROVEN: usize = 10_000;
 
 /// The runs of a store.
 pub struct Runs {
@@ -95,6 +102,8 @@ pub struct Runs {
     tables: Mutex<BTreeMap<Hash, Arc<Workflow>>>,
     /// The cached states of runs.
     remembered: Remembered,
+    /// By signed run, the hash of the last record up to which its journal was proven.
+    proven: Mutex<BTreeMap<RunId, Hash>>,
     /// Takes secrets out of whatever is written.
     redactor: Redactor,
     /// Is told of the points at which a crash could tear something.
@@ -128,6 +137,7 @@ impl Runs {
             clock,
             tables: Mutex::default(),
             remembered: Remembered::default(),
+            proven: Mutex::default(),
             redactor: Redactor::from_environment(&[]),
             failpoint: None,
             commits: Commits::default(),
@@ -215,13 +225,56 @@ impl Runs {
             what: "the journal doesn't begin with `run.started`".to_owned(),
         })?;
         let workflow = self.workflow_of(&table)?;
-        Ok(Loaded {
+        let loaded = Loaded {
             is_accepted: state.unreviewed && self.is_reviewed(&workflow)?,
             workflow,
             run: run.clone(),
             head,
             state,
-        })
+        };
+        if loaded.workflow.demands_signatures() || loaded.state.signing.is_some() {
+            self.prove(&loaded)?;
+        }
+        Ok(loaded)
+    }
+
+    /// Checks that the journal of a run whose decisions are signed is what its machine does with what came in.
+    ///
+    /// The fold verifies the signatures, and believes the rest. Who writes to the store past this program could say that
+    /// something has happened that never did; so each record is made again.
+    fn prove(&self, loaded: &Loaded) -> Result<(), RunError> {
+        let corrupt = |seq, what: String| StoreError::Corrupt {
+            run: Some(loaded.run.clone()),
+            seq: Some(seq),
+            what,
+        };
+        if loaded.state.signing.is_none() {
+            return Err(corrupt(1, UNSIGNED_RUN.to_owned()).into());
+        }
+        if self.proven_runs().get(&loaded.run) == Some(&loaded.head.hash) {
+            return Ok(());
+        }
+        let replay = replay_run(self, &loaded.run, None)?;
+        match replay.difference {
+            Some(difference) => Err(corrupt(difference.seq, difference.what).into()),
+            None => {
+                self.note_proven(&loaded.head);
+                Ok(())
+            }
+        }
+    }
+
+    /// Remembers that the journal of a run is proven up to its end.
+    fn note_proven(&self, head: &Head) {
+        let mut proven = self.proven_runs();
+        if proven.len() >= MAX_PROVEN {
+            proven.clear();
+        }
+        proven.insert(head.run.clone(), head.hash);
+    }
+
+    fn proven_runs(&self) -> std::sync::MutexGuard<'_, BTreeMap<RunId, Hash>> {
+        self.proven.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the workflow with a table, from the store if no spec has it any more.

@@ -10,18 +10,22 @@ mod apply;
 mod cache;
 mod replay;
 mod shared;
+mod signed;
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use cache::VERSION;
 pub(crate) use cache::{Cached, decode as decode_cache, encode as encode_cache};
 pub use replay::{LiveRecords, for_each_record, live_records, load, load_with, replay};
-pub(crate) use replay::{catch_up, record_hash, unreadable_record};
+pub(crate) use replay::{catch_up, is_signed, record_hash, unreadable_record};
 pub use shared::{Context, Shared, json_size};
+pub use signed::SignedRun;
+pub(crate) use signed::check_signature;
 pub use status::{Status, WaitingFor};
 
 use crate::actor::{Actor, Role};
@@ -69,6 +73,9 @@ pub struct RunState {
     pub title: Option<String>,
     /// The run that it works for.
     pub parent: Option<Parent>,
+    /// The keys by which decisions about it are signed, if its workflow demands that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signing: Option<Shared<SignedRun>>,
     /// The runs that it was forked from, with the record: the last is the nearest.
     pub forked: Vec<(RunId, u64)>,
     /// The actor who imported it last, if its first records are another store's.
@@ -217,6 +224,9 @@ pub struct Request {
     pub time: u64,
     /// The asker.
     pub asker: Actor,
+    /// The hash of the record that asked, if the run's decisions are signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<Hash>,
     /// The answer, who gave it, and when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<(Resolved, Actor, u64)>,
@@ -336,9 +346,10 @@ impl RunState {
     ///
     /// # Errors
     ///
-    /// The record's body can't be read; the state is as it was.
+    /// The record's body can't be read, or a decision in it isn't signed as it must be; the state is as it was.
     pub fn apply(&mut self, record: &Record) -> Result<(), serde_json::Error> {
         let body = record.read()?;
+        signed::check(self, record, &body).map_err(serde_json::Error::custom)?;
         self.seq = record.seq;
         self.updated = record.time;
         if self.created == 0 {

@@ -31,8 +31,37 @@ pub struct Workflow {
     actions: Vec<Value>,
     /// The entry limits of states that have one. Kept by name, because every event asks for all of them.
     max_visits: BTreeMap<String, u64>,
+    /// True if decisions about its runs are signed. Every load of a run asks.
+    signed: bool,
     /// The schemas of its events and of its context, compiled when one is first asked for.
     schemas: Schemas,
+}
+
+/// The persons who may decide about runs of a workflow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Approvers {
+    /// Their names; everybody but the asker if it is empty.
+    pub names: Vec<String>,
+    /// True if they sign what they decide.
+    pub signed: bool,
+}
+
+impl Approvers {
+    /// Reads them from a definition's metadata of a machine: a list of names, or `{"signed": true, "names": […]}`.
+    fn from_meta(machine: &Value) -> Self {
+        let meta = machine.get("meta");
+        let declared = meta.and_then(|it| it.get("approvers"));
+        let (names, signed) = match declared {
+            Some(Value::Object(fields)) => (fields.get("names"), fields.get("signed")),
+            other => (other, None),
+        };
+        let names = names.and_then(Value::as_array).into_iter().flatten();
+        let names = names.filter_map(Value::as_str).map(str::to_owned);
+        Self {
+            names: names.collect(),
+            signed: signed == Some(&Value::Bool(true)),
+        }
+    }
 }
 
 /// The reasons why bytes are no workflow.
@@ -81,6 +110,7 @@ impl Workflow {
         let max_visits = max_visits.collect();
         Ok(Self {
             max_visits,
+            signed: Approvers::from_meta(&machine).signed,
             schemas: Schemas::default(),
             hash: Hash::digest(&bytes),
             data: Data::new(&table, BTreeMap::new()),
@@ -170,6 +200,25 @@ impl Workflow {
     pub fn requires_approval(&self, transition: TransitionId) -> bool {
         let meta = self.transition_meta(transition);
         meta.get("requires_approval") == Some(&Value::Bool(true))
+    }
+
+    /// Returns the persons who may decide about its runs, and whether their decisions are signed.
+    #[must_use]
+    pub fn approvers(&self) -> Approvers {
+        Approvers::from_meta(&self.machine)
+    }
+
+    /// Reports whether decisions about its runs are signed.
+    #[must_use]
+    pub const fn demands_signatures(&self) -> bool {
+        self.signed
+    }
+
+    /// Returns the transitions that need an approval, by their numbers.
+    pub(crate) fn guarded_transitions(&self) -> Vec<u16> {
+        let all = self.table.transitions().map(|(id, _)| id);
+        let guarded = all.filter(|it| self.requires_approval(*it));
+        guarded.map(TransitionId::raw).collect()
     }
 
     /// Returns the data of a machine without a field.

@@ -81,6 +81,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                     approvers: Vec::new(),
                     blocking: true,
                     expires: Some(now + 60_000),
+                    signed: false,
                     again: None,
                 };
                 vec![Body::Opened(opened)]
@@ -161,6 +162,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                     comment: None,
                     relayed: false,
                     elicited: false,
+                    signature: None,
                 };
                 vec![Body::Resolved(resolved)]
             });

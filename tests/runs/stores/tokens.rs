@@ -62,7 +62,7 @@ fn persons_make_tokens((store, clock): Made) {
     let lonely = refused(&runs, &agent(), &create("ann", Role::Person, false));
     assert_eq!(
         lonely,
-        "agent isn't a person: only one may create, rotate and revoke tokens"
+        "agent isn't a person: only one may create, rotate and revoke tokens, and keys that sign decisions"
     );
     assert_eq!(
         refused(&runs, &agent(), &create("bot", Role::Agent, true)),

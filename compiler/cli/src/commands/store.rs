@@ -14,7 +14,8 @@ use statemark_runs::maintenance::{
     self, AnchorError, Anchors, CopyRuns, Exported, ImportRuns, Progress, Prune, PruneRuns,
     Verified, make_anchor,
 };
-use statemark_runs::{RunId, Runs, Store, StoreError};
+use statemark_runs::signing::{Signer, parse_allowed_signers};
+use statemark_runs::{RunError, RunId, Runs, Store, StoreError};
 use statemark_stores::WakeStore;
 
 use crate::args::{self, StoreArgs, TextFormat, json_or_text};
@@ -29,6 +30,9 @@ const MAX_ANCHORS: usize = 128 << 20;
 
 /// Largest file with a checksum. Unit: bytes. Why: it has 64 digits.
 const MAX_HASH: usize = 1_024;
+
+/// Largest list of keys. Unit: bytes. Why: a thousand keys take less.
+const MAX_SIGNERS: usize = 1 << 20;
 
 /// Make, verify, copy, export, import and prune the store of runs.
 #[derive(Debug, clap::Args)]
@@ -123,7 +127,8 @@ fn init(args: &InitArgs, printer: &mut Printer) -> CommandResult {
                         statemark store verify\n  \
                         statemark store verify --run build-7\n  \
                         statemark store verify --store copy.db --json\n  \
-                        statemark store verify --anchor anchors.jsonl\n\n\
+                        statemark store verify --anchor anchors.jsonl\n  \
+                        statemark store verify --allowed-signers signers\n\n\
                         Every record, fold cache and blob is read and compared with its hash, and what lists and timers\n\
                         go by with the records; nothing is written. Whoever can write to a store can make its hashes\n\
                         again: anchors that were kept elsewhere show that (`statemark store anchor`).\n\
@@ -135,6 +140,9 @@ struct VerifyArgs {
     /// Only this run, or the beginning of its id
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
+    /// Compare the keys of signed decisions with a list of OpenSSH's form that is kept elsewhere
+    #[arg(long, value_name = "FILE")]
+    allowed_signers: Option<PathBuf>,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -181,14 +189,27 @@ fn try_verify(
             Err(error) => return Ok(Err(error)),
         },
     };
+    let allowed = args.allowed_signers.as_deref().map(read_signers);
+    let allowed = allowed.transpose()?;
     let mut bar = ProgressBar::new(printer, "verifying", Unit::Records);
     let verified = maintenance::verify(runs.store(), only.as_ref(), &mut |progress| {
         bar.update(progress);
     });
-    let Some(anchors) = anchors else {
-        return Ok(verified);
+    drop(bar);
+    let mut verified = match verified {
+        Ok(verified) => verified,
+        Err(error) => return Ok(Err(error)),
     };
-    Ok(verified.and_then(|verified| Ok(verified.with_anchors(anchors.compare(runs.store())?))))
+    match maintenance::verify_signatures(&runs, only.as_ref(), allowed.as_deref()) {
+        Ok(differences) => verified.differences.extend(differences),
+        Err(RunError::Store(error)) => return Ok(Err(error)),
+        Err(error) => return Err(error.into()),
+    }
+    let compared = anchors.map(|anchors| anchors.compare(runs.store()));
+    Ok(match compared {
+        None => Ok(verified),
+        Some(compared) => compared.map(|compared| verified.with_anchors(compared)),
+    })
 }
 
 /// Reads anchors that were kept.
@@ -276,6 +297,16 @@ fn append_line(path: &Path, line: &str) -> io::Result<()> {
     let mut file = File::options().append(true).create(true).open(path)?;
     file.write_all(line.as_bytes())?;
     file.sync_all()
+}
+
+/// Reads a list of keys in the form of OpenSSH's `allowed_signers`.
+fn read_signers(path: &Path) -> Result<Vec<Signer>, Failure> {
+    let bytes = files::read_whole(path, MAX_SIGNERS)?;
+    parse_allowed_signers(&String::from_utf8_lossy(&bytes)).map_err(|(line, error)| {
+        let path = files::display(path);
+        Failure::new(format!("line {line} of `{path}` can't be read: {error}"))
+            .with_help("`statemark signer list` writes such lines")
+    })
 }
 
 /// Copy the store to a file, while others write to it.

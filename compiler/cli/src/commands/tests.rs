@@ -145,6 +145,8 @@ const PAIRS: &[Pair] = &[
             ("-run_id", "a request is named by its id or its run"),
             ("?request", "a request is named by its id or its run"),
             ("?value", "the command is the action"),
+            ("+sign-with", "a server has no keys of its callers"),
+            ("+to-sign", "a person looks at what is signed"),
         ],
     },
     Pair {

@@ -178,7 +178,7 @@ pub(crate) fn at_terminal(mut command: Command, typed: &str) -> Said {
 /// `--save` has kept.
 ///
 /// The store is the one that a command names, else the folder's own.
-fn person_token(folder: &Path, name: &str, words: &[String]) -> String {
+pub(crate) fn person_token(folder: &Path, name: &str, words: &[String]) -> String {
     if name == "saved" {
         let saved = fs::read_to_string(folder.join("own/statemark/token")).unwrap();
         return saved.lines().last().unwrap().to_owned();
@@ -247,6 +247,8 @@ pub(crate) fn untouched(program: impl AsRef<OsStr>, folder: &Path) -> Command {
         "STATEMARK_RUN",
         "STATEMARK_STORE",
         "STATEMARK_TOKEN",
+        "STATEMARK_SIGNING_KEY",
+        "SSH_AUTH_SOCK",
     ] {
         command.env_remove(variable);
     }
@@ -278,7 +280,7 @@ fn without_hashes(text: &str) -> String {
         .map(|piece| {
             let word = piece.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
             // What is longer is the bytes of a table.
-            let is_hash = ([12, 16, 40, 64].contains(&word.len()) || word.len() > 200)
+            let is_hash = ([12, 16, 32, 40, 64].contains(&word.len()) || word.len() > 200)
                 && word.chars().all(is_digit)
                 && word.contains(|letter: char| letter.is_ascii_digit());
             if is_hash {

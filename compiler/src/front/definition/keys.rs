@@ -139,7 +139,7 @@ static META: Shape = Shape {
         host("default_model", Want::Text),
         host("tags", Want::List(&Want::Text)),
         host("requires_human_approval", Want::Flag),
-        host("approvers", Want::List(&Want::Text)),
+        host("approvers", Want::Either(&APPROVERS)),
         host("accept_elicitation", Want::Flag),
         host("relay_answers", Want::Flag),
         host("task_type", Want::Text),
@@ -147,6 +147,17 @@ static META: Shape = Shape {
         host("capture_output", Want::Flag),
     ],
 };
+
+/// The persons who decide: their names, or an object that demands their signatures, too.
+static APPROVERS: [Want; 2] = [Want::List(&Want::Text), Want::Object(&SIGNED_APPROVERS)];
+
+static SIGNED_APPROVERS: Shape = shape(
+    "`approvers`",
+    &[
+        host("names", Want::List(&Want::Text)),
+        host("signed", Want::Flag),
+    ],
+);
 
 static EVENT: Shape = shape(
     "an event",

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::signer::{SignerAdded, SignerRevoked};
 use crate::actor::Role;
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -208,4 +209,8 @@ entries! {
     WorkflowAccepted(WorkflowAccepted) = "workflow.accepted" 1;
     /// A person let every workflow count as accepted.
     AllAccepted(AllAccepted) = "workflow.all_accepted" 1;
+    /// A key became a person's.
+    SignerAdded(SignerAdded) = "signer.added" 1;
+    /// A key was revoked.
+    SignerRevoked(SignerRevoked) = "signer.revoked" 1;
 }

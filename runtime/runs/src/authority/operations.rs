@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::entry::{Entry, Founding, TokenCreated, TokenRevoked, TokenUsed};
-use super::{Authority, Right, TOKEN_PREFIX, Token};
+use super::{Authority, Right, SignerError, TOKEN_PREFIX, Token};
 use crate::actor::{Actor, Role};
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -71,6 +71,9 @@ pub enum TokenError {
         /// The names that have one.
         known: Vec<String>,
     },
+    /// A key for signatures can't be added or revoked.
+    #[error(transparent)]
+    Signer(#[from] SignerError),
     /// There are too many.
     #[error("the store has {MAX_TOKENS} tokens, the most that it can have: revoke some")]
     TooMany,
@@ -152,7 +155,7 @@ impl MakeToken {
     }
 }
 
-fn check_name(name: &str) -> Result<(), TokenError> {
+pub(super) fn check_name(name: &str) -> Result<(), TokenError> {
     let why = if name.is_empty() {
         "is empty"
     } else if name.chars().count() > MAX_NAME {

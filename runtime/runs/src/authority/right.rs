@@ -64,7 +64,7 @@ impl Right {
                 "decide: answer, approve, deny, force a state, fork and rewind over decisions, continue what a person paused"
             }
             Self::Keep => "import, prune and migrate runs, and wake a backup",
-            Self::Tokens => "create, rotate and revoke tokens",
+            Self::Tokens => "create, rotate and revoke tokens, and keys that sign decisions",
         }
     }
 

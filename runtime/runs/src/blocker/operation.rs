@@ -36,6 +36,22 @@ pub enum OperationBlocker {
         /// The workflow.
         workflow: String,
     },
+    /// The run's decisions are signed, so that no token sets its state or its machine.
+    #[error(
+        "decisions about this run are signed, and {deed} would get past them: start another run"
+    )]
+    SignedRun {
+        /// The deed.
+        deed: &'static str,
+    },
+    /// Decisions about runs of the other workflow are signed by keys that a run has from its start.
+    #[error(
+        "decisions about runs of `{workflow}` are signed with keys that a run has from its start: start another run of it"
+    )]
+    SignedWorkflow {
+        /// The workflow.
+        workflow: String,
+    },
     /// The workflow has no such state.
     #[error("there is no state `{state}`; there are {}", list(known))]
     UnknownState {
@@ -223,6 +239,7 @@ impl OperationBlocker {
             | Self::PersonRenames { .. }
             | Self::PersonMigrates { .. } => Code::NotAPerson,
             Self::NotDebug { .. } => Code::NotDebug,
+            Self::SignedRun { .. } | Self::SignedWorkflow { .. } => Code::SignedRun,
             Self::UnknownState { .. } => Code::UnknownState,
             Self::BadContext { .. } => Code::BadContext,
             Self::CannotEnter { .. } => Code::Failed,

@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::blocker::code::Code;
-use crate::phrase::list;
+use crate::phrase::{list, shell_word};
 
 /// A reason that a request can't be opened, answered or withdrawn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -95,6 +95,22 @@ pub enum RequestBlocker {
         /// The caller.
         caller: Actor,
     },
+    /// The decision has to be signed.
+    #[error("{}", unsigned(request, who.as_deref()))]
+    Unsigned {
+        /// The request.
+        request: String,
+        /// The name of the caller, if it has one.
+        who: Option<String>,
+    },
+    /// The signature of the decision doesn't count.
+    #[error("the signature of the decision about `{request}` doesn't count: {fault}")]
+    BadSignature {
+        /// The request.
+        request: String,
+        /// The reason, as a sentence about the signature.
+        fault: String,
+    },
     /// The caller hasn't opened the request.
     #[error("`{request}` was opened by {asker}: they can withdraw it, or a person")]
     NotYours {
@@ -132,6 +148,8 @@ impl RequestBlocker {
             Self::NotAPerson { .. } => Code::NotAPerson,
             Self::OwnRequest { .. } => Code::OwnRequest,
             Self::NotNamed { .. } => Code::NotNamed,
+            Self::Unsigned { .. } => Code::Unsigned,
+            Self::BadSignature { .. } => Code::BadSignature,
             Self::NotYours { .. } => Code::NotYours,
             Self::BadRequest { .. } => Code::BadRequest,
             Self::NotActive { .. } => Code::NotActive,
@@ -143,6 +161,18 @@ fn open_requests(open: &[String]) -> String {
     match open {
         [] => "; none is open".to_owned(),
         open => format!("; open: {}", list(open)),
+    }
+}
+
+fn unsigned(request: &str, who: Option<&str>) -> String {
+    let id = shell_word(request);
+    match who {
+        Some(who) => format!(
+            "a decision about `{request}` is signed with an SSH key of `{who}`: at the command line, `statemark approve {id} --sign-with KEYFILE`, or with STATEMARK_SIGNING_KEY set to it"
+        ),
+        None => format!(
+            "a decision about `{request}` is signed with an SSH key of the one who decides, and this caller has no name"
+        ),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::check::Program;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::phrase::list;
+use crate::signing::Signing;
 
 /// A run began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,6 +60,9 @@ pub struct Started {
     /// By check that a state requires: the program that it ran then.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: BTreeMap<String, Program>,
+    /// The keys by which decisions about it are signed, if its workflow demands that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signing: Option<Signing>,
 }
 
 /// A run began as a copy of another's first records.

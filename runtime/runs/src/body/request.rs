@@ -8,6 +8,7 @@ use super::event::Cause;
 use crate::actor::{Actor, Role};
 use crate::hash::Hash;
 use crate::phrase::with_reason;
+use crate::signing::Signature;
 use crate::state::Context;
 
 /// The kind of answer that a request asks for.
@@ -61,6 +62,9 @@ pub struct Opened {
     /// The time at which it expires. Unit: milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<u64>,
+    /// True if a decision about it has to be signed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
     /// The request that was approved over another context, if it is asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<Again>,
@@ -164,6 +168,9 @@ pub struct Resolved {
     /// True if it came through a channel that the asker's own client controls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub elicited: bool,
+    /// The signature of the one who decided, if the run's decisions are signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
 }
 
 impl Kind for Opened {
@@ -188,6 +195,7 @@ impl Kind for Resolved {
         let channel = match (self.relayed, self.elicited) {
             (true, _) => ", passed on",
             (_, true) => ", through the asker's client",
+            _ if self.signature.is_some() => ", signed",
             _ => "",
         };
         let resolution = self.resolution.name();

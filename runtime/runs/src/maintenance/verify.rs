@@ -262,7 +262,10 @@ impl RunVerifier<'_> {
                 prev = record.hash();
                 updated = record.time;
                 self.count_key(record, replay);
-                self.apply(record, &mut replay.state)?;
+                let applied = self.apply(record, &mut replay.state);
+                if self.report_damage(Some(seq), applied)?.is_none() {
+                    return Ok(false);
+                }
                 self.verify_cache(record, replay)?;
             }
             self.progress.add(page.len() as u64, &mut *self.on_progress);

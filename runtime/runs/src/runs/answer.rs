@@ -1,13 +1,16 @@
 //! Requests are answered: approvals given and denied, questions answered, reviews sent back.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::draft::moves_by;
 use super::draft::{Draft, Taking, Took};
 use super::operation::{Decide, DecideCx, Right};
-use super::{Change, Loaded, RunError};
+use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Actor;
+use crate::authority::Authority;
 use crate::blocker::{Blocker, RequestBlocker, Surface};
 use crate::body::{
     Again, Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting,
@@ -17,7 +20,11 @@ use crate::internal::{DENIED, SENT_BACK};
 use crate::legality::choose_blocker;
 use crate::phrase::list;
 use crate::schema;
-use crate::state::Request;
+use crate::signing::Signature;
+use crate::state::{Request, check_signature};
+
+/// Most that the clocks of signer and store may differ. Unit: milliseconds. Why: machines without a time server drift so far.
+const MAX_SKEW: u64 = 10 * 60 * 1_000;
 
 /// An answer.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +42,9 @@ pub struct AnswerRequest {
     pub relayed: bool,
     /// True if it comes through a channel that the asker's own client controls.
     pub elicited: bool,
+    /// The signature of the decision, if the run's decisions are signed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
 }
 
 /// The reply to a request.
@@ -73,6 +83,42 @@ impl AnswerRequest {
             value: None,
             relayed: false,
             elicited: false,
+            signature: None,
+        }
+    }
+
+    /// Returns the text that is signed for this answer; none if the run's decisions aren't signed.
+    ///
+    /// # Errors
+    ///
+    /// The run has no such request, or it isn't answered so.
+    pub fn statement(
+        &self,
+        runs: &Runs,
+        run: &Loaded,
+        by: &str,
+        time: u64,
+    ) -> Result<Option<String>, RequestBlocker> {
+        let answer = runs.redact_request(self);
+        let Some(request) = run.state.requests.get(&answer.request) else {
+            return Err(run.unknown_request(&answer.request));
+        };
+        let (resolution, value) =
+            meant(request, &answer).map_err(|fault| RequestBlocker::BadAnswer { fault })?;
+        let resolved = answer.to_resolved(resolution, value);
+        Ok(run.state.statement(&resolved, by, time))
+    }
+
+    /// Returns the record that it is.
+    fn to_resolved(&self, resolution: Resolution, value: Option<Value>) -> Resolved {
+        Resolved {
+            request: self.request.clone(),
+            resolution,
+            value: value.or_else(|| self.value.clone()),
+            comment: self.comment.clone(),
+            relayed: self.relayed,
+            elicited: self.elicited,
+            signature: self.signature.clone(),
         }
     }
 }
@@ -97,7 +143,11 @@ impl Decide for AnswerRequest {
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);
-        match resolved(run, self, &cx.order.actor, cx.now) {
+        let authority = match run.state.signing {
+            Some(_) => cx.runs.authority()?,
+            None => Arc::default(),
+        };
+        match resolved(run, self, &cx.order.actor, (&authority, cx.now)) {
             Ok(Some(resolved)) => draft.resolve(self, resolved)?,
             Ok(None) => return Ok(Change::default()),
             Err(blocker) => {
@@ -155,7 +205,7 @@ impl Draft {
     ///
     /// It is asked again if the run's data is another than it was asked over.
     fn approved(&mut self, waiting: &Waiting, asked: &Again, cause: Cause) -> Result<(), RunError> {
-        let workflow = std::sync::Arc::clone(&self.loaded().workflow);
+        let workflow = Arc::clone(&self.loaded().workflow);
         let moves = moves_by(&workflow, self.state(), &waiting.event, Some(&cause));
         let took = match moves {
             Some(moves) => self.take(Taking {
@@ -210,7 +260,7 @@ fn resolved(
     loaded: &Loaded,
     answer: &AnswerRequest,
     actor: &Actor,
-    now: u64,
+    (authority, now): (&Authority, u64),
 ) -> Result<Option<Resolved>, RequestBlocker> {
     let Some(request) = loaded.state.requests.get(&answer.request) else {
         return Err(loaded.unknown_request(&answer.request));
@@ -218,14 +268,7 @@ fn resolved(
     may_answer(loaded, request, answer, actor)?;
     let (resolution, value) =
         meant(request, answer).map_err(|fault| RequestBlocker::BadAnswer { fault })?;
-    let resolved = Resolved {
-        request: answer.request.clone(),
-        resolution,
-        value: value.or_else(|| answer.value.clone()),
-        comment: answer.comment.clone(),
-        relayed: answer.relayed,
-        elicited: answer.elicited,
-    };
+    let resolved = answer.to_resolved(resolution, value);
     let is_paused = loaded.state.paused.is_some();
     match &request.resolved {
         None if loaded.state.status().is_over() => {
@@ -236,13 +279,69 @@ fn resolved(
             request: answer.request.clone(),
         }),
         None if is_paused => Err(RequestBlocker::Paused),
-        None => Ok(Some(resolved)),
+        None => {
+            check_signed(loaded, &resolved, actor, (authority, now))?;
+            Ok(Some(resolved))
+        }
         Some((first, ..))
             if first.resolution == resolved.resolution && first.value == resolved.value =>
         {
             Ok(None)
         }
         Some(_) => Err(answered(loaded, request)),
+    }
+}
+
+/// Checks that a decision is signed where that is demanded, by the one who decides, now.
+fn check_signed(
+    loaded: &Loaded,
+    resolved: &Resolved,
+    actor: &Actor,
+    (authority, now): (&Authority, u64),
+) -> Result<(), RequestBlocker> {
+    let request = resolved.request.clone();
+    let refuse = |fault: String| RequestBlocker::BadSignature {
+        request: request.clone(),
+        fault,
+    };
+    let Some(signing) = &loaded.state.signing else {
+        return match resolved.signature {
+            None => Ok(()),
+            Some(_) => Err(refuse("decisions about this run aren't signed".to_owned())),
+        };
+    };
+    let Some(signature) = &resolved.signature else {
+        let who = actor.name.clone();
+        return Err(RequestBlocker::Unsigned { request, who });
+    };
+    if actor.name.as_ref() != Some(&signature.by) {
+        let by = &signature.by;
+        return Err(refuse(format!("it is `{by}`'s, and this is {actor}")));
+    }
+    let asked = loaded.state.requests.get(&request).map_or(0, |it| it.time);
+    let is_timely = asked.saturating_sub(MAX_SKEW) <= signature.time
+        && signature.time <= now.saturating_add(MAX_SKEW);
+    if !is_timely {
+        return Err(refuse(
+            "the time that it names is before the request's, or in the future".to_owned(),
+        ));
+    }
+    let signer = check_signature(&loaded.state, resolved, signature).map_err(refuse)?;
+    match authority.revoked_at(&signer) {
+        Some(_) => Err(refuse(format!(
+            "the key {} was revoked",
+            signer.fingerprint()
+        ))),
+        None if authority.store_id() != Some(&signing.signing.store)
+            && !authority.knows(&signer) =>
+        {
+            Err(refuse(format!(
+                "the run began in another store, and this one doesn't know the key {} as `{}`'s",
+                signer.fingerprint(),
+                signer.name
+            )))
+        }
+        None => Ok(()),
     }
 }
 

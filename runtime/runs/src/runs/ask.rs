@@ -107,6 +107,7 @@ impl Decide for WithdrawRequest {
                 comment: self.reason.clone(),
                 relayed: false,
                 elicited: false,
+                signature: None,
             }),
         };
         draft.push(body)?;
@@ -145,6 +146,7 @@ fn opened(draft: &Draft, ask: &OpenRequest) -> Result<Opened, RequestBlocker> {
         approvers: approvers(loaded, ask).map_err(bad_request)?,
         blocking: ask.blocking || ask.kind == RequestKind::Approval,
         expires: ask.expires_in.map(|it| draft.now().saturating_add(it)),
+        signed: loaded.state.signing.is_some(),
         again: None,
     })
 }

@@ -146,6 +146,13 @@ impl Runs {
                 let store = &*self.store;
                 Arc::new(state::load_with(store, &before.run, Some(seq), &records)?)
             }
+            // It has hashes of records, which are known now.
+            false if before.state.signing.is_some() => {
+                let mut signed = before.clone();
+                let mut records = records.iter();
+                records.try_for_each(|record| signed.apply_record(record))?;
+                signed.state
+            }
             false => after.state,
         };
         let append = Append {
@@ -176,6 +183,10 @@ impl Runs {
                     state,
                 };
                 self.remembered.put(&loaded.head, &loaded.state);
+                if loaded.state.signing.is_some() {
+                    // It was proven when it was loaded, and these records are ours.
+                    self.note_proven(&loaded.head);
+                }
                 // A rewind makes the cached state worthless.
                 let had_fold = seq >= FOLD_EVERY;
                 if last / FOLD_EVERY > seq / FOLD_EVERY || (had_fold && rewinds) {

@@ -204,6 +204,10 @@ fn forced(draft: &mut Draft, force: &ForceState, role: Role) -> Result<Body, Run
         let role = role.name();
         return refuse(OperationBlocker::PersonForces { role });
     }
+    if loaded.state.signing.is_some() {
+        let deed = "setting a state by hand";
+        return refuse(OperationBlocker::SignedRun { deed });
+    }
     if loaded.policy("debug") != Some(&Value::Bool(true)) {
         let workflow = loaded.workflow.id().to_owned();
         return refuse(OperationBlocker::NotDebug { workflow });

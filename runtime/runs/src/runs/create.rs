@@ -20,6 +20,7 @@ use crate::check::{self, Program};
 use crate::hash::Hash;
 use crate::legality::required_names;
 use crate::record::{NewRecord, chain, mark_batch};
+use crate::signing::Signing;
 use crate::step::{Moment, StepInput, Stepper};
 use crate::store::{Append, Appended, Expect, StoreError};
 use crate::workflow::Workflow;
@@ -87,6 +88,7 @@ pub(super) fn first_record_of(
     let (_, step) = stepper.step(StepInput::Start, None, moment)?;
     let root = project_root(runs, start)?;
     let programs = root.as_deref().map(|root| programs(&workflow, root));
+    let signing = signing(runs, &workflow)?;
     let body = Body::Started(Started {
         workflow: start.workflow.clone(),
         table: workflow.hash(),
@@ -102,6 +104,7 @@ pub(super) fn first_record_of(
         unreviewed: !runs.is_reviewed(&workflow)?,
         root: root.as_deref().map(check::absolute),
         programs: programs.unwrap_or_default(),
+        signing,
     });
     Ok((workflow, body))
 }
@@ -135,6 +138,30 @@ fn programs(workflow: &Workflow, root: &Path) -> BTreeMap<String, Program> {
     programs.collect()
 }
 
+/// Returns the keys by which decisions about a run of a workflow are signed, if it demands that.
+///
+/// They are those that the store has now: a key that is added later counts for later runs.
+fn signing(runs: &Runs, workflow: &Workflow) -> Result<Option<Signing>, RunError> {
+    let approvers = workflow.approvers();
+    if !approvers.signed {
+        return Ok(None);
+    }
+    let authority = runs.authority()?;
+    let keys = authority.keys_of(&approvers.names);
+    let Some(store) = authority.store_id().filter(|_| !keys.is_empty()) else {
+        return Err(InvalidRequest::NoSigner {
+            workflow: workflow.id().to_owned(),
+            names: approvers.names,
+        }
+        .into());
+    };
+    Ok(Some(Signing {
+        store: store.to_owned(),
+        keys,
+        guarded: workflow.guarded_transitions(),
+    }))
+}
+
 /// Writes the first records of a run: alone, or after those of another.
 pub(super) fn create(
     runs: &Runs,
@@ -159,7 +186,8 @@ pub(super) fn create(
     let at = base.other.as_ref().map_or(0, |(_, at)| *at);
     let (records, hash) = chain(&new, order.key.as_ref(), at, base.last);
     let mut loaded = base.to_loaded(&order.run, workflow, now);
-    new.iter().try_for_each(|record| loaded.apply(record))?;
+    let mut chained = records.iter();
+    chained.try_for_each(|record| loaded.apply_record(record))?;
     let append = Append {
         run: order.run.clone(),
         expect: Expect::NoRun,

@@ -18,7 +18,7 @@ use crate::body::{
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::phrase::list;
-use crate::record::NewRecord;
+use crate::record::{NewRecord, Record};
 use crate::state::RunState;
 use crate::step::{Moment, StepInput, Stepper};
 use crate::store::{Head, RunSummary};
@@ -289,15 +289,21 @@ impl Draft {
 
 impl Loaded {
     /// Changes the run by a record that isn't written yet, by the same fold that will read it back.
+    ///
+    /// Its hash is another one than it will have: only a signed run's state has hashes of records, and is folded again.
     pub(super) fn apply(&mut self, new: &NewRecord) -> Result<(), RunError> {
         let seq = self.head.seq + 1;
-        let record = new.to_record(seq, None, Hash::ZERO);
-        let applied = Arc::make_mut(&mut self.state).apply(&record);
+        self.apply_record(&new.to_record(seq, None, Hash::ZERO))
+    }
+
+    /// Changes the run by its next record.
+    pub(super) fn apply_record(&mut self, record: &Record) -> Result<(), RunError> {
+        let applied = Arc::make_mut(&mut self.state).apply(record);
         applied.map_err(|error| InvalidRequest::UnreadableRecord {
             kind: record.kind.clone(),
             cause: error.to_string(),
         })?;
-        self.head.seq = seq;
+        self.head.seq = record.seq;
         Ok(())
     }
 }
@@ -423,6 +429,7 @@ fn ask_leave(loaded: &Loaded, taking: &Taking<'_>, guarded: &[u16], step: &StepR
         approvers: loaded.approvers(),
         blocking: true,
         expires: None,
+        signed: loaded.state.signing.is_some(),
         again: None,
     }
 }
@@ -477,9 +484,7 @@ impl Loaded {
     /// Returns the persons who may answer requests; everybody but the asker if it is empty.
     #[must_use]
     pub fn approvers(&self) -> Vec<String> {
-        let named = self.policy("approvers").and_then(Value::as_array);
-        let named = named.into_iter().flatten().filter_map(Value::as_str);
-        named.map(str::to_owned).collect()
+        self.workflow.approvers().names
     }
 }
 

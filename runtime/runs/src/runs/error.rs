@@ -73,6 +73,17 @@ pub enum RunError {
         /// Their decisions.
         decisions: Vec<String>,
     },
+    /// A run would be forked over decisions that are signed for another one.
+    #[error(
+        "`{run}` can't be forked here, since the signatures in it are for that run alone ({}): fork before them, and the fork asks again",
+        list(decisions)
+    )]
+    SignedForks {
+        /// The run.
+        run: RunId,
+        /// Its decisions.
+        decisions: Vec<String>,
+    },
     /// A token can't be made or revoked.
     #[error(transparent)]
     Token(Box<TokenError>),
@@ -141,6 +152,17 @@ pub enum InvalidRequest {
         listed: Option<Vec<String>>,
         /// True at the start of a run, false for a fork.
         at_start: bool,
+    },
+    /// Nobody could decide about a run of a workflow whose decisions are signed.
+    #[error(
+        "decisions about runs of `{workflow}` are signed by {}, and the store has no key of theirs: a person adds one first (`statemark signer add NAME KEYFILE`)",
+        approver_names(names)
+    )]
+    NoSigner {
+        /// The workflow.
+        workflow: String,
+        /// Those who may decide; any person if it is empty.
+        names: Vec<String>,
     },
     /// The context can't take an input.
     #[error("`{workflow}` can't start with this input: {cause}")]
@@ -351,6 +373,13 @@ fn not_accepted(workflow: &str, was_accepted: bool) -> String {
         "{what}; a person reads and accepts it by `statemark accept {}`",
         shell_word(workflow)
     )
+}
+
+fn approver_names(names: &[String]) -> String {
+    match names {
+        [] => "a person".to_owned(),
+        names => list(names),
+    }
 }
 
 fn unknown_workflow(id: &str, known: &[String]) -> String {

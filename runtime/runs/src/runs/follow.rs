@@ -76,6 +76,7 @@ impl Draft {
                 comment: Some(comment),
                 relayed: false,
                 elicited: false,
+                signature: None,
             }))?;
         }
         Ok(())
@@ -218,6 +219,7 @@ impl Draft {
             comment: None,
             relayed: false,
             elicited: false,
+            signature: None,
         }))?;
         let cause = Cause::Request {
             request: request.to_owned(),

@@ -272,6 +272,11 @@ fn forkable_state(runs: &Runs, fork: &ForkRun, role: Role) -> Result<RunState, R
         return Err(InvalidRequest::ForkWithinAppend { message }.into());
     }
     let state = state::load(&*runs.store, &fork.from, Some(fork.at))?;
+    let decisions = state.decisions();
+    if state.signing.is_some() && !decisions.is_empty() {
+        let run = fork.from.clone();
+        return Err(RunError::SignedForks { run, decisions });
+    }
     if !Right::Decide.is_granted(role) {
         let mut decisions = state.decisions();
         decisions.extend(now.state.stopped_by_person());

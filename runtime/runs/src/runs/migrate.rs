@@ -140,6 +140,14 @@ fn refused(loaded: &Loaded, to: &Workflow) -> Option<Blocker> {
         let checkpoint = restoring.name.clone();
         return Some(Blocker::Restoring { checkpoint });
     }
+    if loaded.state.signing.is_some() {
+        let deed = "another machine";
+        return Some(OperationBlocker::SignedRun { deed }.into());
+    }
+    if to.demands_signatures() {
+        let workflow = to.id().to_owned();
+        return Some(OperationBlocker::SignedWorkflow { workflow }.into());
+    }
     let is_same = to.hash() == loaded.workflow.hash();
     is_same.then_some(OperationBlocker::SameTable.into())
 }

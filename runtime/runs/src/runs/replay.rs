@@ -17,7 +17,7 @@ use super::draft::moves_by;
 use super::draft::spent;
 use super::follow::unmoved;
 use super::{RunError, Runs, interrupt};
-use crate::body::{Body, Cause, Event, Forced, Started, StepRecord};
+use crate::body::{Body, Cause, Event, Forced, Resolution, Started, StepRecord};
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::Record;
@@ -193,6 +193,16 @@ impl Player<'_> {
             return Ok(Some(Difference::new(seq, what)));
         };
         let workflow = self.workflow(&table)?;
+        if let Body::Event(event) = body
+            && self.under.is_none()
+            && self.lacks_approval(&workflow, event)
+        {
+            let what = format!(
+                "`{}` needs an approval, and nobody has given it",
+                event.event
+            );
+            return Ok(Some(Difference::new(seq, what)));
+        }
         let made = match body {
             Body::Started(started) => self.start(record, &workflow, started),
             Body::Event(event) => {
@@ -286,6 +296,21 @@ impl Player<'_> {
             return event.step.clone();
         }
         made
+    }
+
+    /// Reports whether an event takes a transition that needs an approval, and nobody has approved it.
+    fn lacks_approval(&self, workflow: &Workflow, event: &Event) -> bool {
+        let taken = event.step.steps.iter().flat_map(|it| &it.transitions);
+        let mut taken = taken.map(|it| TransitionId::new(*it));
+        if !taken.any(|it| workflow.requires_approval(it)) {
+            return false;
+        }
+        let request = match &event.cause {
+            Some(Cause::Request { request }) => self.state.requests.get(request),
+            _ => None,
+        };
+        let resolved = request.and_then(|it| it.resolved.as_ref());
+        !resolved.is_some_and(|(it, ..)| it.resolution == Resolution::Approved)
     }
 
     fn workflow(&self, table: &Hash) -> Result<Arc<Workflow>, RunError> {

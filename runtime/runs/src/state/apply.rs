@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{
-    CheckState, Checkpoint, Child, EffectState, Request, Revision, RunState, StepState, Visit,
+    CheckState, Checkpoint, Child, EffectState, Request, Revision, RunState, SignedRun, StepState,
+    Visit,
 };
 use crate::actor::Role;
 use crate::body::{
@@ -67,6 +68,11 @@ for_each_kind!(apply_each);
 impl Apply for Started {
     fn apply(mut self, state: &mut RunState, record: &Record) {
         let step = std::mem::take(&mut self.step);
+        let signed = self.signing.take().map(|signing| SignedRun {
+            signing,
+            first: record.hash(),
+        });
+        state.signing = signed.map(Into::into);
         state.begin(self);
         move_machine(state, record, step);
     }
@@ -76,6 +82,9 @@ impl Apply for Forked {
     fn apply(self, state: &mut RunState, record: &Record) {
         // What the other run still owes or waits for stays the other's.
         state.created = record.time;
+        if let Some(signing) = &mut state.signing {
+            signing.first = record.hash();
+        }
         state.forked.push((self.from, self.at));
         state.context.extend(self.input);
         state.title = self.title.or(state.title.take());
@@ -191,6 +200,7 @@ impl Apply for Opened {
                 Some(again) => again.asker.clone(),
                 None => record.actor.clone(),
             },
+            record: state.signing.as_ref().map(|_| record.hash()),
             resolved: None,
             opened: self,
         };

@@ -133,6 +133,10 @@ pub fn load_with(
 ) -> Result<RunState, StoreError> {
     let mut before = upto.unwrap_or(u64::MAX);
     while let Some((seq, bytes)) = store.fold_cache(run, before)? {
+        // A cache proves nothing, and the decisions of such a run have to be proven.
+        if is_signed(store, run)? {
+            break;
+        }
         let Cached::State(state, last) = cache::decode(&bytes) else {
             break;
         };
@@ -163,6 +167,13 @@ pub fn load_with(
         }
     }
     replay_with(store, run, upto, more)
+}
+
+/// Reports whether a run's first record names keys by which its decisions are signed.
+pub(crate) fn is_signed(store: &dyn Store, run: &RunId) -> Result<bool, StoreError> {
+    let first = store.records(run, 0, 1)?;
+    let body = first.first().map(Record::read);
+    Ok(matches!(body, Some(Ok(Body::Started(started))) if started.signing.is_some()))
 }
 
 /// Returns the hash of a record, if the run has it.

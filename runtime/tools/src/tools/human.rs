@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::{RequestKind, Resolution};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::run_of_request;
+use statemark_runs::signing::Signature;
 use statemark_runs::{AnswerRequest, OpenRequest, Reply, RunId, WithdrawRequest, Written};
 
 use crate::envelope::{
@@ -243,10 +244,23 @@ pub(super) struct ResolveRequestCall {
     answer: Option<Value>,
     /// A remark; a review goes back with it.
     comment: Option<String>,
+    /// The SSH signature, where the workflow demands one.
+    signature: Option<SignatureCall>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
     /// A key of yours: a repeated call with it gives the first answer again.
     idempotency_key: Option<String>,
+}
+
+/// A signature that was made elsewhere, of the text that `statemark approve --to-sign` prints.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct SignatureCall {
+    /// The `time` in that text.
+    time: u64,
+    /// What `ssh-keygen -Y sign -n statemark` wrote.
+    armor: String,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -313,8 +327,15 @@ impl ToolCall for ResolveRequestCall {
             Action::SendBack => Reply::SendBack,
             Action::Answer => Reply::Value(self.answer.clone().unwrap_or_default()),
         };
+        let by = order.actor.name.clone().unwrap_or_default();
+        let signature = self.signature.as_ref().map(|it| Signature {
+            by,
+            time: it.time,
+            signature: it.armor.clone(),
+        });
         let answer = AnswerRequest {
             comment: self.comment.clone(),
+            signature,
             ..AnswerRequest::new(request.clone(), reply)
         };
         let written = runs.execute(&order, &answer)?;

@@ -1,11 +1,13 @@
 //! `inbox`, `approve`, `deny`, `answer`, `ask` and `withdraw`: questions to people.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::Value;
 use statemark_runs::body::{Opened, RequestKind};
 use statemark_runs::runs::run_of_request;
+use statemark_runs::signing::Signature;
 use statemark_runs::{
     AnswerRequest, Key, Loaded, Query, Reply, RunId, Runs, Status, WithdrawRequest, fire_all_due,
     shell_word,
@@ -18,6 +20,7 @@ use crate::clock::format_length;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{self, Palette, Printer, WIDTH, fit, is_yes, json_line};
 use crate::runs;
+use crate::signing::{SigningKey, read_signature};
 
 /// Number of runs that are read at once.
 const PAGE: usize = 100;
@@ -144,6 +147,9 @@ fn describe_requests(open: &[OpenRequest], now: u64, palette: Palette) -> String
         if !request.approvers.is_empty() {
             let _ = writeln!(text, "  for {}", request.approvers.join(", "));
         }
+        if request.signed {
+            text.push_str("  to be signed\n");
+        }
         if let Some(expires) = request.expires {
             let _ = writeln!(text, "  {}", time_left(expires, now));
         }
@@ -185,8 +191,24 @@ pub(crate) struct ReplyArgs {
     /// Idempotency key: a repeated order gets the first answer again
     #[arg(long, value_name = "KEY")]
     key: Option<Key>,
+    /// Your SSH key: the public one in ssh-agent, or a private one [env: STATEMARK_SIGNING_KEY]
+    #[arg(long, value_name = "KEYFILE")]
+    sign_with: Option<PathBuf>,
+    /// Print the text that is signed, and decide nothing
+    #[arg(long, conflicts_with_all = ["sign_with", "signature"])]
+    to_sign: bool,
+    /// The signature that `ssh-keygen -Y sign` made of that text, beside it
+    #[arg(long, value_name = "FILE.sig", conflicts_with = "sign_with")]
+    signature: Option<PathBuf>,
     #[command(flatten)]
     store: StoreArgs,
+}
+
+impl ReplyArgs {
+    /// Reports whether a flag is about a signature.
+    const fn is_about_signing(&self) -> bool {
+        self.to_sign || self.signature.is_some() || self.sign_with.is_some()
+    }
 }
 
 /// Approve a request.
@@ -196,6 +218,8 @@ pub(crate) struct ReplyArgs {
                         statemark approve build-7:12 --comment 'looks good'\n\n\
                         Needs a person's token: see `statemark token --help`. A token that `--save` has kept is used at\n\
                         a terminal, which shows the whole request and asks.\n\
+                        Where a workflow demands signatures, your SSH key signs: `--sign-with`, STATEMARK_SIGNING_KEY, or\n\
+                        the one that the first line of ~/.config/statemark/signing-key names (`statemark signer --help`).\n\
                         Exit code 1: it was refused, or the approved transition can't be taken any more.")]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
@@ -257,14 +281,19 @@ fn reply(
 ) -> CommandResult {
     let runs = runs::open(&args.store)?;
     let (loaded, request) = find_request(&runs, &args.request)?;
-    let answer = AnswerRequest {
+    let mut answer = AnswerRequest {
         comment: args.comment.clone(),
         ..AnswerRequest::new(request.request.clone(), decide(&request)?)
     };
     let id = &request.request;
     let deed = format!(
-        "{}\n{}",
+        "{}\n{}{}",
         describe_request(&loaded, id, runs.now()),
+        if args.to_sign {
+            "print what is signed to "
+        } else {
+            ""
+        },
         describe_reply(&answer.reply)
     );
     // Another request than the one that was looked at may be the run's only one by now.
@@ -277,9 +306,74 @@ fn reply(
             Failure::new(message).with_help(format!("`{id}` is open: `statemark inbox` shows it"))
         );
     }
-    let order = runs::person_order(&runs, loaded.run, args.key.as_ref(), &deed)?;
+    let order = runs::person_order(&runs, loaded.run.clone(), args.key.as_ref(), &deed)?;
+    if let Some(by) = &order.actor.name
+        && (loaded.state.signing.is_some() || args.is_about_signing())
+    {
+        let text = |time| statement(&runs, &loaded, &answer, (by, time));
+        if args.to_sign {
+            printer.result(&text(runs.now())?);
+            return Ok(ExitStatus::Clean);
+        }
+        answer.signature = sign(args, by, runs.now(), text)?;
+    }
     let written = runs.execute(&order, &answer)?;
     print_outcome(&written, &runs, &args.store, printer)
+}
+
+/// Returns the text that is signed for an answer.
+fn statement(
+    runs: &Runs,
+    loaded: &Loaded,
+    answer: &AnswerRequest,
+    (by, time): (&str, u64),
+) -> Result<String, Failure> {
+    match answer.statement(runs, loaded, by, time) {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => {
+            let workflow = &loaded.state.workflow;
+            Err(Failure::new(format!(
+                "decisions about runs of `{workflow}` aren't signed"
+            ))
+            .with_help("`\"meta\": {\"approvers\": {\"signed\": true}}` in its definition demands that, for new runs"))
+        }
+        Err(blocker) => Err(Failure::new(blocker.to_string())),
+    }
+}
+
+/// Returns the signature of an answer: the one that was handed in, or one by the caller's key, if there is one.
+fn sign(
+    args: &ReplyArgs,
+    by: &str,
+    now: u64,
+    text: impl Fn(u64) -> Result<String, Failure>,
+) -> Result<Option<Signature>, Failure> {
+    if let Some(path) = &args.signature {
+        let (signature, signed) = read_signature(path, by)?;
+        let text = text(signature.time)?;
+        return match differing_line(&text, &signed) {
+            None => Ok(Some(signature)),
+            Some(line) => Err(Failure::new(format!(
+                "the signature is of another decision: its text has another `{line}`"
+            ))
+            .with_help("`--to-sign` prints what is signed for this one")),
+        };
+    }
+    match SigningKey::find(args.sign_with.as_deref())? {
+        Some(key) => key.sign(&text(now)?, by, now).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Returns the first word of the first line in which two texts to be signed differ.
+fn differing_line<'t>(text: &'t str, other: &str) -> Option<&'t str> {
+    if text == other {
+        return None;
+    }
+    let mut others = other.lines();
+    let line = text.lines().find(|line| others.next() != Some(*line));
+    let word = line.and_then(|line| line.split(' ').next());
+    Some(word.unwrap_or("end"))
 }
 
 /// Asks at the terminal whether a deed is meant. Returns none where nobody can be asked.
