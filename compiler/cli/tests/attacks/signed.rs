@@ -6,10 +6,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rusqlite::{Connection, params};
-use serde_json::Value;
+use serde_json::{Value, json};
 use statemark_runs::{Actor, Hash, Record, Role};
 
 use super::{attacked, done, in_time};
+use crate::served::raw::Listening;
 use crate::shell::{Run, Said, Scratch, perform, person_token, statemark, untouched};
 
 /// A payment that ann signs.
@@ -608,4 +609,41 @@ fn signed_runs_stay_signed_in_another_store() {
     ));
     done(&scratch, &verify);
     accepted(&run(&scratch, &approve));
+}
+
+#[test]
+fn signed_a_server_takes_a_signature_and_makes_none() {
+    let scratch = pay("signed-served");
+    let request = ask(&scratch, "r1");
+    let text = to_sign(&scratch, "approve", &request);
+    scratch.write("decision", &text);
+    let sign = [
+        "-q",
+        "-Y",
+        "sign",
+        "-n",
+        "statemark",
+        "-f",
+        "ann",
+        "decision",
+    ];
+    ssh(&scratch.path, "ssh-keygen", &sign);
+    let armor = fs::read_to_string(scratch.path.join("decision.sig")).unwrap();
+    let time = statemark_runs::signing::signed_time(&text).unwrap();
+    let ann = person_token(&scratch.path, "ann", &[]);
+    let key = scratch.path.join("ann");
+    let server = Listening::with(&scratch.path, &[], |command| {
+        command.env("STATEMARK_SIGNING_KEY", key)
+    });
+    let header = format!("Authorization: Bearer {ann}\r\n");
+    let decide = |signature: Value| {
+        let call = json!({"request_id": request, "action": "approve", "signature": signature});
+        server.call("resolve_request", &call, &header)
+    };
+    let answer = decide(Value::Null);
+    assert_eq!(answer["error"]["code"], "unsigned", "{answer:#}");
+    let answer = decide(json!({"time": time + 1, "armor": armor}));
+    assert_eq!(answer["error"]["code"], "bad_signature", "{answer:#}");
+    let answer = decide(json!({"time": time, "armor": armor}));
+    assert_eq!(answer["ok"], true, "{answer:#}");
 }
