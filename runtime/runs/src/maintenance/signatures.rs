@@ -148,7 +148,7 @@ fn decision_defects(
     let (id, print) = (&request.opened.request, signer.fingerprint());
     let name = &signer.name;
     let mut defects = Vec::new();
-    if authority.revoked_at(&signer).is_some_and(|at| at <= time) {
+    if authority.revoked_at(&signer).is_some_and(|at| at < time) {
         defects.push(format!(
             "the decision about `{id}` is signed with the key {print} of `{name}`, which had been revoked"
         ));
