@@ -212,7 +212,10 @@ fn signed_ssh_keygen_signs_and_verifies() {
     refused(&run(&scratch, &deny), "has another `verdict`");
     let other = ask(&scratch, "r2");
     let moved = format!("AS=ann statemark approve {other} --signature decision.sig");
-    refused(&run(&scratch, &moved), "of another decision: its text has another");
+    refused(
+        &run(&scratch, &moved),
+        "of another decision: its text has another",
+    );
     accepted(&run(
         &scratch,
         &format!("AS=ann statemark approve {request} --signature decision.sig"),
