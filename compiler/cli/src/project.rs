@@ -77,7 +77,7 @@ pub(crate) struct Config {
 enum Startable {
     /// All of them.
     All,
-    /// Those that a person has accepted.
+    /// The accepted ones.
     Accepted,
 }
 

@@ -45,14 +45,14 @@ pub(crate) fn try_open_as_is(store: &StoreArgs) -> Result<Result<Runs, StoreErro
     open_address(&address, SpecCatalog::default(), Opening::AsIs)
 }
 
-/// How a store is opened.
+/// A way to open a store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Opening {
-    /// It is there.
+    /// A store that is there.
     Existing,
-    /// It is made if it isn't there.
+    /// A store that is made if it isn't there.
     New,
-    /// It is there, and records may be missing.
+    /// A store that is there, and may lack records.
     AsIs,
 }
 
@@ -109,8 +109,9 @@ pub(crate) fn open_for_reports(
     Ok((open_over(store, catalog)?, broken))
 }
 
-/// Opens a store that exists in a file, also where records are missing; `done` says what is done with the file, such as
-/// `copied`.
+/// Opens a store that exists in a file, also where records are missing.
+///
+/// `done` says what is done with the file, such as `copied`.
 pub(crate) fn open_file(store: &StoreArgs, done: &str) -> Result<SqliteStore, Failure> {
     let address = project::existing_store_address(store.store.as_deref())?;
     let path = file_of(&address).ok_or_else(|| {

@@ -224,7 +224,7 @@ mod agent {
     /// Longest wait for an answer. Why: somebody may have to look for the key and touch it.
     const PATIENCE: Duration = Duration::from_secs(300);
 
-    /// Has the agent sign a text with the private key of a public one.
+    /// Lets the agent sign a text with the private key of a public one.
     pub(super) fn sign_by_agent(
         key: &PublicKey,
         text: &str,

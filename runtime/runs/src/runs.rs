@@ -238,7 +238,7 @@ impl Runs {
         Ok(loaded)
     }
 
-    /// Checks that the journal of a run whose decisions are signed is what its machine does with what came in.
+    /// Checks that the journal of a run with signed decisions is what its machine makes of it.
     ///
     /// The fold verifies the signatures, and believes the rest. Who writes to the store past this program could say that
     /// something has happened that never did; so each record is made again.

@@ -30,7 +30,9 @@ pub const NAMESPACE: &str = "statemark";
 /// The version of the text that is signed.
 const VERSION: u32 = 1;
 
-/// Longest text of a key or of a signature. Unit: bytes. Why: the longest of the kinds that count has a few hundred.
+/// Longest text of a key or of a signature. Unit: bytes.
+///
+/// Why: the longest of the kinds that count has a few hundred.
 const MAX_TEXT: usize = 8 << 10;
 
 /// The flag of a key with a touch that says that somebody touched it (`SSH_SK_USER_PRESENCE_REQD`).
@@ -74,7 +76,7 @@ pub struct Signature {
     pub by: String,
     /// The time of signing, by the signer's clock. Unit: milliseconds since 1970.
     pub time: u64,
-    /// The signature in OpenSSH's armor: `-----BEGIN SSH SIGNATURE-----` …
+    /// The signature in OpenSSH's armor, which begins with `-----BEGIN SSH SIGNATURE-----`.
     pub signature: String,
 }
 
@@ -148,10 +150,10 @@ pub fn signed_time(text: &str) -> Option<u64> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// It isn't a public key.
+    /// No public key.
     #[error("this is no public key of SSH: one is a line such as `ssh-ed25519 AAAA… ann@laptop`")]
     NotAKey,
-    /// It is a private key.
+    /// A private key.
     #[error(
         "this is a private key, which stays where it is: name its public one, in the file `….pub`"
     )]
@@ -170,16 +172,16 @@ pub enum KeyError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// It isn't one.
+    /// No signature.
     #[error("it is no SSH signature: one begins with `-----BEGIN SSH SIGNATURE-----`")]
     NotASignature,
-    /// It is for another purpose.
+    /// A signature for another purpose.
     #[error("it was made for `{namespace}`, not for `{NAMESPACE}`")]
     Namespace {
         /// The namespace that it names.
         namespace: String,
     },
-    /// It is by another key.
+    /// A signature by another key.
     #[error(
         "it is by the key {found}, which isn't one of `{by}` that count for this run{}",
         known_keys(known)
@@ -192,7 +194,7 @@ pub enum SignatureError {
         /// The fingerprints of the keys that count.
         known: Vec<String>,
     },
-    /// It is of another text.
+    /// A signature of another text.
     #[error(
         "it isn't of this decision: of another request, run, store, verdict, answer, comment, name or time"
     )]
@@ -328,10 +330,10 @@ pub fn parse_allowed_signers(text: &str) -> Result<Vec<Signer>, (usize, KeyError
             .split_once(char::is_whitespace)
             .ok_or((number, KeyError::NotAKey))?;
         let rest = rest.trim_start();
-        let is_kind = |it: &str| {
+        let is_kind = |text: &str| {
             ["ssh-", "ecdsa-", "sk-"]
                 .iter()
-                .any(|kind| it.starts_with(kind))
+                .any(|kind| text.starts_with(kind))
         };
         let (options, key) = if is_kind(rest) {
             ("", rest)

@@ -39,7 +39,9 @@ use crate::id::RunId;
 use crate::record::Record;
 use crate::store::{PendingTimer, RunSummary};
 
-/// Most names of callers that a run's state has. Unit: names. Why: a run has a few, and each append writes its summary.
+/// Most names of callers that a run's state has.
+///
+/// Why: a run has a few, and each append writes its summary.
 const MAX_CALLERS: usize = 64;
 
 /// The name that stands for all callers that a run's state has no room for.
@@ -430,7 +432,9 @@ impl RunState {
         decisions
     }
 
-    /// Describes the decisions that an import doesn't carry over: those that nothing but the other store's word vouches for.
+    /// Describes the decisions that an import doesn't carry over.
+    ///
+    /// Nothing but the other store's word vouches for them.
     ///
     /// The one place that says which decisions of another store count here. None do, as long as none are signed.
     pub(crate) fn foreign_decisions(&self) -> Vec<String> {

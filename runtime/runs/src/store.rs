@@ -273,7 +273,7 @@ pub struct Hint {
     pub seq: u64,
 }
 
-/// What a store keeps of a run beside its records, and derives from them: the columns, indexes and timers behind lists.
+/// The data that a store derives from the records of a run: columns, indexes and timers behind lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Derived {
     /// The last record when this was read.

@@ -47,7 +47,9 @@ pub struct Approvers {
 }
 
 impl Approvers {
-    /// Reads them from a definition's metadata of a machine: a list of names, or `{"signed": true, "names": […]}`.
+    /// Reads them from a definition's metadata of a machine.
+    ///
+    /// They are a list of names, or `{"signed": true, "names": […]}`.
     fn from_meta(machine: &Value) -> Self {
         let meta = machine.get("meta");
         let declared = meta.and_then(|it| it.get("approvers"));

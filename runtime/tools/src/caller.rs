@@ -16,7 +16,9 @@ pub enum Credential {
     Nothing,
     /// A token: its holder is bound to the runs that it has started or acted on.
     Token,
-    /// A token for many runs: its holder is judged by the run that a call means, and starts accepted workflows alone.
+    /// A token for many runs.
+    ///
+    /// Its holder is judged by the run that a call means, and starts accepted workflows alone.
     ManyRuns,
 }
 

@@ -108,7 +108,9 @@ pub struct NewSpec<'n> {
     pub is_definition: bool,
     /// True if a file of that name may be replaced.
     pub overwrite: bool,
-    /// True if it is an agent's: agents may replace it as long as the server runs and nobody else has changed it.
+    /// True if it is an agent's.
+    ///
+    /// Agents may replace it as long as the server runs and nobody else has changed it.
     pub is_draft: bool,
 }
 

@@ -69,9 +69,9 @@ enum Status {
     New,
     /// Its behavior or its policy has changed since.
     Changed,
-    /// It is as it was accepted, but for its texts.
+    /// Nothing but its texts has changed since.
     Texts,
-    /// It is as it was accepted.
+    /// Nothing has changed since.
     Accepted,
 }
 
@@ -212,9 +212,9 @@ impl Review {
     fn describe(&self, palette: Palette) -> String {
         let id = palette.strong(&visible::line(&self.workflow));
         let source = palette.dim(&format!("({})", visible::line(&self.source)));
-        let since = self.accepted.as_ref().map(|it| {
-            let by = it.by.as_deref().unwrap_or("a person");
-            format!("{by} accepted it {}", format_time(it.at))
+        let since = self.accepted.as_ref().map(|accepted| {
+            let by = accepted.by.as_deref().unwrap_or("a person");
+            format!("{by} accepted it {}", format_time(accepted.at))
         });
         let since = since.unwrap_or_default();
         let status = match self.status {

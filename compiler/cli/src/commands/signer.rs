@@ -122,7 +122,9 @@ fn list(store: &StoreArgs, printer: &mut Printer) -> CommandResult {
     Ok(ExitStatus::Clean)
 }
 
-/// Describes a key: a comment with its facts, then its line of `allowed_signers`; a revoked one is a comment, too.
+/// Describes a key: a comment with its facts, then its line of `allowed_signers`.
+///
+/// A revoked one is a comment, too.
 fn describe(known: &KnownSigner, printer: &Printer) -> String {
     let KnownSigner {
         signer,

@@ -392,7 +392,7 @@ struct WakeArgs {
 #[derive(Serialize)]
 struct Woken {
     timers: usize,
-    /// What was missing, if the store has lost records.
+    /// The records that the store has lost, if it has lost any.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost: Option<String>,
 }

@@ -95,7 +95,9 @@ impl Authority {
         self.signers.iter()
     }
 
-    /// Returns the keys of some persons that count for runs that begin now; of all persons if none is named.
+    /// Returns the keys of some persons that count for runs that begin now.
+    ///
+    /// They are those of all persons if none is named.
     #[must_use]
     pub fn keys_of(&self, names: &[String]) -> Vec<Signer> {
         let valid = self.signers.iter().filter(|it| it.revoked.is_none());
@@ -208,9 +210,9 @@ impl Operation for RevokeSigner {
     fn carry_out(&self, execution: &Execution<'_, Actor>) -> Result<Signer, RunError> {
         let find = |authority: &Authority| -> Result<Signer, TokenError> {
             let own = authority.keys_of(std::slice::from_ref(&self.name));
-            let meant = |it: &Signer| {
+            let meant = |signer: &Signer| {
                 let named = self.fingerprint.as_ref();
-                named.is_none_or(|named| *named == it.fingerprint())
+                named.is_none_or(|named| *named == signer.fingerprint())
             };
             let meant: Vec<Signer> = own.into_iter().filter(meant).collect();
             let (name, key) = (self.name.clone(), self.fingerprint.clone());

@@ -1,4 +1,6 @@
-//! Verification of signed decisions against lists of keys: the store's own, and one that is kept elsewhere.
+//! Verification of signed decisions against lists of keys.
+//!
+//! The lists are the store's own, and one that is kept elsewhere.
 //!
 //! A run's first record names the keys that its decisions are signed with, and every fold verifies the signatures by them.
 //! Whoever wrote another journal wrote other keys into it; here the keys are compared with what the store knows, and with

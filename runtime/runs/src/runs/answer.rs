@@ -23,7 +23,9 @@ use crate::schema;
 use crate::signing::Signature;
 use crate::state::{Request, check_signature};
 
-/// Most that the clocks of signer and store may differ. Unit: milliseconds. Why: machines without a time server drift so far.
+/// Most that the clocks of signer and store may differ. Unit: milliseconds.
+///
+/// Why: machines without a time server drift so far.
 const MAX_SKEW: u64 = 10 * 60 * 1_000;
 
 /// An answer.

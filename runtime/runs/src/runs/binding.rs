@@ -28,7 +28,9 @@ const BINDING: [Status; 5] = [
     Status::Failed,
 ];
 
-/// Most pages of changes that a look takes in. Why: others write meanwhile, and what was there before is among the first.
+/// Most pages of changes that a look takes in.
+///
+/// Why: others write meanwhile, and what was there before is among the first.
 const MAX_PAGES: usize = 1_000;
 
 /// The identity under which runs hold an agent.

@@ -161,7 +161,7 @@ pub enum InvalidRequest {
     NoSigner {
         /// The workflow.
         workflow: String,
-        /// Those who may decide; any person if it is empty.
+        /// The persons who may decide; any person if it is empty.
         names: Vec<String>,
     },
     /// The context can't take an input.

@@ -708,7 +708,9 @@ fn count_spent(state: &mut RunState, record: &Record, spent: &BTreeMap<String, S
     }
 }
 
-/// Adds fields to the context, and to what open approvals are over: they are asked over the fields as the new table has them.
+/// Adds fields to the context, and to what open approvals are over.
+///
+/// They are asked over the fields as the new table has them.
 fn extend_asked_context(state: &mut RunState, fields: Map<String, Value>) {
     let before = state.context.digest();
     state.context.extend(fields);

@@ -57,7 +57,7 @@ pub enum StoreError {
     /// Records are missing that the store had.
     #[error("the store has lost records: {what}")]
     Lost {
-        /// What is missing, and how that shows.
+        /// The missing part, and how that shows.
         what: String,
     },
     /// Stored bytes aren't as they were written.

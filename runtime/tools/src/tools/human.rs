@@ -259,7 +259,7 @@ pub(super) struct ResolveRequestCall {
 struct SignatureCall {
     /// The `time` in that text.
     time: u64,
-    /// What `ssh-keygen -Y sign -n statemark` wrote.
+    /// The text that `ssh-keygen -Y sign -n statemark` wrote.
     armor: String,
 }
 
@@ -328,10 +328,10 @@ impl ToolCall for ResolveRequestCall {
             Action::Answer => Reply::Value(self.answer.clone().unwrap_or_default()),
         };
         let by = order.actor.name.clone().unwrap_or_default();
-        let signature = self.signature.as_ref().map(|it| Signature {
+        let signature = self.signature.as_ref().map(|signed| Signature {
             by,
-            time: it.time,
-            signature: it.armor.clone(),
+            time: signed.time,
+            signature: signed.armor.clone(),
         });
         let answer = AnswerRequest {
             comment: self.comment.clone(),

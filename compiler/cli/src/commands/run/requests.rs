@@ -341,7 +341,9 @@ fn statement(
     }
 }
 
-/// Returns the signature of an answer: the one that was handed in, or one by the caller's key, if there is one.
+/// Returns the signature of an answer, if there is one.
+///
+/// It is the one that was handed in, or one by the caller's key.
 fn sign(
     args: &ReplyArgs,
     by: &str,

@@ -128,7 +128,7 @@ struct RunSummary {
     /// True if nobody has accepted its workflow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unreviewed: bool,
-    /// Who has imported it, if it comes from another store.
+    /// The person who has imported it, if it comes from another store.
     #[serde(skip_serializing_if = "Option::is_none")]
     imported_by: Option<String>,
 }
@@ -208,7 +208,7 @@ pub(crate) struct RunParts {
     created_at: Option<u64>,
     /// The time of the last record. Unit: milliseconds since 1970.
     updated_at: Option<u64>,
-    /// Who has imported it, if it comes from another store.
+    /// The person who has imported it, if it comes from another store.
     imported_by: Option<String>,
     #[serde(flatten)]
     parts: Parts,
