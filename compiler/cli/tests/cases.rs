@@ -32,6 +32,8 @@ mod document;
 #[expect(dead_code, reason = "the tests in `cli.rs` use the rest")]
 #[path = "served/raw.rs"]
 mod raw;
+mod seeds;
+mod session;
 mod shell;
 mod wire;
 
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
     let mut suite = Suite::new();
     suite.documents("commands", &tests.join("cases"), play);
     wire::add(&mut suite, &tests.join("wire"));
+    seeds::add(&mut suite, &tests.join("seeds"));
     suite.run()
 }
 

@@ -3,7 +3,7 @@
 //! Clients and prompts call them already.
 //!
 //! A profile is a map over the same operations as our own tools: each tool takes its documented arguments, executes one
-//! operation, and answers in its documented shape. Where a profile departs from its document, its module says so and why.
+//! operation, and answers in its documented shape. Where a profile departs from its document, its page says so and why ([`PAGES`]).
 //! No profile has a memory of its own, a path around policy, or a tool that lets an agent switch enforcement off.
 //!
 //! Each tool names its equivalent of ours: a state that grants or restricts one of the two means both.
@@ -19,6 +19,14 @@ use statemark_tools::{Ctx, Outcome, Problem, Set, Tool};
 
 /// The sets of tools, one for each system.
 pub const SETS: [Set; 4] = [statewright::SET, smithers::SET, ralph::SET, rstn::SET];
+
+/// The page of each system, by the name of its set: where its tools depart from its document, and why.
+pub const PAGES: [(&str, &str); 4] = [
+    (statewright::SET.name(), include_str!("statewright.md")),
+    (smithers::SET.name(), include_str!("smithers.md")),
+    (ralph::SET.name(), include_str!("ralph.md")),
+    (rstn::SET.name(), include_str!("rstn.md")),
+];
 
 /// The variables of the environment that these tools read, if the server's options have them.
 pub const VARIABLES: [&str; 3] = smithers::VARIABLES;

@@ -1,23 +1,10 @@
 //! The profile of Ralph Workflow: its tools for artifacts, plans and coordination.
 //!
-//! Ralph's server belongs to one agent in one session, so its tools name no run: they are about the caller's only active one.
-//! `run_id` names one of several.
-//!
-//! | its word | ours |
-//! |---|---|
-//! | artifact of a type | the artifact of that name, with the contract `ralph/<type>` where the definition has none |
-//! | plan draft, with staged sections | the draft of the artifact `plan`: an object with the sections as fields |
-//! | finalize, discard | final, discarded |
-//! | work unit | a unit of the active step: claimed is *running*, by one worker at a time; released *not started* |
-//! | complete | the active step is *completed*, which takes its transition to the end if it has one |
+//! `ralph.md` has its words in ours, where this departs from the document, and why: users read it, too.
 //!
 //! The document names the tools, their capabilities and the types of artifacts, but no arguments or answers. The arguments
 //! are those of its system's clients: `artifact_type` and `content` (JSON in a text), `section`, `content` and `mode`,
 //! `status` and `note`, `summary`, `action` with `work_unit_id` and `payload`. Answers and errors are texts, as in its system.
-//!
-//! Where it departs from the document on purpose: the error of a broken artifact points to the contract's page
-//! (`statemark://workflow/<id>/artifact/<name>`) instead of a file in the workspace, and the artifact is kept as a draft. The
-//! active state's `capabilities`, not a drain, decide whether an agent may use a tool.
 //!
 //! Deliberately not here: its tools for the workspace, processes, git, environment, web and media.
 

@@ -3,20 +3,7 @@
 //! Answers are texts, with JSON in them where the document has fields. Errors are sentences; those about arguments begin
 //! with `Error: `. rstn's app is the server here: its workflows, and the runs of the caller's project.
 //!
-//! Where this departs from the document, on purpose:
-//!
-//! - `rstn_complete_task` answers once the file is written, and says how many tasks are done. Unless validation is skipped, a
-//!   task with open subtasks isn't completed.
-//! - `rstn_run_hook` runs a check that the workflow or `statemark.toml` declares (`statemark import` reads
-//!   `.rstn/hooks.yaml`): a list of arguments without a shell. `hook_name` in the answer is the name in the call.
-//! - `rstn_report_status` is about the session's run; without one there is nothing to report on. The answer to
-//!   `needs_input` appears in `rstn_get_app_state`, since no reply waits for it.
-//!
-//! Where the document leaves something open:
-//!
-//! - All of `rstn_get_context` is null where the branch belongs to no feature, the branch included.
-//! - In `rstn_get_app_state`, commands are the workflows that can be started. The selected one is that of the session's run,
-//!   and its output is the last report on each step.
+//! `rstn.md` says where this departs from the document, and why: users read it, too.
 
 use std::time::Duration;
 

@@ -1,41 +1,6 @@
 //! The profile of Smithers.
 //!
-//! | its word | ours |
-//! |---|---|
-//! | workflow | a workflow; `workflowName` is its id |
-//! | node | a state that a person sees, by its name |
-//! | iteration | a visit of the state, counted from 0 |
-//! | attempt | the visit itself, and one more for each report that begins the step again after it had failed or was done |
-//! | frame | a record at which an append ends: the run as it was then; `frameNo` is the record's number |
-//! | approval | an open request that is answered with yes or no: an approval, a confirmation, a review |
-//! | snapshot, checkpoint | a saved working copy |
-//! | output table, artifact | an artifact by its name |
-//!
-//! Statuses of runs: *running*; waiting is *waiting-approval* for a request of that kind and *waiting-event* for all else
-//! that must come from outside, *waiting-timer* where nothing but a timer leads on; *finished*, *failed*, *cancelled*. A
-//! paused run is *waiting-event*: the document counts every status that it doesn't list as terminal, and a client would stop
-//! watching a run that goes on.
-//!
-//! Where the document leaves something open or contradicts itself:
-//!
-//! - The kind of a blocker is `approval` in its only example, and its system says `waiting-approval`. Clients were written
-//!   against the document, so it is `approval`; all other kinds are the statuses' words.
-//! - `heartbeatAtMs` is null: no process owns a run, so none beats.
-//! - `watch_run` waits 25 s at most and then says `timedOut`: the document says to call again. `snapshots` has only those
-//!   that differ from the one before.
-//! - `run_workflow` with `force` on an existing run goes back to its beginning: journals aren't overwritten.
-//! - An artifact's id ends with the artifact's name if the visit handed in several.
-//! - The node of `fork_run` and `replay_run` to be reset was entered before. The fork begins before that: `parentFrameNo`
-//!   says at which frame.
-//!
-//! Where it departs from the document on purpose:
-//!
-//! - Nothing runs without an executor (`executor_unavailable`); else a run waits for its agent.
-//! - `ask_human` says `approved` only for an affirmative answer, and returns at the wait limit as `pending`.
-//! - `decidedBy` is the caller; an argument of that name becomes part of the note.
-//! - A call that would leave irreversible effects needs `confirm: true`.
-//!
-//! Deliberately not here: options of an engine (`maxConcurrency`, `rootDir`, …). They are accepted, and `ignored` lists them.
+//! `smithers.md` has its words in ours, where this departs from the document, and why: users read it, too.
 
 mod affirmative;
 mod history;

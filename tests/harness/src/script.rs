@@ -23,7 +23,7 @@ pub fn play(
         let (script, after) = begun.split_once(&close).unwrap_or((begun, ""));
         assert!(script.len() < begun.len(), "a script has no end: {script}");
         played = played + before + &open;
-        for call in calls(script) {
+        for (call, _) in calls(script) {
             played += &format!("> {call}\n");
             let answer = answer(&call);
             played += &answer;
@@ -38,20 +38,27 @@ pub fn play(
     played + rest
 }
 
-/// Returns the calls of a script, each with all lines of its arguments.
-fn calls(script: &str) -> Vec<String> {
-    let mut calls: Vec<String> = Vec::new();
+/// Returns the calls of a script, each with all lines of its arguments, and with the answer that follows it.
+pub fn calls(script: &str) -> Vec<(String, String)> {
+    let mut calls: Vec<(String, String)> = Vec::new();
     let mut is_open = false;
     for line in script.lines() {
-        if is_open && let Some(last) = calls.last_mut() {
-            last.push('\n');
-            last.push_str(line);
-        } else if let Some(begun) = line.strip_prefix("> ") {
-            calls.push(begun.to_owned());
-        } else {
-            continue;
+        match calls.last_mut() {
+            Some((call, _)) if is_open => {
+                call.push('\n');
+                call.push_str(line);
+                is_open = !is_whole(call);
+            }
+            last => {
+                if let Some(begun) = line.strip_prefix("> ") {
+                    calls.push((begun.to_owned(), String::new()));
+                    is_open = !is_whole(begun);
+                } else if let Some((_, answer)) = last {
+                    answer.push_str(line);
+                    answer.push('\n');
+                }
+            }
         }
-        is_open = calls.last().is_some_and(|call| !is_whole(call));
     }
     calls
 }
@@ -108,6 +115,15 @@ impl Minted {
     pub fn mask_first<'t>(&mut self, text: &'t str) -> Option<(String, &'t str)> {
         let (id, after) = split_id(text)?;
         Some((self.name(id), after))
+    }
+
+    /// Replaces each name in a text by its id.
+    pub fn unmask(&self, text: &str) -> String {
+        // `minted-1` begins `minted-12`.
+        let numbered = self.0.iter().enumerate().rev();
+        numbered.fold(text.to_owned(), |text, (index, id)| {
+            text.replace(&format!("minted-{}", index + 1), id)
+        })
     }
 
     fn name(&mut self, id: &str) -> String {

@@ -1,4 +1,4 @@
-//! The documentation in the program: guides, pages of findings, help of commands, and two indexes.
+//! The documentation in the program: guides, pages of profiles and findings, help of commands, and two indexes.
 
 use statemark_compiler::diag::Code;
 use statemark_tools::Page;
@@ -10,6 +10,7 @@ use statemark_tools::Page;
 const LANGUAGE: f64 = 1.4;
 const GUIDE: f64 = 1.0;
 const EXAMPLE: f64 = 0.8;
+const PROFILE: f64 = 0.8;
 const HELP: f64 = 0.75;
 const RULE: f64 = 0.45;
 const MAP: f64 = 0.3;
@@ -64,6 +65,9 @@ const GUIDES: &[(&str, f64, &str)] = &[
     ),
 ];
 
+/// Where `emit` departs from rp1's document: the page of a system that is no profile of the server.
+const RP1: (&str, &str) = ("rp1", include_str!("run/emit/rp1.md"));
+
 /// Returns all pages; `program` is the command line.
 pub(super) fn pages(mut program: clap::Command) -> Vec<Page> {
     let rules: Vec<Page> = Code::ALL.iter().map(|&code| rule(code)).collect();
@@ -73,6 +77,12 @@ pub(super) fn pages(mut program: clap::Command) -> Vec<Page> {
         add_help(command, "", &mut commands);
     }
     let mut pages: Vec<Page> = GUIDES.iter().map(guide).collect();
+    pages.extend(
+        statemark_profiles::PAGES
+            .into_iter()
+            .chain([RP1])
+            .map(profile),
+    );
     pages.push(index("rules", "Rules", &rules));
     pages.push(index("commands", "Commands", &commands));
     pages.extend(rules);
@@ -105,6 +115,11 @@ fn guide((id, weight, text): &(&str, f64, &str)) -> Page {
         weight: *weight,
         listed: true,
     }
+}
+
+/// Makes the page that says where a system's tools or commands depart from its document.
+fn profile((name, text): (&str, &str)) -> Page {
+    guide(&(&format!("profile/{name}"), PROFILE, text))
 }
 
 /// Returns the first heading of a text.

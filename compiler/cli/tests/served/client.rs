@@ -33,13 +33,18 @@ impl Client {
 
     /// Starts a command that serves, and shakes hands; the exit code if it ends instead.
     pub(crate) fn try_start(command: Command) -> Result<Self, i32> {
+        Self::greet(command).map(|(client, _)| client)
+    }
+
+    /// The same, with the server's answer to the handshake.
+    pub(crate) fn greet(command: Command) -> Result<(Self, Value), i32> {
         let mut client = Self::spawn(command);
         let asked = client.begin("initialize", &handshake());
-        if client.answer(asked).is_none() {
+        let Some(greeting) = client.answer(asked) else {
             return Err(client.server.wait().unwrap().code().unwrap());
-        }
+        };
         client.tell("notifications/initialized", &json!({}));
-        Ok(client)
+        Ok((client, greeting))
     }
 
     /// The same, and nothing is said yet.

@@ -3,30 +3,22 @@
 //! A file in `wire/` holds files (`## file NAME`) and calls in fences `wire`. Names, codes, shapes, and all values are
 //! compared, as clients rely on them; only the wording is masked: see [`mask`]. `UPDATE=1` rewrites the answers. A diff
 //! here breaks somebody's program.
-//!
-//! ```text
-//! > get_run {"run_id": "r"}          calls a tool by MCP; the arguments may span lines, and may be left out
-//! > rpc prompts/list {}              sends any request of the protocol
-//! > tools                          lists the names of the tools that are offered
-//! > GET /api/runs?limit=1            sends a request to the HTTP API
-//! > POST /api/runs {"workflow": "w"}
-//! > statemark runs --json            runs a command; the exit code comes first
-//! > serve --toolsets time            from here on, servers have these arguments, after variables (`NAME=value`)
-//! > as person ann                    from here on, callers have this role and name; `as agent bo run r` is bound to a run
-//! > after 10s                        lets time pass; likewise 5m and 2h
-//! > write {"docs/a.md": "text"}      writes files
-//! > rewind_run {"confirm_token": "$confirm_token"}    inserts that field of the answer before
-//! ```
+//! The calls are those of a [`Session`].
 
 mod mask;
-mod session;
 
 use std::path::Path;
 
-use statemark_harness::{Suite, files, script};
+use serde_json::{Value, json};
+use statemark_harness::script::{self, Minted, pretty};
+use statemark_harness::{Suite, files};
 
+use crate::session::{Answer, Session};
 use crate::shell::Scratch;
-use session::Session;
+use mask::{masked, string};
+
+/// Width of a line that an object or list may fill.
+const WIDTH: usize = 160;
 
 /// Least number of cases. Why: each is a promise.
 const CASES: usize = 30;
@@ -49,7 +41,72 @@ fn play(name: &str, document: &str) -> String {
         scratch.write(file, text);
     }
     let mut session = Session::new(&scratch);
-    script::play(document, ("~~~~wire", "~~~~"), |call| session.call(call))
+    let mut page = Page {
+        folder: scratch.path.to_str().unwrap(),
+        minted: Minted::default(),
+    };
+    script::play(document, ("~~~~wire", "~~~~"), |call| {
+        page.render(session.call(call))
+    })
+}
+
+/// What a document masks.
+struct Page<'s> {
+    folder: &'s str,
+    minted: Minted,
+}
+
+impl Page<'_> {
+    /// Returns a masked answer.
+    fn render(&mut self, answer: Answer) -> String {
+        match answer {
+            Answer::Nothing => String::new(),
+            Answer::Ended(code) => format!("exit {code}\n"),
+            Answer::Names(names) => names.join(" "),
+            Answer::Protocol(outcome) => self.json(&outcome),
+            Answer::Tool {
+                is_error,
+                structured,
+                texts,
+            } => {
+                let mark = if is_error { "error\n" } else { "" };
+                if let Some(structured) = structured {
+                    return format!("{mark}{}", self.json(&structured));
+                }
+                // Only texts that aren't errors are documented.
+                let shown = texts
+                    .iter()
+                    .map(|text| match serde_json::from_str::<Value>(text) {
+                        Ok(value) => self.json(&value),
+                        Err(_) if is_error => "…".to_owned(),
+                        Err(_) => string(text, &mut self.minted),
+                    });
+                format!("{mark}text\n{}", shown.collect::<Vec<_>>().join("\n"))
+            }
+            Answer::Http { status, body } => format!("status {status}\n{}", self.text(&body)),
+            Answer::Command(said) => {
+                let lines: Vec<String> = said.stdout.lines().map(|line| self.text(line)).collect();
+                let whole = serde_json::from_str::<Value>(&said.stdout).ok();
+                let answer = whole.map_or_else(|| lines.join("\n"), |value| self.json(&value));
+                format!("exit {}\n{answer}", said.code)
+            }
+        }
+    }
+
+    /// Returns the masked JSON of a text; of another text nothing is compared but that there is one.
+    fn text(&mut self, text: &str) -> String {
+        match serde_json::from_str(text) {
+            Ok(value) => self.json(&value),
+            Err(_) if text.is_empty() => String::new(),
+            Err(_) => "text".to_owned(),
+        }
+    }
+
+    fn json(&mut self, value: &Value) -> String {
+        let text = value.to_string().replace(self.folder, "FOLDER");
+        let value = serde_json::from_str(&text).unwrap_or_else(|error| json!(error.to_string()));
+        pretty(&masked(&value, &mut self.minted), WIDTH)
+    }
 }
 
 /// Returns the names and texts of the files in a document.

@@ -1,26 +1,61 @@
 //! A session: a folder, servers that are started as they are needed, and the callers that were named so far.
+//!
+//! ```text
+//! > get_run {"run_id": "r"}          calls a tool by MCP; the arguments may span lines, and may be left out
+//! > rpc prompts/list {}              sends any request of the protocol
+//! > connect                          what the server answers when a client connects
+//! > tools                          lists the names of the tools that are offered
+//! > GET /api/runs?limit=1            sends a request to the HTTP API
+//! > POST /api/runs {"workflow": "w"}
+//! > statemark runs --json            runs a command
+//! > in src statemark runs            runs a command in a folder below, which is made
+//! > serve --toolsets time            from here on, servers have these arguments, after variables (`NAME=value`)
+//! > as person ann                    from here on, callers have this role and name; `as agent bo run r` is bound to a run
+//! > after 10s                        lets time pass; likewise 5m and 2h
+//! > write {"docs/a.md": "text"}      writes files
+//! > rewind_run {"confirm_token": "$confirm_token"}    inserts that field of the answer before
+//! ```
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use statemark_harness::script::{Minted, milliseconds, pretty};
+use statemark_harness::script::milliseconds;
 
-use super::mask::{masked, string};
 use crate::client::{Client, serve};
 use crate::raw::Listening;
-use crate::shell::{Run, Scratch, perform, token};
+use crate::shell::{Run, Said, Scratch, perform, token};
 
 /// The time at which each session begins. Unit: milliseconds since 1970.
 const BEGIN: u64 = 1_800_000_000_000;
 
-/// Width of a line that an object or list may fill.
-const WIDTH: usize = 160;
-
 /// The words of `serve`, and the caller's token.
 type Options = (Vec<String>, Option<String>);
 
-pub(super) struct Session<'s> {
+/// What a call is answered.
+pub(crate) enum Answer {
+    /// Nothing: the call was for what follows.
+    Nothing,
+    /// A server that ended instead of serving, with its exit code.
+    Ended(i32),
+    /// The names of tools.
+    Names(Vec<String>),
+    /// The result of a request of the protocol, or its error: `{"result": …}`.
+    Protocol(Value),
+    /// The answer of a tool: its JSON, or its texts.
+    Tool {
+        is_error: bool,
+        structured: Option<Value>,
+        texts: Vec<String>,
+    },
+    /// An answer by HTTP.
+    Http { status: u16, body: String },
+    /// What a command has said.
+    Command(Said),
+}
+
+pub(crate) struct Session<'s> {
     scratch: &'s Scratch,
     now: u64,
     serve: Vec<String>,
@@ -30,16 +65,15 @@ pub(super) struct Session<'s> {
     is_person: bool,
     /// The tokens that were made, by the words after `as`.
     tokens: BTreeMap<String, String>,
-    /// Servers over standard input and output.
-    clients: BTreeMap<Options, Client>,
+    /// Servers over standard input and output, each with its answer to the handshake.
+    clients: BTreeMap<Options, (Client, Value)>,
     /// Servers over HTTP.
     listening: BTreeMap<Vec<String>, Listening>,
-    minted: Minted,
     last: Value,
 }
 
 impl<'s> Session<'s> {
-    pub(super) fn new(scratch: &'s Scratch) -> Self {
+    pub(crate) fn new(scratch: &'s Scratch) -> Self {
         Self {
             scratch,
             now: BEGIN,
@@ -49,13 +83,12 @@ impl<'s> Session<'s> {
             tokens: BTreeMap::new(),
             clients: BTreeMap::new(),
             listening: BTreeMap::new(),
-            minted: Minted::default(),
             last: Value::Null,
         }
     }
 
-    /// Makes a call, and returns the masked answer.
-    pub(super) fn call(&mut self, call: &str) -> String {
+    /// Makes a call, and returns the answer as it is.
+    pub(crate) fn call(&mut self, call: &str) -> Answer {
         let (word, rest) = call.split_once(' ').unwrap_or((call, ""));
         match word {
             "serve" => self.serve = rest.split_whitespace().map(str::to_owned).collect(),
@@ -76,11 +109,16 @@ impl<'s> Session<'s> {
                 let (method, params) = rest.split_once(' ').unwrap_or((rest, ""));
                 return self.rpc(method, &object(params));
             }
+            "connect" => return self.connect(),
             "tools" => return self.tools(),
-            _ if word == "git" || call.contains("statemark ") => return self.command(call),
+            "in" => {
+                let (folder, command) = rest.split_once(' ').unwrap();
+                return self.command(folder, command);
+            }
+            _ if word == "git" || call.contains("statemark ") => return self.command("", call),
             tool => return self.tool(tool, object(rest)),
         }
-        String::new()
+        Answer::Nothing
     }
 
     fn become_caller(&mut self, words: &str) {
@@ -118,7 +156,7 @@ impl<'s> Session<'s> {
         command.args(self.serve.iter().skip_while(is_variable))
     }
 
-    fn client(&mut self) -> Result<&mut Client, String> {
+    fn client(&mut self) -> Result<&mut (Client, Value), i32> {
         let options = (self.serve.clone(), self.token.clone());
         if !self.clients.contains_key(&options) {
             let mut command = serve(&self.scratch.path, &[]);
@@ -127,16 +165,16 @@ impl<'s> Session<'s> {
                 command.env("STATEMARK_TOKEN", token);
             }
             command.stderr(Stdio::null());
-            let client = Client::try_start(command).map_err(|code| format!("exit {code}\n"))?;
+            let client = Client::greet(command)?;
             self.clients.insert(options.clone(), client);
         }
         Ok(self.clients.get_mut(&options).unwrap())
     }
 
     /// Sends a request of the protocol as the current caller: a person's over HTTP.
-    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, String> {
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, i32> {
         if !self.is_person {
-            return self.client().map(|client| client.ask(method, params));
+            return self.client().map(|(client, _)| client.ask(method, params));
         }
         let bearer = self.bearer();
         let server = self.listening();
@@ -161,68 +199,68 @@ impl<'s> Session<'s> {
     }
 
     /// Sends a request of the protocol.
-    fn rpc(&mut self, method: &str, params: &Value) -> String {
-        let mut answer = match self.ask(method, params) {
-            Ok(answer) => answer,
-            Err(exit) => return exit,
-        };
-        answer
-            .as_object_mut()
-            .unwrap()
-            .retain(|key, _| key == "result" || key == "error");
-        self.render(&answer)
+    fn rpc(&mut self, method: &str, params: &Value) -> Answer {
+        match self.ask(method, params) {
+            Ok(answer) => Answer::Protocol(outcome(answer)),
+            Err(code) => Answer::Ended(code),
+        }
+    }
+
+    /// Returns what the server has answered when the client connected.
+    fn connect(&mut self) -> Answer {
+        match self.client() {
+            Ok((_, greeting)) => Answer::Protocol(outcome(greeting.clone())),
+            Err(code) => Answer::Ended(code),
+        }
     }
 
     /// Lists the names of the tools that are offered.
-    fn tools(&mut self) -> String {
+    fn tools(&mut self) -> Answer {
         let answer = match self.ask("tools/list", &json!({})) {
             Ok(answer) => answer,
-            Err(exit) => return exit,
+            Err(code) => return Answer::Ended(code),
         };
         let tools = answer["result"]["tools"].as_array().unwrap().iter();
-        let names: Vec<&str> = tools.map(|tool| tool["name"].as_str().unwrap()).collect();
-        names.join(" ")
+        let names = tools.map(|tool| tool["name"].as_str().unwrap().to_owned());
+        Answer::Names(names.collect())
     }
 
-    fn tool(&mut self, tool: &str, mut arguments: Value) -> String {
+    fn tool(&mut self, tool: &str, mut arguments: Value) -> Answer {
         for argument in arguments.as_object_mut().unwrap().values_mut() {
             let name = argument.as_str().and_then(|text| text.strip_prefix('$'));
             if let Some(name) = name {
-                *argument = self.last["data"][name].clone();
+                let data = self.last.get("data").unwrap_or(&self.last);
+                *argument = data[name].clone();
             }
         }
         let params = json!({"name": tool, "arguments": arguments});
         let mut answer = match self.ask("tools/call", &params) {
             Ok(answer) => answer,
-            Err(exit) => return exit,
+            Err(code) => return Answer::Ended(code),
         };
         let Some(result) = answer.get_mut("result").map(Value::take) else {
-            return self.render(&json!({"error": answer["error"]}));
+            return Answer::Protocol(json!({"error": answer["error"]}));
         };
         let is_error = result["isError"] == true;
         let texts = result["content"].as_array().into_iter().flatten();
-        let texts: Vec<&str> = texts.filter_map(|item| item["text"].as_str()).collect();
-        let mark = if is_error { "error\n" } else { "" };
-        if let Some(structured) = result.get("structuredContent") {
+        let texts = texts.filter_map(|item| item["text"].as_str().map(str::to_owned));
+        let texts: Vec<String> = texts.collect();
+        let structured = result.get("structuredContent").cloned();
+        if let Some(structured) = &structured {
             let text = texts
                 .first()
                 .and_then(|text| serde_json::from_str::<Value>(text).ok());
             assert_eq!(text.as_ref(), Some(structured), "the text says the same");
             self.last = structured.clone();
-            return format!("{mark}{}", self.render(structured));
         }
-        // Only texts that aren't errors are documented.
-        let shown = texts
-            .iter()
-            .map(|text| match serde_json::from_str::<Value>(text) {
-                Ok(value) => self.render(&value),
-                Err(_) if is_error => "…".to_owned(),
-                Err(_) => string(text, &mut self.minted),
-            });
-        format!("{mark}text\n{}", shown.collect::<Vec<_>>().join("\n"))
+        Answer::Tool {
+            is_error,
+            structured,
+            texts,
+        }
     }
 
-    fn request(&mut self, method: &str, rest: &str) -> String {
+    fn request(&mut self, method: &str, rest: &str) -> Answer {
         let (path, body) = rest.split_once(' ').unwrap_or((rest, ""));
         let headers = self.bearer();
         let server = self.listening();
@@ -236,14 +274,14 @@ impl<'s> Session<'s> {
                 server.raw(&head, body.as_bytes())
             }
         };
-        format!(
-            "status {}\n{}",
-            answer.status,
-            self.shown_text(&answer.body)
-        )
+        Answer::Http {
+            status: answer.status,
+            body: answer.body,
+        }
     }
 
-    fn command(&mut self, command: &str) -> String {
+    /// Runs a command in a folder below the session's.
+    fn command(&mut self, folder: &str, command: &str) -> Answer {
         let token = self
             .token
             .as_ref()
@@ -254,32 +292,21 @@ impl<'s> Session<'s> {
             false => format!("STATEMARK_NOW={now}{} ", token.unwrap_or_default()),
         };
         let command = format!("{set}{command}");
-        let said = perform(&Run::new(&command), &self.scratch.path);
-        let lines: Vec<String> = said
-            .stdout
-            .lines()
-            .map(|line| self.shown_text(line))
-            .collect();
-        let whole = serde_json::from_str::<Value>(&said.stdout).ok();
-        let answer = whole.map_or_else(|| lines.join("\n"), |value| self.render(&value));
-        format!("exit {}\n{answer}", said.code)
+        // A path that ends with a separator looks different in answers.
+        let folder = match folder {
+            "" => self.scratch.path.clone(),
+            below => self.scratch.path.join(below),
+        };
+        fs::create_dir_all(&folder).unwrap();
+        Answer::Command(perform(&Run::new(&command), &folder))
     }
+}
 
-    /// Returns the masked JSON of a text; of another text nothing is compared but that there is one.
-    fn shown_text(&mut self, text: &str) -> String {
-        match serde_json::from_str(text) {
-            Ok(value) => self.render(&value),
-            Err(_) if text.is_empty() => String::new(),
-            Err(_) => "text".to_owned(),
-        }
-    }
-
-    fn render(&mut self, value: &Value) -> String {
-        let folder = self.scratch.path.to_str().unwrap();
-        let text = value.to_string().replace(folder, "FOLDER");
-        let value = serde_json::from_str(&text).unwrap();
-        pretty(&masked(&value, &mut self.minted), WIDTH)
-    }
+/// Returns the result of a request, or its error.
+fn outcome(mut answer: Value) -> Value {
+    let object = answer.as_object_mut().unwrap();
+    object.retain(|key, _| key == "result" || key == "error");
+    answer
 }
 
 /// The name of a caller who has none.
