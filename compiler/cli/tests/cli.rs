@@ -13,6 +13,8 @@ mod killed;
 #[cfg(test)]
 mod long;
 #[cfg(test)]
+mod picture;
+#[cfg(test)]
 mod place;
 #[cfg(test)]
 mod served;
@@ -48,9 +50,9 @@ fn the_readme_of_the_example_tells_the_truth() {
 
 /// Both show a run of the example as somebody types it: every answer is what is answered.
 #[test]
-fn runs_in_readmes_tell_the_truth() {
+fn runs_in_texts_tell_the_truth() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for readme in ["README.md", "examples/paper/README.md"] {
+    for readme in ["compiler/docs/src/runs.md", "examples/paper/README.md"] {
         let path = root.join(readme);
         let text = fs::read_to_string(&path).unwrap();
         let (_, shown) = text.split_once("```text\n$ ").unwrap();

@@ -1,14 +1,16 @@
-//! The documentation in the program: guides, pages of profiles and findings, help of commands, and two indexes.
+//! The documentation in the program: README and book, guides, pages of profiles and findings, help of commands, and two
+//! indexes.
 
 use statemark_compiler::diag::Code;
 use statemark_tools::Page;
 
 /// Weights of pages relative to a guide.
 ///
-/// Why: there are hundreds of pages of findings, each with words from everywhere; the map of the code is for those who
-/// change it.
+/// Why: there are hundreds of pages of findings, each with words from everywhere; the README says briefly what the book
+/// says at length; the map of the code is for those who change it.
 const LANGUAGE: f64 = 1.4;
 const GUIDE: f64 = 1.0;
+const README: f64 = 0.8;
 const EXAMPLE: f64 = 0.8;
 const PROFILE: f64 = 0.8;
 const HELP: f64 = 0.75;
@@ -17,7 +19,62 @@ const MAP: f64 = 0.3;
 
 /// The guides: id, weight and text.
 const GUIDES: &[(&str, f64, &str)] = &[
-    ("readme", GUIDE, include_str!("../../../../README.md")),
+    ("readme", README, include_str!("../../../../README.md")),
+    (
+        "book/install",
+        GUIDE,
+        include_str!("../../../docs/src/install.md"),
+    ),
+    (
+        "book/specs",
+        GUIDE,
+        include_str!("../../../docs/src/specs.md"),
+    ),
+    (
+        "book/findings",
+        GUIDE,
+        include_str!("../../../docs/src/findings.md"),
+    ),
+    (
+        "book/proofs",
+        GUIDE,
+        include_str!("../../../docs/src/proofs.md"),
+    ),
+    (
+        "book/rust",
+        GUIDE,
+        include_str!("../../../docs/src/rust.md"),
+    ),
+    (
+        "book/runs",
+        GUIDE,
+        include_str!("../../../docs/src/runs.md"),
+    ),
+    (
+        "book/decisions",
+        GUIDE,
+        include_str!("../../../docs/src/decisions.md"),
+    ),
+    (
+        "book/stores",
+        GUIDE,
+        include_str!("../../../docs/src/stores.md"),
+    ),
+    (
+        "book/agents",
+        GUIDE,
+        include_str!("../../../docs/src/agents.md"),
+    ),
+    (
+        "book/trust",
+        GUIDE,
+        include_str!("../../../docs/src/trust.md"),
+    ),
+    (
+        "book/comparison",
+        GUIDE,
+        include_str!("../../../docs/src/comparison.md"),
+    ),
     (
         "skills/write-state-machine",
         GUIDE,

@@ -73,6 +73,20 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
         entries,
         [
             ("statemark://docs/architecture", "Architecture"),
+            ("statemark://docs/book/agents", "Serving agents"),
+            ("statemark://docs/book/comparison", "Beside other tools"),
+            ("statemark://docs/book/decisions", "Decisions"),
+            ("statemark://docs/book/findings", "Findings"),
+            ("statemark://docs/book/install", "Installing"),
+            (
+                "statemark://docs/book/proofs",
+                "Proofs: does it always end?"
+            ),
+            ("statemark://docs/book/runs", "Runs"),
+            ("statemark://docs/book/rust", "Embedding in Rust"),
+            ("statemark://docs/book/specs", "What a spec can say"),
+            ("statemark://docs/book/stores", "Stores"),
+            ("statemark://docs/book/trust", "What an agent can't do"),
             ("statemark://docs/commands", "Commands"),
             (
                 "statemark://docs/examples/bugfix_agent",

@@ -1,4 +1,4 @@
-//! The reference of all tools, `TOOLS.md`, made from the registry: arguments, results, gating and routes can't differ from
+//! The reference of all tools, a page of the book, made from the registry: arguments, results, gating and routes can't differ from
 //! what is served. `UPDATE=1` writes it.
 
 use std::fmt::Write as _;
@@ -29,7 +29,8 @@ What a state has power over stands before the arguments:
 
 #[test]
 fn the_reference_has_every_tool() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("TOOLS.md");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../compiler/docs/src/reference/tools.md");
     compare(&path, &reference()).unwrap();
 }
 
