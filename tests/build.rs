@@ -14,7 +14,7 @@ use std::path::Path;
 
 use statemark_compiler::back;
 use statemark_compiler::diag::Diags;
-use statemark_compiler::ir::{ActionKind, Machine, StateKind};
+use statemark_compiler::ir::{ActionKind, EventKind, Machine, StateKind};
 use statemark_compiler::valid;
 
 use random::Shape;
@@ -172,13 +172,19 @@ fn host(seed: u64, machine: &Machine) -> String {
         );
     }
     code.push_str("}\n");
-    if fails {
+    if fails || lacks_values(machine) {
         let _ = writeln!(
             code,
             "impl Numbered for random_{seed}::Action {{ fn id(self) -> ActionId {{ self.id() }} }}"
         );
     }
     code
+}
+
+/// Whether an assignment without a value fails the step.
+fn lacks_values(machine: &Machine) -> bool {
+    let mut events = machine.events.iter();
+    assigns(machine) && !events.any(|(_, event)| event.kind == EventKind::Fault)
 }
 
 fn fails(machine: &Machine) -> bool {

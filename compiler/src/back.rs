@@ -6,4 +6,5 @@ pub mod mermaid;
 pub mod rust;
 #[cfg(feature = "scxml")]
 pub mod scxml;
+pub mod stale;
 pub mod table;

@@ -14,11 +14,12 @@
 //! script runs again when a spec has changed.
 //!
 //! This is the only module of the compiler with IO: it reads the environment and files, writes files and prints, because
-//! build scripts can't talk to Cargo in any other way. [`Config::compile`] is the only function that does.
+//! build scripts can't talk to Cargo in any other way. [`Config::compile`] and [`Config::check`] are the only functions
+//! that do.
 
 use std::path::{Path, PathBuf};
 
-use crate::back::rust;
+use crate::back::{rust, stale};
 use crate::diag::Severity;
 use crate::diag::render::{self, Style};
 use crate::pass::names::snake;
@@ -84,12 +85,23 @@ impl Config {
     }
 
     /// Compiles the specs, writes the modules, and reports to Cargo.
+    pub fn compile(&self) {
+        self.carry_out(false);
+    }
+
+    /// Compiles the specs and writes nothing: a file that isn't what its spec makes is an error, which says in what.
+    ///
+    /// It is for modules that are checked in, in the folder that [`out`](Self::out) names.
+    pub fn check(&self) {
+        self.carry_out(true);
+    }
+
     #[expect(
         clippy::disallowed_methods,
         clippy::print_stdout,
         reason = "a build script's work is to read and write files, and to talk to Cargo by printing"
     )]
-    pub fn compile(&self) {
+    fn carry_out(&self, only_check: bool) {
         let out = self
             .out
             .clone()
@@ -113,6 +125,15 @@ impl Config {
                 continue;
             };
             let file = out.join(file_name(spec));
+            if only_check {
+                println!("cargo::rerun-if-changed={}", file.display());
+                if let Some(stale) =
+                    stale::compare(std::fs::read(&file).ok().as_deref(), code.as_bytes())
+                {
+                    println!("cargo::error={}: {stale}", file.display());
+                }
+                continue;
+            }
             if let Err(fault) = std::fs::write(&file, code) {
                 println!(
                     "cargo::error={}: can't write the module: {fault}",

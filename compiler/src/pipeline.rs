@@ -7,6 +7,7 @@ use crate::excerpt::Excerpt;
 #[cfg(feature = "scxml")]
 use crate::front::scxml;
 use crate::front::{definition, markdown, mermaid};
+use crate::ir::Machine;
 #[cfg(feature = "scxml")]
 use crate::lower::scxml::lower_scxml;
 use crate::lower::{Spec, lower};
@@ -68,6 +69,10 @@ impl Format {
 pub struct Compiled {
     /// The machines without an error, in the order of the texts.
     pub machines: Vec<Valid>,
+    /// The machines with an error, as far as they could be read; none unless Rust is wanted.
+    ///
+    /// Back ends don't take them. [`write_outline`](crate::back::rust::write_outline) does, for their names.
+    pub broken: Vec<Machine>,
     /// The number of machines found, including those with errors.
     pub found: usize,
     /// Every diagnostic, in reading order.
@@ -82,6 +87,7 @@ pub struct Compiled {
 pub fn compile(sources: &Sources, options: &Options) -> Compiled {
     let mut compiled = Compiled {
         machines: Vec::new(),
+        broken: Vec::new(),
         found: 0,
         diagnostics: Vec::new(),
     };
@@ -102,7 +108,10 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
                 }
             }
             let (machine, found) = finish(&spec, sources, options, diags);
-            compiled.machines.extend(machine);
+            match machine {
+                Ok(valid) => compiled.machines.push(valid),
+                Err(broken) => compiled.broken.extend(broken),
+            }
             diagnostics.extend(found);
         }
         let mut sorted = Diags::new();
@@ -115,12 +124,14 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
 }
 
 /// Lowers and checks one spec; `diags` has the findings of its front ends.
+///
+/// A machine with errors is kept if Rust is wanted.
 fn finish(
     found: &Found,
     sources: &Sources,
     options: &Options,
     mut diags: Diags,
-) -> (Option<Valid>, Vec<Diagnostic>) {
+) -> (Result<Valid, Option<Machine>>, Vec<Diagnostic>) {
     let fail = options.actions_fail;
     let mut machine = match found {
         Found::Spec(spec) => lower(spec, sources, !options.for_rust, fail, &mut diags),
@@ -133,8 +144,9 @@ fn finish(
         machine.ask_host();
     }
     let broken = diags.has_errors();
+    let read = options.for_rust.then(|| machine.clone());
     let valid = valid::check(machine, broken, &mut diags);
-    (valid, diags.into_sorted())
+    (valid.ok_or(read), diags.into_sorted())
 }
 
 type Specs = Vec<(Found, Diags)>;

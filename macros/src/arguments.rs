@@ -13,6 +13,8 @@ pub(crate) struct Arguments {
     pub(crate) typestate: bool,
     /// True to let actions fail where the spec doesn't say otherwise.
     pub(crate) actions_fail: bool,
+    /// True to make errors of warnings.
+    pub(crate) deny_warnings: bool,
 }
 
 impl Parse for Arguments {
@@ -23,7 +25,7 @@ impl Parse for Arguments {
             input.parse::<Token![as]>()?;
             module = Some(input.parse()?);
         }
-        let (mut typestate, mut actions_fail) = (false, false);
+        let (mut typestate, mut actions_fail, mut deny_warnings) = (false, false, false);
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
@@ -34,10 +36,14 @@ impl Parse for Arguments {
                 typestate = true;
             } else if option == "actions_fail" {
                 actions_fail = true;
+            } else if option == "deny_warnings" {
+                deny_warnings = true;
             } else {
                 return Err(syn::Error::new(
                     option.span(),
-                    format!("unknown option `{option}`; there are `typestate` and `actions_fail`"),
+                    format!(
+                        "unknown option `{option}`; there are `typestate`, `actions_fail` and `deny_warnings`"
+                    ),
                 ));
             }
         }
@@ -46,6 +52,7 @@ impl Parse for Arguments {
             module,
             typestate,
             actions_fail,
+            deny_warnings,
         })
     }
 }

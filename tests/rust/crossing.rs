@@ -361,6 +361,22 @@ pub mod crossing {
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl crossing::Host for MyHost {
+    ///     fn somebody_waits(&self) -> bool { todo!() }
+    ///     fn reset_button(&mut self) { todo!() }
+    ///     fn cars_green(&mut self) { todo!() }
+    ///     fn people_green(&mut self) { todo!() }
+    ///     fn stop_flashing(&mut self) { todo!() }
+    ///     fn cars_red(&mut self) { todo!() }
+    ///     fn people_red(&mut self) { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `crossing`",
+        note = "a host is written like this:\nimpl crossing::Host for MyHost {{\n    fn somebody_waits(&self) -> bool {{ todo!() }}\n    fn reset_button(&mut self) {{ todo!() }}\n    fn cars_green(&mut self) {{ todo!() }}\n    fn people_green(&mut self) {{ todo!() }}\n    fn stop_flashing(&mut self) {{ todo!() }}\n    fn cars_red(&mut self) {{ todo!() }}\n    fn people_red(&mut self) {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// Returns true if the guard `somebody_waits` holds now.
         fn somebody_waits(&self) -> bool;

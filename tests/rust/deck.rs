@@ -358,6 +358,18 @@ pub mod deck {
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl deck::Host for MyHost {
+    ///     fn has_tape(&self) -> bool { todo!() }
+    ///     fn start_motor(&mut self) { todo!() }
+    ///     fn stop_motor(&mut self) { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `deck`",
+        note = "a host is written like this:\nimpl deck::Host for MyHost {{\n    fn has_tape(&self) -> bool {{ todo!() }}\n    fn start_motor(&mut self) {{ todo!() }}\n    fn stop_motor(&mut self) {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// Returns true if the guard `has_tape` holds now.
         fn has_tape(&self) -> bool;

@@ -339,6 +339,19 @@ pub mod errand {
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl errand::Host for MyHost {
+    ///     fn run(&mut self) { todo!() }
+    ///     fn pack(&mut self) { todo!() }
+    ///     fn unpack(&mut self) { todo!() }
+    ///     fn field(&self, path: &str) -> statemark_runtime::Value<'_> { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `errand`",
+        note = "a host is written like this:\nimpl errand::Host for MyHost {{\n    fn run(&mut self) {{ todo!() }}\n    fn pack(&mut self) {{ todo!() }}\n    fn unpack(&mut self) {{ todo!() }}\n    fn field(&self, path: &str) -> statemark_runtime::Value<'_> {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// Carries out the action `run`.
         ///

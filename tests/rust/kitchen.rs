@@ -381,6 +381,18 @@ pub mod kitchen {
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl kitchen::Host for MyHost {
+    ///     fn stir(&mut self) { todo!() }
+    ///     fn schedule(&mut self, timer: kitchen::Timer, delay: u64) { todo!() }
+    ///     fn cancel(&mut self, timer: kitchen::Timer) { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `kitchen`",
+        note = "a host is written like this:\nimpl kitchen::Host for MyHost {{\n    fn stir(&mut self) {{ todo!() }}\n    fn schedule(&mut self, timer: kitchen::Timer, delay: u64) {{ todo!() }}\n    fn cancel(&mut self, timer: kitchen::Timer) {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// Carries out the action `stir`.
         ///
@@ -388,8 +400,6 @@ pub mod kitchen {
         fn stir(&mut self);
 
         /// Starts a timer: call [`Machine::elapse`] after `delay` milliseconds, unless it is cancelled.
-        ///
-        /// `statemark_runtime::Timers` is a queue for that.
         ///
         /// `statemark_runtime::Timers` is a queue for that.
         fn schedule(&mut self, timer: Timer, delay: u64);

@@ -681,9 +681,74 @@ pub mod pictures {
         }
     }
 
+    /// An action, as errors of steps name it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Action {
+        /// The action `name_it`.
+        NameIt,
+    }
+
+    impl Action {
+        /// Every action, in the order of the spec.
+        pub const ALL: &'static [Self] = &[Self::NameIt];
+
+        /// Returns its name in the spec.
+        #[must_use]
+        pub const fn name(self) -> &'static str {
+            match self {
+                Self::NameIt => "name_it",
+            }
+        }
+
+        /// Returns its id in the machine's table.
+        #[must_use]
+        pub const fn id(self) -> runtime::ActionId {
+            runtime::ActionId::new(
+                match self {
+                    Self::NameIt => 0,
+                },
+            )
+        }
+
+        /// Returns the action of that id, which is one of these.
+        const fn of_id(id: runtime::ActionId) -> Self {
+            match id.raw() {
+                _ => Self::NameIt,
+            }
+        }
+    }
+
+    impl runtime::generated::HasId for Action {
+        fn action_id(self) -> runtime::ActionId {
+            self.id()
+        }
+    }
+
+    impl ::core::fmt::Display for Action {
+        fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            out.write_str(self.name())
+        }
+    }
+
+    /// A step that was not taken. The machine is as it was before.
+    pub type StepError = runtime::StepError<Action>;
+
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl pictures::Host for MyHost {
+    ///     fn ready(&self, context: &pictures::Context) -> bool { todo!() }
+    ///     fn tired(&self, context: &pictures::Context) -> bool { todo!() }
+    ///     fn schedule(&mut self, timer: pictures::Timer, delay: u64) { todo!() }
+    ///     fn cancel(&mut self, timer: pictures::Timer) { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `pictures`",
+        note = "a host is written like this:\nimpl pictures::Host for MyHost {{\n    fn ready(&self, context: &pictures::Context) -> bool {{ todo!() }}\n    fn tired(&self, context: &pictures::Context) -> bool {{ todo!() }}\n    fn schedule(&mut self, timer: pictures::Timer, delay: u64) {{ todo!() }}\n    fn cancel(&mut self, timer: pictures::Timer) {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// Returns true if the guard `ready` holds now.
         fn ready(&self, context: &Context) -> bool;
@@ -692,8 +757,6 @@ pub mod pictures {
         fn tired(&self, context: &Context) -> bool;
 
         /// Starts a timer: call [`Machine::elapse`] after `delay` milliseconds, unless it is cancelled.
-        ///
-        /// `statemark_runtime::Timers` is a queue for that.
         ///
         /// `statemark_runtime::Timers` is a queue for that.
         fn schedule(&mut self, timer: Timer, delay: u64);
@@ -767,7 +830,7 @@ pub mod pictures {
         /// # Errors
         ///
         /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
-        pub fn new(host: H) -> Result<Self, runtime::StepError> {
+        pub fn new(host: H) -> Result<Self, StepError> {
             Self::with_context(host, Context::initial())
         }
 
@@ -779,7 +842,7 @@ pub mod pictures {
         pub fn new_observed<O: runtime::Observer>(
             host: H,
             observer: &mut O,
-        ) -> Result<Self, runtime::StepError> {
+        ) -> Result<Self, StepError> {
             Self::with_context_observed(host, Context::initial(), observer)
         }
 
@@ -788,10 +851,7 @@ pub mod pictures {
         /// # Errors
         ///
         /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
-        pub fn with_context(
-            host: H,
-            context: Context,
-        ) -> Result<Self, runtime::StepError> {
+        pub fn with_context(host: H, context: Context) -> Result<Self, StepError> {
             Self::with_context_observed(host, context, &mut ())
         }
 
@@ -804,7 +864,7 @@ pub mod pictures {
             mut host: H,
             context: Context,
             observer: &mut O,
-        ) -> Result<Self, runtime::StepError> {
+        ) -> Result<Self, StepError> {
             let mut context = context;
             let mut undo = Vec::new();
             let mut queue = runtime::generated::Queue::new();
@@ -819,7 +879,8 @@ pub mod pictures {
             if outcome.is_err() {
                 host.rollback();
             }
-            let configuration = outcome?;
+            let configuration = outcome
+                .map_err(|error| error.map_action(Action::of_id))?;
             queue.clear();
             undo.clear();
             Ok(Self {
@@ -836,10 +897,7 @@ pub mod pictures {
         /// # Errors
         ///
         /// The machine has ended, or doesn't come to rest, or an assignment has no value. It is then as it was before the event.
-        pub fn send(
-            &mut self,
-            event: Event,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, StepError> {
             self.send_observed(event, &mut ())
         }
 
@@ -852,7 +910,7 @@ pub mod pictures {
             &mut self,
             event: Event,
             observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, StepError> {
             self.step(event.id(), observer)
         }
 
@@ -861,10 +919,7 @@ pub mod pictures {
         /// # Errors
         ///
         /// See [`Machine::send`].
-        pub fn elapse(
-            &mut self,
-            timer: Timer,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        pub fn elapse(&mut self, timer: Timer) -> Result<runtime::Outcome, StepError> {
             self.elapse_observed(timer, &mut ())
         }
 
@@ -877,7 +932,7 @@ pub mod pictures {
             &mut self,
             timer: Timer,
             observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, StepError> {
             self.step(timer.event(), observer)
         }
 
@@ -885,7 +940,7 @@ pub mod pictures {
             &mut self,
             event: runtime::EventId,
             observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, StepError> {
             let Self { configuration, queue, context, undo, host } = self;
             host.begin();
             let mut acts = Acts {
@@ -901,7 +956,7 @@ pub mod pictures {
                 take_back(context, undo);
             }
             undo.clear();
-            outcome
+            outcome.map_err(|error| error.map_action(Action::of_id))
         }
 
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.

@@ -457,9 +457,98 @@ pub mod order {
         }
     }
 
+    /// An action, as errors of steps name it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Action {
+        /// The action `count_item`.
+        CountItem,
+        /// The action `count_attempt`.
+        CountAttempt,
+        /// The action `warn`.
+        Warn,
+        /// The action `take_note`.
+        TakeNote,
+        /// The action `wrap`.
+        Wrap,
+    }
+
+    impl Action {
+        /// Every action, in the order of the spec.
+        pub const ALL: &'static [Self] = &[
+            Self::CountItem,
+            Self::CountAttempt,
+            Self::Warn,
+            Self::TakeNote,
+            Self::Wrap,
+        ];
+
+        /// Returns its name in the spec.
+        #[must_use]
+        pub const fn name(self) -> &'static str {
+            match self {
+                Self::CountItem => "count_item",
+                Self::CountAttempt => "count_attempt",
+                Self::Warn => "warn",
+                Self::TakeNote => "take_note",
+                Self::Wrap => "wrap",
+            }
+        }
+
+        /// Returns its id in the machine's table.
+        #[must_use]
+        pub const fn id(self) -> runtime::ActionId {
+            runtime::ActionId::new(
+                match self {
+                    Self::CountItem => 0,
+                    Self::CountAttempt => 1,
+                    Self::Warn => 2,
+                    Self::TakeNote => 3,
+                    Self::Wrap => 4,
+                },
+            )
+        }
+
+        /// Returns the action of that id, which is one of these.
+        const fn of_id(id: runtime::ActionId) -> Self {
+            match id.raw() {
+                0 => Self::CountItem,
+                1 => Self::CountAttempt,
+                2 => Self::Warn,
+                3 => Self::TakeNote,
+                _ => Self::Wrap,
+            }
+        }
+    }
+
+    impl runtime::generated::HasId for Action {
+        fn action_id(self) -> runtime::ActionId {
+            self.id()
+        }
+    }
+
+    impl ::core::fmt::Display for Action {
+        fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            out.write_str(self.name())
+        }
+    }
+
+    /// A step that was not taken. The machine is as it was before.
+    pub type StepError = runtime::StepError<Action>;
+
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl order::Host for MyHost {
+    ///     fn warn(&mut self, context: &order::Context) { todo!() }
+    ///     fn wrap(&mut self, context: &order::Context) { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `order`",
+        note = "a host is written like this:\nimpl order::Host for MyHost {{\n    fn warn(&mut self, context: &order::Context) {{ todo!() }}\n    fn wrap(&mut self, context: &order::Context) {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// Tells the customer that the bank refused.
         ///
@@ -487,7 +576,7 @@ pub mod order {
         /// # Errors
         ///
         /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
-        pub fn new(host: H) -> Result<Self, runtime::StepError> {
+        pub fn new(host: H) -> Result<Self, StepError> {
             Self::with_context(host, Context::initial())
         }
 
@@ -499,7 +588,7 @@ pub mod order {
         pub fn new_observed<O: runtime::Observer>(
             host: H,
             observer: &mut O,
-        ) -> Result<Self, runtime::StepError> {
+        ) -> Result<Self, StepError> {
             Self::with_context_observed(host, Context::initial(), observer)
         }
 
@@ -508,10 +597,7 @@ pub mod order {
         /// # Errors
         ///
         /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
-        pub fn with_context(
-            host: H,
-            context: Context,
-        ) -> Result<Self, runtime::StepError> {
+        pub fn with_context(host: H, context: Context) -> Result<Self, StepError> {
             Self::with_context_observed(host, context, &mut ())
         }
 
@@ -524,7 +610,7 @@ pub mod order {
             mut host: H,
             context: Context,
             observer: &mut O,
-        ) -> Result<Self, runtime::StepError> {
+        ) -> Result<Self, StepError> {
             let mut context = context;
             let mut undo = Vec::new();
             let mut acts = Acts {
@@ -533,7 +619,8 @@ pub mod order {
                 undo: &mut undo,
             };
             let outcome = ROWS.start(&mut acts, observer);
-            let configuration = outcome?;
+            let configuration = outcome
+                .map_err(|error| error.map_action(Action::of_id))?;
             undo.clear();
             Ok(Self {
                 configuration,
@@ -548,10 +635,7 @@ pub mod order {
         /// # Errors
         ///
         /// The machine has ended, or doesn't come to rest, or an assignment has no value. It is then as it was before the event.
-        pub fn send(
-            &mut self,
-            event: Event,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, StepError> {
             self.send_observed(event, &mut ())
         }
 
@@ -564,7 +648,7 @@ pub mod order {
             &mut self,
             event: Event,
             observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, StepError> {
             self.step(event.id(), observer)
         }
 
@@ -572,7 +656,7 @@ pub mod order {
             &mut self,
             event: runtime::EventId,
             observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        ) -> Result<runtime::Outcome, StepError> {
             let Self { configuration, context, undo, host } = self;
             let mut acts = Acts {
                 host: &mut *host,
@@ -584,7 +668,7 @@ pub mod order {
                 take_back(context, undo);
             }
             undo.clear();
-            outcome
+            outcome.map_err(|error| error.map_action(Action::of_id))
         }
 
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.

@@ -155,12 +155,12 @@ pub mod parcel {
 
         /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
-        pub const fn events(self) -> &'static [Event] {
+        pub const fn events(self) -> &'static [EventName] {
             match self {
-                Self::Waiting => &[Event::Weighed],
-                Self::Packed => &[Event::Paid],
-                Self::Sent => &[Event::HandedOver, Event::Returned],
-                Self::Checking => &[Event::Cancel],
+                Self::Waiting => &[EventName::Weighed],
+                Self::Packed => &[EventName::Paid],
+                Self::Sent => &[EventName::HandedOver, EventName::Returned],
+                Self::Checking => &[EventName::Cancel],
                 Self::SentEnd => &[],
             }
         }
@@ -172,10 +172,53 @@ pub mod parcel {
         }
     }
 
-    /// An event that can be sent to the machine.
+    /// An event that can be sent to the machine. What its schema requires comes with it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum Event {
+        /// The event `weighed`.
+        ///
+        /// It lay on the scales.
+        Weighed(WeighedData),
+        /// The event `paid`.
+        Paid(PaidData),
+        /// The event `cancel`.
+        Cancel,
+        /// The event `handed_over`.
+        HandedOver,
+        /// The event `returned`.
+        Returned,
+    }
+
+    impl Event {
+        /// Returns its name.
+        #[must_use]
+        pub const fn name(&self) -> EventName {
+            match self {
+                Self::Weighed(_) => EventName::Weighed,
+                Self::Paid(_) => EventName::Paid,
+                Self::Cancel => EventName::Cancel,
+                Self::HandedOver => EventName::HandedOver,
+                Self::Returned => EventName::Returned,
+            }
+        }
+    }
+
+    impl From<&Event> for EventName {
+        fn from(event: &Event) -> Self {
+            event.name()
+        }
+    }
+
+    impl ::core::fmt::Display for Event {
+        fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            out.write_str(self.name().name())
+        }
+    }
+
+    /// The name of an event that can be sent to the machine.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u16)]
-    pub enum Event {
+    pub enum EventName {
         /// The event `weighed`.
         ///
         /// It lay on the scales.
@@ -190,7 +233,7 @@ pub mod parcel {
         Returned,
     }
 
-    impl Event {
+    impl EventName {
         /// Every event, in the order of the spec.
         pub const ALL: &'static [Self] = &[
             Self::Weighed,
@@ -233,7 +276,7 @@ pub mod parcel {
         }
     }
 
-    impl ::core::fmt::Display for Event {
+    impl ::core::fmt::Display for EventName {
         fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             out.write_str(self.name())
         }
@@ -310,11 +353,11 @@ pub mod parcel {
     impl EventData {
         /// Returns the event.
         #[must_use]
-        pub const fn event(&self) -> Event {
+        pub const fn event(&self) -> EventName {
             match self {
-                Self::Weighed(_) => Event::Weighed,
-                Self::Paid(_) => Event::Paid,
-                Self::HandedOver(_) => Event::HandedOver,
+                Self::Weighed(_) => EventName::Weighed,
+                Self::Paid(_) => EventName::Paid,
+                Self::HandedOver(_) => EventName::HandedOver,
             }
         }
 
@@ -399,6 +442,12 @@ pub mod parcel {
         }
     }
 
+    impl From<WeighedData> for Event {
+        fn from(data: WeighedData) -> Self {
+            Self::Weighed(data)
+        }
+    }
+
     /// The data of the event `paid`.
     #[derive(Clone, Debug, PartialEq)]
     pub struct PaidData {
@@ -429,6 +478,12 @@ pub mod parcel {
     }
 
     impl From<PaidData> for EventData {
+        fn from(data: PaidData) -> Self {
+            Self::Paid(data)
+        }
+    }
+
+    impl From<PaidData> for Event {
         fn from(data: PaidData) -> Self {
             Self::Paid(data)
         }
@@ -652,6 +707,17 @@ pub mod parcel {
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl parcel::Host for MyHost {
+    ///     fn thank(&mut self, context: &parcel::Context) { todo!() }
+    ///     fn field(&self, path: &str) -> statemark_runtime::Value<'_> { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `parcel`",
+        note = "a host is written like this:\nimpl parcel::Host for MyHost {{\n    fn thank(&mut self, context: &parcel::Context) {{ todo!() }}\n    fn field(&self, path: &str) -> statemark_runtime::Value<'_> {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// Carries out the action `thank`.
         ///
@@ -732,6 +798,22 @@ pub mod parcel {
             event: Event,
             observer: &mut O,
         ) -> Result<runtime::Outcome, runtime::StepError> {
+            match event {
+                Event::Weighed(data) => self.send_with_observed(data, observer),
+                Event::Paid(data) => self.send_with_observed(data, observer),
+                Event::Cancel => self.react(EventName::Cancel, observer),
+                Event::HandedOver => self.react(EventName::HandedOver, observer),
+                Event::Returned => self.react(EventName::Returned, observer),
+            }
+        }
+
+        /// Reacts to an event whose data, if it has any, was merged.
+        #[inline]
+        fn react<O: runtime::Observer>(
+            &mut self,
+            event: EventName,
+            observer: &mut O,
+        ) -> Result<runtime::Outcome, runtime::StepError> {
             if self.state.is_end() {
                 return Err(runtime::StepError::Ended);
             }
@@ -768,14 +850,14 @@ pub mod parcel {
         #[inline]
         fn take<O: runtime::Observer>(
             &mut self,
-            event: Event,
+            event: EventName,
             steps: &mut runtime::generated::Steps,
             observer: &mut O,
         ) -> bool {
             match self.state {
                 State::Waiting => {
                     match event {
-                        Event::Weighed if self.guard_0(observer) => {
+                        EventName::Weighed if self.guard_0(observer) => {
                             if steps.begin(0, observer) {
                                 return true;
                             }
@@ -789,7 +871,7 @@ pub mod parcel {
                 }
                 State::Packed => {
                     match event {
-                        Event::Paid => {
+                        EventName::Paid => {
                             if self.guard_1(observer) {
                                 if steps.begin(1, observer) {
                                     return true;
@@ -815,7 +897,7 @@ pub mod parcel {
                 }
                 State::Sent => {
                     match event {
-                        Event::HandedOver if self.guard_3(observer) => {
+                        EventName::HandedOver if self.guard_3(observer) => {
                             if steps.begin(3, observer) {
                                 return true;
                             }
@@ -826,7 +908,7 @@ pub mod parcel {
                             self.state = State::SentEnd;
                             true
                         }
-                        Event::Returned => {
+                        EventName::Returned => {
                             if steps.begin(4, observer) {
                                 return true;
                             }
@@ -840,7 +922,7 @@ pub mod parcel {
                 }
                 State::Checking => {
                     match event {
-                        Event::Cancel => {
+                        EventName::Cancel => {
                             if steps.begin(6, observer) {
                                 return true;
                             }
@@ -906,7 +988,7 @@ pub mod parcel {
             let event = data.event();
             data.merge(&mut self.context, &mut self.undo);
             self.sent = Some(data);
-            let outcome = self.send_observed(event, observer);
+            let outcome = self.react(event, observer);
             self.sent = None;
             if !matches!(
                 outcome, Ok(runtime::Outcome::Taken | runtime::Outcome::Ended)
@@ -919,34 +1001,36 @@ pub mod parcel {
 
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
-        pub fn can(&self, event: Event) -> bool {
+        pub fn can(&self, event: EventName) -> bool {
             match self.state {
                 State::Waiting => {
                     match event {
-                        Event::Weighed => self.guard_0(&mut ()),
+                        EventName::Weighed => self.guard_0(&mut ()),
                         _ => false,
                     }
                 }
                 State::Packed => {
                     match event {
-                        Event::Paid => (self.guard_1(&mut ())) || (self.guard_2(&mut ())),
+                        EventName::Paid => {
+                            (self.guard_1(&mut ())) || (self.guard_2(&mut ()))
+                        }
                         _ => false,
                     }
                 }
                 State::Sent => {
                     match event {
-                        Event::HandedOver => self.guard_3(&mut ()),
-                        Event::Returned => true,
+                        EventName::HandedOver => self.guard_3(&mut ()),
+                        EventName::Returned => true,
                         _ => false,
                     }
                 }
-                State::Checking => matches!(event, Event::Cancel),
+                State::Checking => matches!(event, EventName::Cancel),
                 State::SentEnd => false,
             }
         }
 
         /// Returns the events that the machine would take now, in the order of the spec.
-        pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
+        pub fn events(&self) -> impl Iterator<Item = EventName> + '_ {
             self.state.events().iter().copied().filter(|&event| self.can(event))
         }
 

@@ -358,7 +358,7 @@ pub mod payment {
         }
     }
 
-    /// An action that the host carries out.
+    /// An action, as errors of steps name it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Action {
         /// The action `greet`.
@@ -413,6 +413,24 @@ pub mod payment {
                 },
             )
         }
+
+        /// Returns the action of that id, which is one of these.
+        const fn of_id(id: runtime::ActionId) -> Self {
+            match id.raw() {
+                0 => Self::Greet,
+                1 => Self::Reserve,
+                2 => Self::Charge,
+                3 => Self::Print,
+                4 => Self::Weigh,
+                _ => Self::Refund,
+            }
+        }
+    }
+
+    impl runtime::generated::HasId for Action {
+        fn action_id(self) -> runtime::ActionId {
+            self.id()
+        }
     }
 
     impl ::core::fmt::Display for Action {
@@ -427,6 +445,23 @@ pub mod payment {
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl payment::Host for MyHost {
+    ///     type Error = String;
+    ///
+    ///     fn greet(&mut self) { todo!() }
+    ///     fn reserve(&mut self) { todo!() }
+    ///     fn charge(&mut self) -> Result<(), Self::Error> { todo!() }
+    ///     fn print(&mut self) -> Result<(), Self::Error> { todo!() }
+    ///     fn weigh(&mut self) { todo!() }
+    ///     fn refund(&mut self) { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `payment`",
+        note = "a host is written like this:\nimpl payment::Host for MyHost {{\n    type Error = String;\n\n    fn greet(&mut self) {{ todo!() }}\n    fn reserve(&mut self) {{ todo!() }}\n    fn charge(&mut self) -> Result<(), Self::Error> {{ todo!() }}\n    fn print(&mut self) -> Result<(), Self::Error> {{ todo!() }}\n    fn weigh(&mut self) {{ todo!() }}\n    fn refund(&mut self) {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// The reason why an action could not be carried out.
         type Error;
@@ -1062,9 +1097,11 @@ pub mod tank {
         }
     }
 
-    /// An action that the host carries out.
+    /// An action, as errors of steps name it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Action {
+        /// The action `rise`.
+        Rise,
         /// The action `pump`.
         Pump,
         /// The action `beep`.
@@ -1073,12 +1110,13 @@ pub mod tank {
 
     impl Action {
         /// Every action, in the order of the spec.
-        pub const ALL: &'static [Self] = &[Self::Pump, Self::Beep];
+        pub const ALL: &'static [Self] = &[Self::Rise, Self::Pump, Self::Beep];
 
         /// Returns its name in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
+                Self::Rise => "rise",
                 Self::Pump => "pump",
                 Self::Beep => "beep",
             }
@@ -1089,10 +1127,26 @@ pub mod tank {
         pub const fn id(self) -> runtime::ActionId {
             runtime::ActionId::new(
                 match self {
+                    Self::Rise => 0,
                     Self::Pump => 1,
                     Self::Beep => 2,
                 },
             )
+        }
+
+        /// Returns the action of that id, which is one of these.
+        const fn of_id(id: runtime::ActionId) -> Self {
+            match id.raw() {
+                0 => Self::Rise,
+                1 => Self::Pump,
+                _ => Self::Beep,
+            }
+        }
+    }
+
+    impl runtime::generated::HasId for Action {
+        fn action_id(self) -> runtime::ActionId {
+            self.id()
         }
     }
 
@@ -1108,6 +1162,21 @@ pub mod tank {
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl tank::Host for MyHost {
+    ///     type Error = String;
+    ///
+    ///     fn pump(&mut self, context: &tank::Context) -> Result<(), Self::Error> { todo!() }
+    ///     fn beep(&mut self, context: &tank::Context) { todo!() }
+    ///     fn schedule(&mut self, timer: tank::Timer, delay: u64) { todo!() }
+    ///     fn cancel(&mut self, timer: tank::Timer) { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `tank`",
+        note = "a host is written like this:\nimpl tank::Host for MyHost {{\n    type Error = String;\n\n    fn pump(&mut self, context: &tank::Context) -> Result<(), Self::Error> {{ todo!() }}\n    fn beep(&mut self, context: &tank::Context) {{ todo!() }}\n    fn schedule(&mut self, timer: tank::Timer, delay: u64) {{ todo!() }}\n    fn cancel(&mut self, timer: tank::Timer) {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// The reason why an action could not be carried out.
         type Error;
@@ -1127,8 +1196,6 @@ pub mod tank {
         fn beep(&mut self, context: &Context);
 
         /// Starts a timer: call [`Machine::elapse`] after `delay` milliseconds, unless it is cancelled.
-        ///
-        /// `statemark_runtime::Timers` is a queue for that.
         ///
         /// `statemark_runtime::Timers` is a queue for that.
         fn schedule(&mut self, timer: Timer, delay: u64);
@@ -1259,7 +1326,11 @@ pub mod tank {
             if outcome.is_err() {
                 host.rollback();
             }
-            let configuration = runtime::generated::explain(outcome, failed)?;
+            let configuration = runtime::generated::explain(
+                outcome,
+                failed,
+                Action::of_id,
+            )?;
             queue.clear();
             undo.clear();
             Ok(Self {
@@ -1346,7 +1417,7 @@ pub mod tank {
                 take_back(context, undo);
             }
             undo.clear();
-            runtime::generated::explain(outcome, failed)
+            runtime::generated::explain(outcome, failed, Action::of_id)
         }
 
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.
@@ -2000,7 +2071,7 @@ pub mod booth {
         }
     }
 
-    /// An action that the host carries out.
+    /// An action, as errors of steps name it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Action {
         /// The action `lamp`.
@@ -2045,6 +2116,22 @@ pub mod booth {
                 },
             )
         }
+
+        /// Returns the action of that id, which is one of these.
+        const fn of_id(id: runtime::ActionId) -> Self {
+            match id.raw() {
+                0 => Self::Lamp,
+                1 => Self::Unlock,
+                2 => Self::Ring,
+                _ => Self::Sweep,
+            }
+        }
+    }
+
+    impl runtime::generated::HasId for Action {
+        fn action_id(self) -> runtime::ActionId {
+            self.id()
+        }
     }
 
     impl ::core::fmt::Display for Action {
@@ -2059,6 +2146,22 @@ pub mod booth {
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl booth::Host for MyHost {
+    ///     type Error = String;
+    ///
+    ///     fn welcome(&self) -> bool { todo!() }
+    ///     fn lamp(&mut self) { todo!() }
+    ///     fn unlock(&mut self) -> Result<(), Self::Error> { todo!() }
+    ///     fn ring(&mut self) { todo!() }
+    ///     fn sweep(&mut self) -> Result<(), Self::Error> { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `booth`",
+        note = "a host is written like this:\nimpl booth::Host for MyHost {{\n    type Error = String;\n\n    fn welcome(&self) -> bool {{ todo!() }}\n    fn lamp(&mut self) {{ todo!() }}\n    fn unlock(&mut self) -> Result<(), Self::Error> {{ todo!() }}\n    fn ring(&mut self) {{ todo!() }}\n    fn sweep(&mut self) -> Result<(), Self::Error> {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// The reason why an action could not be carried out.
         type Error;
@@ -2230,7 +2333,11 @@ pub mod booth {
                 failed: &mut failed,
             };
             let outcome = ROWS.start(&mut acts, observer);
-            let configuration = runtime::generated::explain(outcome, failed)?;
+            let configuration = runtime::generated::explain(
+                outcome,
+                failed,
+                Action::of_id,
+            )?;
             let position = runtime::generated::Position::new(&PLACES, configuration);
             Ok(Self { position, done, host })
         }
@@ -2464,7 +2571,7 @@ pub mod booth {
                 &PLACES,
                 configuration.clone(),
             );
-            runtime::generated::explain(outcome, failed)
+            runtime::generated::explain(outcome, failed, Action::of_id)
         }
 
         /// Returns the error of a step in which that action failed.

@@ -201,6 +201,18 @@ pub mod turnstile {
     /// The host of the machine: answers guards and carries out actions.
     ///
     /// A guard has no effects; it may be asked any number of times.
+    ///
+    /// ```ignore
+    /// impl turnstile::Host for MyHost {
+    ///     fn open_arm(&mut self) { todo!() }
+    ///     fn return_coin(&mut self) { todo!() }
+    ///     fn close_arm(&mut self) { todo!() }
+    /// }
+    /// ```
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is no host of the machine `turnstile`",
+        note = "a host is written like this:\nimpl turnstile::Host for MyHost {{\n    fn open_arm(&mut self) {{ todo!() }}\n    fn return_coin(&mut self) {{ todo!() }}\n    fn close_arm(&mut self) {{ todo!() }}\n}}"
+    )]
     pub trait Host {
         /// Carries out the action `open_arm`.
         ///

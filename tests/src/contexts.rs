@@ -144,6 +144,7 @@ fn engines_agree_on_declared_data() {
             assert_eq!(by_table.can(event.id()), by_code.can(event), "{place}");
             let expected = by_table.send_observed(event.id(), &mut left);
             let found = by_code.send_observed(event, &mut right);
+            let found = found.map_err(StepError::numbered);
             assert_eq!(expected, found, "{place}");
             let outcome = found.unwrap_or(Outcome::Ignored);
             let record = right.finish(Some(event.id()), outcome);

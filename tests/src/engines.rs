@@ -7,10 +7,16 @@
 //! `STATEMARK_SEQUENCES` sets the number of sequences (10,000 in all by default); a failure names the seed of its sequence,
 //! and `STATEMARK_SEED` runs that one alone.
 
+#![expect(
+    deprecated,
+    reason = "`machine!` warns so, and these specs have what people shouldn't write"
+)]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use statemark_compiler::{Options, back, compile, source::Sources};
+use statemark_runtime::generated::HasId;
 use statemark_runtime::{
     ActionId, EventId, FieldId, GuardId, Outcome, Record, Recorder, StateId, StepError, Table,
     TimerId, Value, decode, verify,
@@ -126,9 +132,9 @@ trait Started<M> {
     fn started(self) -> Result<M, StepError>;
 }
 
-impl<M> Started<M> for Result<M, StepError> {
-    fn started(self) -> Self {
-        self
+impl<M, A: HasId> Started<M> for Result<M, StepError<A>> {
+    fn started(self) -> Result<M, StepError> {
+        self.map_err(StepError::numbered)
     }
 }
 
@@ -157,7 +163,8 @@ macro_rules! face {
         const TIMERS: usize = $name::Timer::ALL.len();
 
         fn elapse(&mut self, timer: usize, recorder: &mut Recorder) -> Result<Outcome, StepError> {
-            self.elapse_observed($name::Timer::ALL[timer], recorder)
+            let outcome = self.elapse_observed($name::Timer::ALL[timer], recorder);
+            outcome.map_err(StepError::numbered)
         }
 
         fn leaves(&self) -> (Vec<StateId>, bool) {
@@ -244,7 +251,8 @@ macro_rules! engine {
             }
 
             fn send(&mut self, event: usize, recorder: &mut Recorder) -> Result<Outcome, StepError> {
-                self.send_observed($name::Event::ALL[event], recorder)
+                let outcome = self.send_observed($name::Event::ALL[event], recorder);
+                outcome.map_err(StepError::numbered)
             }
 
             fn can(&self, event: usize) -> bool {

@@ -16,7 +16,8 @@
 //!   well are merged into it.
 //!
 //! The files are floors, and each uses only those below it: `tokens`, `layout`, `facts`, `docs`, `expr`, `actions`,
-//! `types`, `machine`, then the strategies `step` and `walk`, and `typestate`. This file assembles the module.
+//! `types`, `machine`, then the strategies `step` and `walk`, and `typestate`; `outline` is what is written of a machine with
+//! errors. This file assembles the module.
 //!
 //! - A label that leads to several places from one state is an error: sending one has to be answered by a question.
 //!
@@ -30,6 +31,7 @@ mod facts;
 mod file;
 mod layout;
 mod machine;
+mod outline;
 mod places;
 mod step;
 mod tokens;
@@ -45,8 +47,10 @@ use self::facts::Facts;
 pub use self::facts::Options;
 #[cfg(feature = "build")]
 pub use self::file::write_file;
+pub use self::outline::write_outline;
 use self::types::{context, event, host, state};
 use crate::back::table;
+use crate::ir::Machine;
 use crate::pass::names;
 use crate::valid::Valid;
 
@@ -61,8 +65,8 @@ pub fn typestate_obstacle(valid: &Valid) -> Option<String> {
 
 /// Returns the name of the module that [`write_module`] writes.
 #[must_use]
-pub fn module_name(valid: &Valid, options: &Options) -> String {
-    let id = options.module.as_deref().unwrap_or(&valid.id.value);
+pub fn module_name(machine: &Machine, options: &Options) -> String {
+    let id = options.module.as_deref().unwrap_or(&machine.id.value);
     names::snake(id).0
 }
 

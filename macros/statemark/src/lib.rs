@@ -33,12 +33,12 @@
 //! | name | is |
 //! |---|---|
 //! | `State` | the states that the machine can be in; `Super` those around them |
-//! | `Event` | the events that can be sent |
+//! | `Event` | the events that can be sent; `EventName` the same without data, if any of them carries some |
 //! | `Host` | a trait with a method for each action and each guard, if there are any |
 //! | `Context` | the data, if the spec declares any: a field for each of its fields; module `data` has the types inside |
 //! | `EventData` | any event with its data, if an event's schema says which fields that has: a struct for each, such as `PaidData` |
 //! | `Machine` | a state and its host: `new`, `send`, `can`, `events`, `snapshot`, `restore` |
-//! | `Action`, `StepFailure` | the actions by name, and the error of a step, if the host's actions can fail |
+//! | `Action`, `StepError`, `StepFailure` | the actions by name, and the errors of steps that name them: where an assignment may have no value, where the host's actions can fail |
 //! | `Timer` | the timers that the host keeps, if there are delays; `Machine::elapse` says that one is over |
 //! | `typestate` | with the option of that name: the states as types |
 //!
@@ -68,15 +68,15 @@
 //! ```
 //! "#);
 //!
-//! use tank::{Context, Event, Machine};
+//! use tank::{Action, Context, Event, Machine, StepError};
 //!
 //! let mut tank = Machine::new(())?;
 //! assert_eq!(tank.send(Event::Fill), Ok(statemark::Outcome::Taken));
 //! assert_eq!(tank.context(), &Context { level: 97 });
 //! // 104 isn't within the bounds: the step fails, and the context is as it was.
-//! assert!(tank.send(Event::Fill).is_err());
+//! assert_eq!(tank.send(Event::Fill), Err(StepError::NoValue(Action::Rise)));
 //! assert_eq!(tank.context().level, 97_u8);
-//! # Ok::<(), statemark::StepError>(())
+//! # Ok::<(), StepError>(())
 //! ````
 //!
 //! | the schema says | the field is |
@@ -89,8 +89,8 @@
 //! | a type or `null`; not `required` and without an initial value | an `Option` |
 //! | anything else, and what gets values of which nothing is known | [`runtime::Datum`] |
 //!
-//! Where the spec declares the data of an event, too, the event has a struct of such fields, and `Machine::send_with` sends
-//! both. What its schema lists and the context declares is merged there before guards are asked, unless the spec says `"merge": "none"`,
+//! Where the spec declares the data of an event, too, the event has a struct of such fields. If the schema requires any of
+//! them, the event carries it and isn't made without; `Machine::send_with` sends any such struct. What its schema lists and the context declares is merged there before guards are asked, unless the spec says `"merge": "none"`,
 //! and is taken back if nothing takes the event or the step fails. Guards and assignments read all of it as `event.x`.
 //!
 //! ````
@@ -121,19 +121,19 @@
 //! "#);
 //!
 //! use order::data::PayCurrency;
-//! use order::{Machine, PayData, State};
+//! use order::{Event, Machine, PayData, State};
 //! use statemark::Outcome;
 //!
 //! let mut order = Machine::new(());
 //! let data = PayData { cents: 250, currency: PayCurrency::Usd };
-//! assert_eq!(order.send_with(data.clone()), Ok(Outcome::Ignored));
+//! assert_eq!(order.send(Event::Pay(data.clone())), Ok(Outcome::Ignored));
 //! assert_eq!(order.context().cents, 0);
 //! let data = PayData { currency: PayCurrency::Eur, ..data };
 //! assert_eq!(order.send_with(data), Ok(Outcome::Taken));
 //! assert_eq!((order.state(), order.context().cents), (State::Paid, 250));
 //! ````
 //!
-//! `send` sends such an event without its data, so that its fields are absent. A field of the context holds whatever may be
+//! An event whose schema requires nothing may be sent without data, so that its fields are absent. A field of the context holds whatever may be
 //! merged into it: it is larger than its own schema says where an event's schema allows more.
 //!
 //! The data of an event without a schema is the host's: it answers for `event.x` by `Host::field`, and merges what belongs
@@ -183,6 +183,12 @@
 //! assert_eq!(failure.done, [Action::Reserve]);
 //! assert_eq!(order.state(), State::Cart);
 //! ````
+//!
+//! # Findings
+//!
+//! An error in the spec is an error of the build, and the only one: what uses the machine is judged again once there is
+//! one. A warning reaches you as the use of something deprecated, whose note it is, because stable Rust has no other way;
+//! `deny_warnings` makes errors of them, and the lint `deprecated` is what else rules them.
 //!
 //! # Beside the module
 //!

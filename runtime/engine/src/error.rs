@@ -2,13 +2,18 @@
 
 use core::fmt;
 
+use crate::generated::HasId;
 use crate::id::{ActionId, EventId, StateId, TimerId};
 use crate::limits::MAX_RAISED;
+use crate::table::Table;
 
 /// A step that was not taken. The configuration is the one before it.
+///
+/// `A` names actions: the enum `Action` of a generated module, or [`ActionId`] on the table engine, where
+/// [`named`](Self::named) puts the author's names in place of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StepError {
+pub enum StepError<A = ActionId> {
     /// The machine had taken this many microsteps without coming to rest.
     StepLimit {
         /// The limit that was reached. Unit: microsteps.
@@ -34,13 +39,88 @@ pub enum StepError {
     NotTargets,
     /// An assignment without a value, in a machine without the event `error.execution`.
     /// The action had it.
-    NoValue(ActionId),
+    NoValue(A),
     /// The host could not carry out the action.
     /// [`Machine::take_failure`](crate::Machine::take_failure) has the cause, and the actions that had run before.
-    ActionFailed(ActionId),
+    ActionFailed(A),
 }
 
-impl fmt::Display for StepError {
+impl<A> StepError<A> {
+    /// Returns the error with its action named in another way.
+    #[inline]
+    pub fn map_action<B>(self, map: impl FnOnce(A) -> B) -> StepError<B> {
+        match self {
+            Self::StepLimit { limit } => StepError::StepLimit { limit },
+            Self::RaiseLimit => StepError::RaiseLimit,
+            Self::Ended => StepError::Ended,
+            Self::NotAnEvent(event) => StepError::NotAnEvent(event),
+            Self::Ambiguous { state, label } => StepError::Ambiguous { state, label },
+            Self::NotATimer(timer) => StepError::NotATimer(timer),
+            Self::NotTargets => StepError::NotTargets,
+            Self::NoValue(action) => StepError::NoValue(map(action)),
+            Self::ActionFailed(action) => StepError::ActionFailed(map(action)),
+        }
+    }
+}
+
+impl<A: HasId> StepError<A> {
+    /// Returns the error as the table engine has it, with its action by number.
+    #[must_use]
+    pub fn numbered(self) -> StepError {
+        self.map_action(A::action_id)
+    }
+}
+
+impl StepError {
+    /// Returns the error with the names that the table has for states, events and actions.
+    #[must_use]
+    pub const fn named(self, table: &Table) -> NamedError<'_> {
+        NamedError { error: self, table }
+    }
+}
+
+/// A [`StepError`] of the table engine, shown with the names of the spec.
+#[derive(Clone, Copy)]
+pub struct NamedError<'t> {
+    /// The error.
+    pub error: StepError,
+    table: &'t Table,
+}
+
+impl fmt::Display for NamedError<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let table = self.table;
+        match self.error {
+            StepError::Ambiguous { state, label } => write!(
+                out,
+                "`{}` may mean several events in state `{}`: send one of those",
+                table.event_name(label),
+                table.state_name(state)
+            ),
+            StepError::NotAnEvent(event) if table.event(event).is_some() => {
+                write!(
+                    out,
+                    "`{}` comes from the machine itself and can't be sent",
+                    table.event_name(event)
+                )
+            }
+            other => other
+                .map_action(|action| table.action_name(action))
+                .fmt(out),
+        }
+    }
+}
+
+/// As its text: a number would say nothing.
+impl fmt::Debug for NamedError<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl core::error::Error for NamedError<'_> {}
+
+impl<A: fmt::Display> fmt::Display for StepError<A> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StepLimit { limit } => {
@@ -76,18 +156,14 @@ impl fmt::Display for StepError {
             }
             Self::NotTargets => out.write_str("these states can't be entered together"),
             Self::NoValue(action) => {
-                write!(
-                    out,
-                    "what action number {} would assign has no value",
-                    action.raw()
-                )
+                write!(out, "what action `{action}` would assign has no value")
             }
-            Self::ActionFailed(action) => write!(out, "action number {} failed", action.raw()),
+            Self::ActionFailed(action) => write!(out, "action `{action}` failed"),
         }
     }
 }
 
-impl core::error::Error for StepError {}
+impl<A: fmt::Debug + fmt::Display> core::error::Error for StepError<A> {}
 
 /// A reason why a program ended without a value.
 /// A guard is then false; an assignment doesn't happen.

@@ -52,13 +52,13 @@ where
 #[non_exhaustive]
 pub enum StepFailure<A, E> {
     /// The machine itself refused the event, or did not come to rest.
-    Machine(StepError),
+    Machine(StepError<A>),
     /// An action failed.
     Action(ActionError<A, E>),
 }
 
-impl<A, E> From<StepError> for StepFailure<A, E> {
-    fn from(error: StepError) -> Self {
+impl<A, E> From<StepError<A>> for StepFailure<A, E> {
+    fn from(error: StepError<A>) -> Self {
         Self::Machine(error)
     }
 }

@@ -28,11 +28,11 @@ use crate::chart::Chart as _;
 use crate::error::StepError;
 use crate::failure::{ActionError, StepFailure};
 use crate::host::Observer;
-use crate::id::{StateId, TransitionId};
+use crate::id::{ActionId, StateId, TransitionId};
 use crate::limits::{DEFAULT_STEP_LIMIT, MAX_RAISED};
 use crate::table::Table;
 
-/// Returns the result of a step, with the action that failed if one did.
+/// Returns the result of a step, with the action that failed if one did. `name` names actions.
 ///
 /// # Errors
 ///
@@ -41,11 +41,24 @@ use crate::table::Table;
 pub fn explain<T, A, E>(
     outcome: Result<T, StepError>,
     failed: Option<ActionError<A, E>>,
+    name: impl FnOnce(ActionId) -> A,
 ) -> Result<T, StepFailure<A, E>> {
     outcome.map_err(|error| match failed {
         Some(failed) => StepFailure::Action(failed),
-        None => StepFailure::Machine(error),
+        None => StepFailure::Machine(error.map_action(name)),
     })
+}
+
+/// An action that has a number in a table: an [`ActionId`], or a variant of a generated `Action`.
+pub trait HasId {
+    /// Returns its id.
+    fn action_id(self) -> ActionId;
+}
+
+impl HasId for ActionId {
+    fn action_id(self) -> ActionId {
+        self
+    }
 }
 
 /// Stands for *none* in rows: no event, no state.
@@ -102,7 +115,7 @@ impl<E> Queue<E> {
     /// To be asked before each search for a transition.
     #[must_use]
     #[inline]
-    pub const fn fault(&self) -> Option<StepError> {
+    pub const fn fault<A>(&self) -> Option<StepError<A>> {
         if self.raised > MAX_RAISED {
             Some(StepError::RaiseLimit)
         } else {
@@ -149,7 +162,7 @@ impl Steps {
     /// Returns the error, if there was one too many.
     #[must_use]
     #[inline]
-    pub const fn fault(&self) -> Option<StepError> {
+    pub const fn fault<A>(&self) -> Option<StepError<A>> {
         if self.taken > DEFAULT_STEP_LIMIT {
             Some(StepError::StepLimit {
                 limit: DEFAULT_STEP_LIMIT,
@@ -249,11 +262,11 @@ mod tests {
             queue.push(());
             assert_eq!(queue.pop(), Some(()));
         }
-        assert_eq!(queue.fault(), None);
+        assert_eq!(queue.fault::<ActionId>(), None);
         queue.push(());
-        assert_eq!(queue.fault(), Some(StepError::RaiseLimit));
+        assert_eq!(queue.fault::<ActionId>(), Some(StepError::RaiseLimit));
         assert_eq!((queue.pop(), queue.pop()), (Some(()), None));
-        assert_eq!(queue.fault(), None);
+        assert_eq!(queue.fault::<ActionId>(), None);
     }
 
     #[test]

@@ -164,7 +164,7 @@ pub use candidate::Candidate;
 pub use configuration::{Configuration, RestoreError};
 pub use data::Data;
 pub use datum::{Datum, JsonError};
-pub use error::{Fault, StepError};
+pub use error::{Fault, NamedError, StepError};
 pub use expression::{compare, evaluate};
 pub use failure::{ActionError, Cause, FailedStart, StepFailure};
 pub use host::{Host, Observer};

@@ -20,7 +20,8 @@ use crate::{Outcome, Problem};
 use next::describe_next_of_view;
 
 pub(crate) use next::{
-    ArtifactSummary, Next, Parts, RunPart, describe_next, list_artifacts, run_part,
+    ArtifactSummary, Next, Parts, RunPart, describe_next, describe_next_of_refusal, list_artifacts,
+    run_part,
 };
 pub(crate) use pages::{Page, PartCursor, Position, invalid_cursor, paginate};
 
@@ -164,11 +165,11 @@ pub(crate) fn answer_about_view<T>(loaded: &Loaded, view: &RunView, fields: T) -
     }
 }
 
-/// Creates the answer to an order, or the problem of its refusal. Both carry what is next.
+/// Creates the answer to an order, or the problem of its refusal. Both carry what is next, a refusal less of it.
 pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<About<T>, Problem> {
     if let Some(refused) = written.refusal() {
         let mut problem = Problem::refused(refused);
-        let next = describe_next(&written.loaded)?;
+        let next = describe_next_of_refusal(&written.loaded)?;
         let legal = written.loaded.legality().enabled_events();
         problem.details = json!({"legal": legal, "next": next});
         return Err(problem);

@@ -151,10 +151,10 @@ pub(super) struct Failed {
     action: Option<(usize, usize, Vec<usize>)>,
 }
 
-impl From<StepError> for Failed {
-    fn from(error: StepError) -> Self {
+impl<A: Numbered> From<StepError<A>> for Failed {
+    fn from(error: StepError<A>) -> Self {
         Self {
-            error,
+            error: error.map_action(Numbered::id),
             action: None,
         }
     }
@@ -163,6 +163,12 @@ impl From<StepError> for Failed {
 /// The enum `Action` of a module, by number.
 trait Numbered: Copy {
     fn id(self) -> ActionId;
+}
+
+impl Numbered for ActionId {
+    fn id(self) -> ActionId {
+        self
+    }
 }
 
 impl<A: Numbered> From<StepFailure<A, usize>> for Failed {

@@ -17,7 +17,8 @@ use crate::specs::{load_spec, load_valid};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
                         statemark build door.md -o out                     out/door.table\n  \
-                        statemark build door.md -o out --emit rust,mermaid out/door.rs, out/door.mmd\n\n\
+                        statemark build door.md -o out --emit rust,mermaid out/door.rs, out/door.mmd\n  \
+                        statemark build door.md -o src --emit rust --check 1 if src/door.rs is stale\n\n\
                         A spec with an error writes nothing. Each file is replaced whole or not at all.")]
 pub(crate) struct BuildArgs {
     /// Specs
@@ -36,10 +37,16 @@ pub(crate) struct BuildArgs {
         hide_possible_values = true
     )]
     emit: Vec<Emit>,
+    /// Write nothing: say which files aren't what the specs make, and in what
+    #[arg(long)]
+    check: bool,
     /// Let every action of the host fail, unless the spec says otherwise
     #[arg(long)]
     actions_fail: bool,
 }
+
+/// Most bytes of a file that is checked. Why: far more than any machine's; what is larger isn't of ours.
+const MAX_CHECKED: usize = 64 << 20;
 
 /// A form of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -103,6 +110,14 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> CommandResult {
             }
         }
     }
+    if args.check {
+        let is_stale = check(args, &outputs, printer)?;
+        return Ok(if is_stale {
+            ExitStatus::Findings
+        } else {
+            status
+        });
+    }
     if !outputs.files.is_empty() {
         files::make_folder(&args.output)?;
     }
@@ -112,6 +127,26 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> CommandResult {
         printer.result(&format!("{}\n", files::display(&path)));
     }
     Ok(status)
+}
+
+/// Holds the files that are there against the outputs. Returns true if any is stale.
+fn check(args: &BuildArgs, outputs: &Outputs, printer: &mut Printer) -> Result<bool, Failure> {
+    let mut is_stale = false;
+    for (name, output) in &outputs.files {
+        let path = args.output.join(name);
+        let found = match path.exists() {
+            true => Some(files::read_whole(&path, MAX_CHECKED)?),
+            false => None,
+        };
+        if let Some(stale) = back::stale::compare(found.as_deref(), &output.bytes) {
+            printer.result(&format!("{}: {stale}\n", files::display(&path)));
+            is_stale = true;
+        }
+    }
+    if is_stale {
+        printer.remark("build again without `--check` to write them\n");
+    }
+    Ok(is_stale)
 }
 
 /// Outputs by file name. Nothing is written before all of them are made.

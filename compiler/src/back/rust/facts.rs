@@ -14,8 +14,8 @@ use super::places::Places;
 use crate::arena::Handle;
 use crate::back::table;
 use crate::ir::{
-    Action, ActionKind, Event, Expression, ExpressionKind, Field, Machine, State, StateKind, Timer,
-    Transition,
+    Action, ActionKind, Event, EventKind, Expression, ExpressionKind, Field, Machine, State,
+    StateKind, Timer, Transition,
 };
 use crate::pass::names::{Names, names, upper_camel};
 use crate::pass::shape::Member;
@@ -145,6 +145,25 @@ pub(super) struct Route {
 
 impl<'m> Facts<'m> {
     pub(super) fn new(machine: &'m Machine, options: &'m Options) -> Self {
+        let mut facts = Self::named(machine, options);
+        facts.starts_at_rest = facts.rests_after_start();
+        facts.flatten();
+        if facts.has_regions {
+            // INVARIANT: a machine that passed the checks has a table that verifies.
+            facts.table = statemark_runtime::verify(table::rows(machine)).ok();
+        }
+        let reads_more = facts.has_fields || facts.data.is_some();
+        if !facts.is_large && !reads_more && !changes_more(machine) {
+            let table = facts.table.as_ref();
+            facts.places = table.and_then(|table| Places::find(machine, table));
+        }
+        facts
+    }
+
+    /// Finds what doesn't follow from steps: names, data, and what the host is asked.
+    ///
+    /// A machine with errors has that much, too.
+    pub(super) fn named(machine: &'m Machine, options: &'m Options) -> Self {
         let names = names(machine);
         let data = Data::infer(machine, &names);
         let has_eventless = machine
@@ -168,7 +187,7 @@ impl<'m> Facts<'m> {
             data.as_ref()
                 .is_none_or(|data| is_of_event(&field.path) && data.layout.is_open(handle))
         });
-        let mut facts = Self {
+        Self {
             machine,
             options,
             names,
@@ -206,19 +225,7 @@ impl<'m> Facts<'m> {
             timers: distinct(machine.timers.iter().map(|(_, it)| it.name.as_str())),
             actions: distinct(machine.actions.iter().map(|(_, it)| it.name.as_str())),
             data,
-        };
-        facts.starts_at_rest = facts.rests_after_start();
-        facts.flatten();
-        if facts.has_regions {
-            // INVARIANT: a machine that passed the checks has a table that verifies.
-            facts.table = statemark_runtime::verify(table::rows(machine)).ok();
         }
-        let reads_more = has_fields || facts.data.is_some();
-        if !facts.is_large && !reads_more && !changes_more(machine) {
-            let table = facts.table.as_ref();
-            facts.places = table.and_then(|table| Places::find(machine, table));
-        }
-        facts
     }
 
     /// Returns true if a step may take more than one transition.
@@ -229,6 +236,38 @@ impl<'m> Facts<'m> {
     /// Returns the data of the events that have a struct for it.
     pub(super) fn payloads(&self) -> &[Payload] {
         self.data.as_ref().map_or(&[], |data| &data.payloads)
+    }
+
+    /// Returns true if any event's schema requires something, so that `Event` carries its data.
+    pub(super) fn has_required_data(&self) -> bool {
+        self.payloads().iter().any(Payload::is_required)
+    }
+
+    /// Returns the data that an event can't be sent without.
+    pub(super) fn required(&self, event: Handle<Event>) -> Option<&Payload> {
+        let mut payloads = self.payloads().iter();
+        payloads.find(|payload| payload.event == event && payload.is_required())
+    }
+
+    /// Returns the identifier of the type that names events: `Event` itself if none carries data.
+    pub(super) fn event_name(&self) -> Ident {
+        let name = if self.has_required_data() {
+            "EventName"
+        } else {
+            "Event"
+        };
+        Ident::new(name, Span::call_site())
+    }
+
+    /// Returns true if an assignment without a value fails the step, and doesn't raise an event.
+    pub(super) fn can_lack_value(&self) -> bool {
+        let mut events = self.machine.events.iter();
+        self.assigns && !events.any(|(_, event)| event.kind == EventKind::Fault)
+    }
+
+    /// Returns true if errors of steps name actions.
+    pub(super) fn has_actions(&self) -> bool {
+        self.fails || self.can_lack_value()
     }
 
     /// Returns true if any event's data is merged into the context.
@@ -517,14 +556,13 @@ impl<'m> Facts<'m> {
         }
     }
 
-    /// Returns the identifier of the type that triggers transitions: `Event` itself if nothing else can.
+    /// Returns the identifier of the type that triggers transitions: that of events if nothing else can.
     pub(super) fn trigger_type(&self) -> Ident {
-        let name = if self.has_engine_events() {
-            "Trigger"
+        if self.has_engine_events() {
+            Ident::new("Trigger", Span::call_site())
         } else {
-            "Event"
-        };
-        Ident::new(name, Span::call_site())
+            self.event_name()
+        }
     }
 
     /// Returns the identifier of a timer's variant.
@@ -543,6 +581,12 @@ impl<'m> Facts<'m> {
     )]
     pub(super) fn action(&self, action: Handle<Action>) -> &Ident {
         &self.actions[action.index()]
+    }
+
+    /// Returns the actions that errors name: those of the host, and those that assign.
+    pub(super) fn named_actions(&self) -> impl Iterator<Item = (Handle<Action>, &'m Action)> {
+        let actions = self.machine.actions.iter();
+        actions.filter(|(_, action)| action.kind.is_host() || is_assignment(action))
     }
 
     /// Returns the actions that the host carries out.

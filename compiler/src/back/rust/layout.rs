@@ -178,6 +178,12 @@ pub(super) struct Payload {
 }
 
 impl Payload {
+    /// Returns true if the event can't be sent without it.
+    pub(super) fn is_required(&self) -> bool {
+        let mut members = self.data.layout.members.iter();
+        members.any(|member| !member.optional)
+    }
+
     /// Returns true if it has a field of that name.
     pub(super) fn has(&self, name: Option<&str>) -> bool {
         let mut members = self.data.layout.members.iter();

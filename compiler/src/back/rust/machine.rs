@@ -1,6 +1,6 @@
 //! Parts of the struct `Machine` that both strategies write alike.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::facts::Facts;
@@ -11,6 +11,8 @@ use super::types::context::has_initial;
 pub(super) fn error_type(facts: &Facts<'_>) -> TokenStream {
     if facts.fails {
         quote!(StepFailure<H::Error>)
+    } else if facts.can_lack_value() {
+        quote!(StepError)
     } else {
         quote!(runtime::StepError)
     }
@@ -210,6 +212,69 @@ pub(super) fn queue_value(facts: &Facts<'_>) -> Option<TokenStream> {
         .then(|| quote!(queue: runtime::generated::Queue::new(),))
 }
 
+/// Writes `send_observed`, whose body takes an event by its name.
+///
+/// Where events carry data, that is merged first, and the body is a function of its own.
+pub(super) fn send_observed(
+    facts: &Facts<'_>,
+    [event, observer]: &[Ident; 2],
+    inline: Option<&TokenStream>,
+    body: &TokenStream,
+) -> TokenStream {
+    let error = error_type(facts);
+    let docs = quote! {
+        /// Like [`Machine::send`], with an observer.
+        ///
+        /// # Errors
+        ///
+        /// See [`Machine::send`].
+    };
+    if !facts.has_required_data() {
+        return quote! {
+            #docs
+            #inline
+            pub fn send_observed<O: runtime::Observer>(
+                &mut self,
+                #event: Event,
+                #observer: &mut O,
+            ) -> Result<runtime::Outcome, #error> {
+                #body
+            }
+        };
+    }
+    let arms = facts.events.iter().map(|&event| {
+        let name = facts.event(event);
+        if facts.required(event).is_some() {
+            quote!(Event::#name(data) => self.send_with_observed(data, observer),)
+        } else {
+            quote!(Event::#name => self.react(EventName::#name, observer),)
+        }
+    });
+    quote! {
+        #docs
+        #inline
+        pub fn send_observed<O: runtime::Observer>(
+            &mut self,
+            event: Event,
+            observer: &mut O,
+        ) -> Result<runtime::Outcome, #error> {
+            match event {
+                #(#arms)*
+            }
+        }
+
+        /// Reacts to an event whose data, if it has any, was merged.
+        #inline
+        fn react<O: runtime::Observer>(
+            &mut self,
+            #event: EventName,
+            #observer: &mut O,
+        ) -> Result<runtime::Outcome, #error> {
+            #body
+        }
+    }
+}
+
 /// Writes `send_with` and `send_with_observed`, if any event has a struct.
 pub(super) fn send_with(facts: &Facts<'_>) -> Option<TokenStream> {
     if facts.payloads().is_empty() {
@@ -235,15 +300,20 @@ pub(super) fn send_with(facts: &Facts<'_>) -> Option<TokenStream> {
             self.undo.clear();
         }
     });
+    let react = if facts.has_required_data() {
+        quote!(react)
+    } else {
+        quote!(send_observed)
+    };
     let step = if forget.is_some() || back.is_some() {
         quote! {
-            let outcome = self.send_observed(event, observer);
+            let outcome = self.#react(event, observer);
             #forget
             #back
             outcome
         }
     } else {
-        quote!(self.send_observed(event, observer))
+        quote!(self.#react(event, observer))
     };
     let merging = if facts.merges() {
         "Fields that the context declares as well are merged into it before guards are asked, and taken back unless the event \

@@ -47,6 +47,7 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     let [done, ..] = machine::done_list(facts);
     let fail = machine::fail(facts);
     let received = received(facts);
+    let kind = facts.event_name();
     let needs = if facts.has_host {
         " The machine in one of its states, with its host."
     } else {
@@ -71,7 +72,7 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
             #can
 
             /// Returns the events that the machine would take now, in the order of the spec.
-            pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
+            pub fn events(&self) -> impl Iterator<Item = #kind> + '_ {
                 self.state.events().iter().copied()#filter
             }
 
@@ -220,6 +221,7 @@ fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
 
 /// Writes `can`.
 fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
+    let kind = facts.event_name();
     let docs = quote! {
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
@@ -227,7 +229,7 @@ fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
     if !facts.has_guards {
         return quote! {
             #docs
-            pub fn can(&self, event: Event) -> bool {
+            pub fn can(&self, event: #kind) -> bool {
                 self.state.events().contains(&event)
             }
         };
@@ -256,20 +258,20 @@ fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
                         q.clone()
                     }
                 });
-                arms.push(quote! { Event::#variant => #(#questions)||*, });
+                arms.push(quote! { #kind::#variant => #(#questions)||*, });
             }
         }
         let asks = arms.len();
         if asks == 0 && !always.is_empty() {
-            return Some(quote! { State::#name => matches!(event, #(Event::#always)|*), });
+            return Some(quote! { State::#name => matches!(event, #(#kind::#always)|*), });
         }
         if !always.is_empty() {
-            arms.push(quote! { #(Event::#always)|* => true, });
+            arms.push(quote! { #(#kind::#always)|* => true, });
         }
         let events = facts.events_of(leaf);
         let rest = facts.events.iter().filter(|event| !events.contains(event));
         let rest = rest.map(|&event| facts.event(event));
-        let other = otherwise(rest, &quote!(Event), &quote!(false));
+        let other = otherwise(rest, &kind, &quote!(false));
         (asks > 0).then(|| quote! { State::#name => match event { #(#arms)* #other }, })
     });
     let states: Vec<_> = states.collect();
@@ -291,7 +293,7 @@ fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
     };
     quote! {
         #docs
-        pub fn can(&self, #event: Event) -> bool {
+        pub fn can(&self, #event: #kind) -> bool {
             #body
         }
     }

@@ -9,7 +9,7 @@ mod placed;
 mod rows;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 
 use self::rows::{context_types, nothing_sent};
 use super::actions;
@@ -79,10 +79,11 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
     } else {
         quote!(ROWS.is_ended(&self.configuration))
     };
+    let kind_of_events = facts.event_name();
     let events = if facts.is_plain {
         quote!(self.state().events())
     } else {
-        quote!(Event::ALL)
+        quote!(#kind_of_events::ALL)
     };
     quote! {
         #[doc = #needs]
@@ -102,7 +103,7 @@ fn write_machine(facts: &Facts<'_>) -> TokenStream {
             #can
 
             /// Returns the events that the machine would take now, in the order of the spec.
-            pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
+            pub fn events(&self) -> impl Iterator<Item = #kind_of_events> + '_ {
                 #events.iter().copied().filter(|&event| self.can(event))
             }
         }
@@ -206,10 +207,11 @@ fn can(facts: &Facts<'_>) -> TokenStream {
     let places = facts.places.as_ref();
     let body = places.map(|places| placed::can(facts, places, &quote!({ #walked })));
     let body = body.unwrap_or(walked);
+    let kind = facts.event_name();
     quote! {
         /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
-        pub fn can(&self, event: Event) -> bool {
+        pub fn can(&self, event: #kind) -> bool {
             #body
         }
     }
@@ -361,6 +363,8 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
         None => quote!(self.step(event.id(), observer)),
     };
     let inline = facts.places.as_ref().map(|_| quote!(#[inline]));
+    let names = [format_ident!("event"), format_ident!("observer")];
+    let send_observed = machine::send_observed(facts, &names, inline.as_ref(), &step);
     let [field, _, _] = state_field(facts);
     let (before, after) = if facts.places.is_some() {
         (
@@ -386,19 +390,7 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
             self.send_observed(event, &mut ())
         }
 
-        /// Like [`Machine::send`], with an observer.
-        ///
-        /// # Errors
-        ///
-        /// See [`Machine::send`].
-        #inline
-        pub fn send_observed<O: runtime::Observer>(
-            &mut self,
-            event: Event,
-            observer: &mut O,
-        ) -> Result<runtime::Outcome, #error> {
-            #step
-        }
+        #send_observed
 
         #send_with
 
@@ -433,7 +425,9 @@ fn failed(facts: &Facts<'_>) -> Option<TokenStream> {
 /// Writes the result of a step, with the action that failed if one did.
 fn outcome(facts: &Facts<'_>) -> TokenStream {
     if facts.fails {
-        quote!(runtime::generated::explain(outcome, failed))
+        quote!(runtime::generated::explain(outcome, failed, Action::of_id))
+    } else if facts.can_lack_value() {
+        quote!(outcome.map_err(|error| error.map_action(Action::of_id)))
     } else {
         quote!(outcome)
     }

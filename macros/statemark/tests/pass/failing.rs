@@ -124,5 +124,5 @@ fn main() {
     assert_eq!(run(&mut pump).unwrap(), Outcome::Taken);
     assert_eq!((pump.state(), pump.context().count), (pump::State::On, 1));
     let names: Vec<_> = pump::Action::ALL.iter().map(|action| action.name()).collect();
-    assert_eq!(names, ["turn", "blink"]);
+    assert_eq!(names, ["rise", "turn", "blink"]);
 }

@@ -41,24 +41,38 @@ const PARTS: [(RunPart, usize); 7] = [
     (RunPart::Hints, 1 << 10),
 ];
 
+/// The parts that the answer to a refusal has: what a caller needs to go on. It was told the others when it came here.
+const PARTS_OF_REFUSAL: [(RunPart, usize); 3] = [
+    (RunPart::Configuration, 1 << 10),
+    (RunPart::WaitingFor, 1 << 10),
+    (RunPart::Legal, 3 << 10),
+];
+
 /// The field `next`.
 #[derive(Serialize)]
 pub(crate) struct Next {
     run_id: RunId,
-    workflow: String,
     status: Status,
-    is_final: bool,
-    transitions: u64,
     seq: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// True if nobody has accepted its workflow.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unreviewed: bool,
+    #[serde(flatten)]
+    run: Option<RunFacts>,
     #[serde(flatten)]
     parts: Parts,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cursors: Vec<String>,
+}
+
+/// Facts about a run that a refusal doesn't change.
+#[derive(Serialize)]
+struct RunFacts {
+    workflow: String,
+    is_final: bool,
+    transitions: u64,
+    /// True if nobody has accepted its workflow.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unreviewed: bool,
 }
 
 /// A part of a run that may be large. Its name stands in answers and cursors.
@@ -160,22 +174,43 @@ pub(crate) fn describe_next(loaded: &Loaded) -> Result<Next, Problem> {
 
 /// Describes what is next from a run's view. Why: to make a view evaluates every guard.
 pub(crate) fn describe_next_of_view(loaded: &Loaded, view: &RunView) -> Next {
-    let state = &loaded.state;
+    let facts = RunFacts {
+        workflow: loaded.state.workflow.clone(),
+        is_final: view.status.is_over(),
+        transitions: loaded.state.transitions,
+        unreviewed: view.unreviewed,
+    };
+    describe_parts(loaded, view, Some(facts), &PARTS)
+}
+
+/// Describes what is next after a refusal: where the run is, and the events with what stands against them.
+pub(crate) fn describe_next_of_refusal(loaded: &Loaded) -> Result<Next, Problem> {
+    Ok(describe_parts(
+        loaded,
+        &loaded.view()?,
+        None,
+        &PARTS_OF_REFUSAL,
+    ))
+}
+
+fn describe_parts(
+    loaded: &Loaded,
+    view: &RunView,
+    run: Option<RunFacts>,
+    parts: &[(RunPart, usize)],
+) -> Next {
     let reason = view.reason.as_ref();
     let mut next = Next {
         run_id: loaded.run.clone(),
-        workflow: state.workflow.clone(),
         status: view.status,
-        is_final: view.status.is_over(),
-        transitions: state.transitions,
         seq: loaded.head.seq,
         reason: reason.map(|it| bounds::truncate(it, MAX_REASON).0.to_owned()),
-        unreviewed: view.unreviewed,
+        run,
         parts: Parts::default(),
         cursors: Vec::new(),
     };
     let mut room = MAX_NEXT;
-    for (name, max) in PARTS {
+    for &(name, max) in parts {
         let part = run_part(loaded, view, name);
         let is_empty = part.as_array().is_some_and(Vec::is_empty)
             || part.as_object().is_some_and(Map::is_empty);

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use play::{Player, Script, Sent, play};
+use statemark_runtime::generated::HasId;
 use statemark_runtime::{Outcome, StepError, Value};
 use world::World;
 
@@ -40,13 +41,13 @@ trait Started<M> {
     fn started(self) -> Result<M, StepError>;
 }
 
-impl<M> Started<M> for Result<M, StepError> {
-    fn started(self) -> Self {
-        self
+impl<M, A: HasId> Started<M> for Result<M, StepError<A>> {
+    fn started(self) -> Result<M, StepError> {
+        self.map_err(StepError::numbered)
     }
 }
 
-fn done(outcome: Result<Outcome, StepError>) -> Result<(), String> {
+fn done<E: std::fmt::Display>(outcome: Result<Outcome, E>) -> Result<(), String> {
     outcome.map(|_| ()).map_err(|fault| fault.to_string())
 }
 

@@ -11,7 +11,7 @@ use crate::arena::Handle;
 use crate::back::rust::actions::{calls, done};
 use crate::back::rust::expr::Guards;
 use crate::back::rust::facts::{Entry, Facts, Reaction, Route};
-use crate::back::rust::machine::{done_list, error_type, errors_docs, own_error};
+use crate::back::rust::machine::{done_list, error_type, errors_docs, own_error, send_observed};
 use crate::back::rust::tokens::{number, otherwise};
 use crate::ir::{Event, State, Transition};
 
@@ -78,22 +78,7 @@ fn parameters(facts: &Facts<'_>) -> (Ident, Ident) {
 
 fn sender(facts: &Facts<'_>, body: &TokenStream) -> TokenStream {
     let (event, observer) = parameters(facts);
-    let error = error_type(facts);
-    quote! {
-        /// Like [`Machine::send`], with an observer.
-        ///
-        /// # Errors
-        ///
-        /// See [`Machine::send`].
-        #[inline]
-        pub fn send_observed<O: runtime::Observer>(
-            &mut self,
-            #event: Event,
-            #observer: &mut O,
-        ) -> Result<runtime::Outcome, #error> {
-            #body
-        }
-    }
+    send_observed(facts, &[event, observer], Some(&quote!(#[inline])), body)
 }
 
 /// Writes a step that may take several transitions.

@@ -1,11 +1,13 @@
 //! The enum `Event`, and `Trigger`, which adds the events that the machine sends itself.
+//!
+//! Where an event's schema requires anything, `Event` carries that data, and `EventName` is the event without it.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::back::rust::docs;
 use crate::back::rust::facts::Facts;
-use crate::back::rust::tokens::Numbering;
+use crate::back::rust::tokens::{Numbering, doc};
 
 /// Writes `Event`, and `Trigger` where the machine has events of its own.
 pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> TokenStream {
@@ -33,15 +35,26 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> TokenStream {
         quote!(runtime::EventId::new(self as u16))
     };
     let trigger = trigger(facts);
+    let kind = facts.event_name();
+    let (said, carrying) = if facts.has_required_data() {
+        (
+            doc("The name of an event that can be sent to the machine."),
+            Some(carrying(facts)),
+        )
+    } else {
+        (doc("An event that can be sent to the machine."), None)
+    };
     quote! {
-        /// An event that can be sent to the machine.
+        #carrying
+
+        #said
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #representation
-        pub enum Event {
+        pub enum #kind {
             #(#variants)*
         }
 
-        impl Event {
+        impl #kind {
             /// Every event, in the order of the spec.
             pub const ALL: &'static [Self] = &[#(Self::#names),*];
 
@@ -68,13 +81,61 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> TokenStream {
             }
         }
 
-        impl ::core::fmt::Display for Event {
+        impl ::core::fmt::Display for #kind {
             fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 out.write_str(self.name())
             }
         }
 
         #trigger
+    }
+}
+
+/// Writes `Event` for a machine with events that can't be sent without their data.
+fn carrying(facts: &Facts<'_>) -> TokenStream {
+    let mut variants = TokenStream::new();
+    let mut names = TokenStream::new();
+    let mut bare = Vec::new();
+    for &event in &facts.events {
+        let (docs, name) = (docs::event(facts, event), facts.event(event));
+        if let Some(payload) = facts.required(event) {
+            let data = &payload.name;
+            variants.extend(quote!(#docs #name(#data),));
+            names.extend(quote!(Self::#name(_) => EventName::#name,));
+        } else {
+            variants.extend(quote!(#docs #name,));
+            bare.push(name);
+        }
+    }
+    quote! {
+        /// An event that can be sent to the machine. What its schema requires comes with it.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Event {
+            #variants
+        }
+
+        impl Event {
+            /// Returns its name.
+            #[must_use]
+            pub const fn name(&self) -> EventName {
+                match self {
+                    #names
+                    #(Self::#bare => EventName::#bare,)*
+                }
+            }
+        }
+
+        impl From<&Event> for EventName {
+            fn from(event: &Event) -> Self {
+                event.name()
+            }
+        }
+
+        impl ::core::fmt::Display for Event {
+            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                out.write_str(self.name().name())
+            }
+        }
     }
 }
 
@@ -87,6 +148,7 @@ fn trigger(facts: &Facts<'_>) -> Option<TokenStream> {
         .events
         .handles()
         .map(|event| facts.event(event));
+    let kind = facts.event_name();
     let named = facts.events.iter().map(|&event| {
         let name = facts.event(event);
         quote! { Self::#name => Trigger::#name, }
@@ -106,7 +168,7 @@ fn trigger(facts: &Facts<'_>) -> Option<TokenStream> {
             }
         }
 
-        impl Event {
+        impl #kind {
             const fn trigger(self) -> Trigger {
                 match self {
                     #(#named)*

@@ -6,11 +6,19 @@ use quote::quote;
 use crate::arena::Handle;
 use crate::back::rust::facts::Facts;
 use crate::back::rust::layout::is_of_event;
+use crate::back::rust::module_name;
 use crate::back::rust::tokens::{doc, number};
 use crate::ir::{Action, ActionKind, State};
 
-/// Writes `Host`, if the machine needs one.
+/// Writes `Host`, if the machine needs one, and what its methods name.
 pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
+    let actions = facts.has_actions().then(|| write_actions(facts));
+    let host = write_trait(facts);
+    (actions.is_some() || host.is_some()).then(|| quote!(#actions #host))
+}
+
+/// Writes the trait alone.
+pub(in crate::back::rust) fn write_trait(facts: &Facts<'_>) -> Option<TokenStream> {
     if !facts.has_host {
         return None;
     }
@@ -80,8 +88,6 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             /// Starts a timer: call [`Machine::elapse`] after `delay` milliseconds, unless it is cancelled.
             ///
             /// `statemark_runtime::Timers` is a queue for that.
-            ///
-            /// `statemark_runtime::Timers` is a queue for that.
             fn schedule(&mut self, timer: Timer, delay: u64);
 
             /// Cancels the timer, however often it was started.
@@ -114,13 +120,22 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             fn rollback(&mut self) {}
         }
     });
-    let failure = facts.fails.then(|| write_actions(facts));
+    let block = implementation(facts);
+    let example = doc(&format!("```ignore\n{block}\n```"));
+    let message = format!(
+        "`{{Self}}` is no host of the machine `{}`",
+        machine.id.value
+    );
+    // It is a format.
+    let escaped = block.replace('{', "{{").replace('}', "}}");
+    let note = format!("a host is written like this:\n{escaped}");
     Some(quote! {
-        #failure
-
         /// The host of the machine: answers guards and carries out actions.
         ///
         /// A guard has no effects; it may be asked any number of times.
+        ///
+        #example
+        #[diagnostic::on_unimplemented(message = #message, note = #note)]
         pub trait Host {
             #error
             #(#guards)*
@@ -133,19 +148,91 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Writes `Action` and `StepFailure`, for a machine whose actions can fail.
+/// Returns an implementation of `Host` to begin with: every method that has no default.
+fn implementation(facts: &Facts<'_>) -> String {
+    let module = module_name(facts.machine, facts.options);
+    let context = if facts.data.is_some() {
+        format!(", context: &{module}::Context")
+    } else {
+        String::new()
+    };
+    let mut methods = Vec::new();
+    for (handle, _) in facts.machine.guards.iter() {
+        let name = facts.names.guard(handle);
+        methods.push(format!("fn {name}(&self{context}) -> bool {{ todo!() }}"));
+    }
+    for (handle, action) in facts.host_actions() {
+        let name = facts.names.action(handle);
+        let result = if action.kind == ActionKind::Fallible {
+            " -> Result<(), Self::Error>"
+        } else {
+            ""
+        };
+        methods.push(format!(
+            "fn {name}(&mut self{context}){result} {{ todo!() }}"
+        ));
+    }
+    if !facts.machine.timers.is_empty() {
+        methods.push(format!(
+            "fn schedule(&mut self, timer: {module}::Timer, delay: u64) {{ todo!() }}"
+        ));
+        methods.push(format!(
+            "fn cancel(&mut self, timer: {module}::Timer) {{ todo!() }}"
+        ));
+    }
+    let runtime = facts.options.runtime.trim_start_matches("::");
+    if facts.assigns && facts.data.is_none() {
+        methods.push(format!(
+            "fn assign(&mut self, path: &str, value: {runtime}::Value<'_>) {{ todo!() }}"
+        ));
+    }
+    if facts.has_fields {
+        methods.push(format!(
+            "fn field(&self, path: &str) -> {runtime}::Value<'_> {{ todo!() }}"
+        ));
+    }
+    let error = facts.fails.then_some("    type Error = String;\n\n");
+    let methods: Vec<_> = methods.iter().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "impl {module}::Host for MyHost {{\n{}{}}}",
+        error.unwrap_or_default(),
+        methods.concat()
+    )
+}
+
+/// Writes `Action`, and the errors of steps that name actions.
 fn write_actions(facts: &Facts<'_>) -> TokenStream {
     let names: Vec<_> = facts
-        .host_actions()
+        .named_actions()
         .map(|(handle, _)| facts.action(handle))
         .collect();
-    let actions = || facts.host_actions().map(|(_, action)| action);
+    let actions = || facts.named_actions().map(|(_, action)| action);
     let texts: Vec<_> = actions().map(|action| action.name.as_str()).collect();
-    let ids = facts.host_actions();
-    let ids = ids.map(|(handle, _)| number(handle.index()));
+    let ids = facts.named_actions();
+    let ids: Vec<_> = ids.map(|(handle, _)| number(handle.index())).collect();
+    let (last, others) = names
+        .split_last()
+        .map_or((None, &[][..]), |(last, others)| (Some(last), others));
+    let of_id = quote! {
+        match id.raw() {
+            #(#ids => Self::#others,)*
+            _ => Self::#last,
+        }
+    };
+    let errors = if facts.fails {
+        quote! {
+            /// A step that was not taken, for the machine's own reason or because an action failed.
+            pub type StepFailure<E> = runtime::StepFailure<Action, E>;
+        }
+    } else {
+        quote! {
+            /// A step that was not taken. The machine is as it was before.
+            pub type StepError = runtime::StepError<Action>;
+        }
+    };
     let docs = actions().map(|action| doc(&format!("The action `{}`.", action.name)));
     quote! {
-        /// An action that the host carries out.
+        /// An action, as errors of steps name it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Action {
             #(#docs #names,)*
@@ -170,6 +257,17 @@ fn write_actions(facts: &Facts<'_>) -> TokenStream {
                     #(Self::#names => #ids,)*
                 })
             }
+
+            /// Returns the action of that id, which is one of these.
+            const fn of_id(id: runtime::ActionId) -> Self {
+                #of_id
+            }
+        }
+
+        impl runtime::generated::HasId for Action {
+            fn action_id(self) -> runtime::ActionId {
+                self.id()
+            }
         }
 
         impl ::core::fmt::Display for Action {
@@ -178,8 +276,7 @@ fn write_actions(facts: &Facts<'_>) -> TokenStream {
             }
         }
 
-        /// A step that was not taken, for the machine's own reason or because an action failed.
-        pub type StepFailure<E> = runtime::StepFailure<Action, E>;
+        #errors
     }
 }
 

@@ -35,6 +35,15 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         let docs = doc(&format!("The data of the event `{id}`."));
         let fields = members(data, "", &data.layout.members, false);
         let event = facts.event(payload.event);
+        let carried = payload.is_required().then(|| {
+            quote! {
+                impl From<#name> for Event {
+                    fn from(data: #name) -> Self {
+                        Self::#event(data)
+                    }
+                }
+            }
+        });
         quote! {
             #docs
             #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +56,8 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
                     Self::#event(data)
                 }
             }
+
+            #carried
         }
     });
     let variants = payloads.iter().map(|payload| {
@@ -56,6 +67,7 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         quote!(#docs #event(#name),)
     });
     let events = payloads.iter().map(|payload| facts.event(payload.event));
+    let kind = facts.event_name();
     let merge = merge(facts);
     Some(quote! {
         /// An event with its data, for [`Machine::send_with`].
@@ -67,9 +79,9 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         impl EventData {
             /// Returns the event.
             #[must_use]
-            pub const fn event(&self) -> Event {
+            pub const fn event(&self) -> #kind {
                 match self {
-                    #(Self::#events(_) => Event::#events,)*
+                    #(Self::#events(_) => #kind::#events,)*
                 }
             }
 

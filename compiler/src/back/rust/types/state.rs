@@ -273,20 +273,21 @@ fn verdict(facts: &Facts<'_>) -> TokenStream {
 }
 
 fn events(facts: &Facts<'_>) -> TokenStream {
+    let kind = facts.event_name();
     let body = if facts.is_large {
         large_events()
     } else {
         let lists = facts.leaves.iter().map(|&leaf| {
             let (name, events) = (facts.variant(leaf), facts.events_of(leaf));
             let events = events.into_iter().map(|event| facts.event(event));
-            quote!(Self::#name => &[#(Event::#events),*],)
+            quote!(Self::#name => &[#(#kind::#events),*],)
         });
         quote! { match self { #(#lists)* } }
     };
     quote! {
         /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
-        pub const fn events(self) -> &'static [Event] {
+        pub const fn events(self) -> &'static [#kind] {
             #body
         }
     }
@@ -301,6 +302,7 @@ fn on(facts: &Facts<'_>) -> Option<TokenStream> {
         (quote!(event), large_on())
     } else {
         let mut arms = Vec::new();
+        let kind = facts.event_name();
         for (leaf, list) in facts.arms() {
             let mut seen = Vec::new();
             let from = facts.variant(leaf);
@@ -311,7 +313,7 @@ fn on(facts: &Facts<'_>) -> Option<TokenStream> {
                 seen.push(event);
                 let to = facts.variant(facts.route(transition).leaf.unwrap_or(leaf));
                 let event = facts.event(event);
-                arms.push(quote! { (Self::#from, Event::#event) => Self::#to, });
+                arms.push(quote! { (Self::#from, #kind::#event) => Self::#to, });
             }
         }
         let parameter = if arms.is_empty() {
@@ -330,10 +332,11 @@ fn on(facts: &Facts<'_>) -> Option<TokenStream> {
         };
         (parameter, body)
     };
+    let kind = facts.event_name();
     Some(quote! {
         /// Returns the state after an event, or `None` if the event isn't taken in this state.
         #[must_use]
-        pub const fn on(self, #event: Event) -> Option<Self> {
+        pub const fn on(self, #event: #kind) -> Option<Self> {
             #body
         }
     })
@@ -442,9 +445,10 @@ pub(in crate::back::rust) fn write_lookups(facts: &Facts<'_>) -> TokenStream {
         ranges.push(quote!((#first, #count)));
         events.extend(list.into_iter().map(|event| facts.event(event)));
     }
+    let kind = facts.event_name();
     quote! {
         static NAMES: &[&str] = &[#(#names),*];
-        static EVENTS: &[Event] = &[#(Event::#events),*];
+        static EVENTS: &[#kind] = &[#(#kind::#events),*];
         static EVENT_RANGES: &[(u32, u16)] = &[#(#ranges),*];
     }
 }

@@ -151,7 +151,8 @@ fn rest(
 
 fn pattern(facts: &Facts<'_>, (place, event): (u16, Handle<Event>)) -> TokenStream {
     let (place, event) = (number(place.into()), facts.event(event));
-    quote!((#place, Event::#event))
+    let kind = facts.event_name();
+    quote!((#place, #kind::#event))
 }
 
 /// Writes a step, which returns unless the machine rests after it.
