@@ -519,6 +519,7 @@ fn checkpoints_of_former_versions_are_restored() {
     let repository = fs::canonicalize(work.path()).unwrap();
     let taken = move |_: &Loaded, _| {
         vec![Body::CheckpointTaken(CheckpointTaken {
+            safety: false,
             name: "old".to_owned(),
             commit: commit.clone(),
             repository: repository.to_str().unwrap().to_owned(),

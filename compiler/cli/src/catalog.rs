@@ -89,6 +89,8 @@ pub(crate) struct SpecCatalog {
     table: Option<Arc<Workflow>>,
     /// The id of a document without a machine.
     plain: Option<String>,
+    /// The workflows of the user's own folder, and those that the program brings along. A spec with the same id hides them.
+    fallback: BTreeMap<String, Entry>,
     /// The documentation that a server has besides that of the workflows.
     pages: Vec<Page>,
 }
@@ -102,6 +104,30 @@ impl SpecCatalog {
             only_accepted: project::only_accepted()?,
             ..Self::default()
         })
+    }
+
+    /// Adds the workflows of the user's own folder, if there is one, as they are now.
+    pub(crate) fn with_global(mut self) -> Result<Self, Failure> {
+        let Some(folder) = project::global_workflows() else {
+            return Ok(self);
+        };
+        for (id, mut entry) in read_specs(&[folder])?.entries {
+            entry.spec.global = true;
+            self.fallback.entry(id).or_insert(entry);
+        }
+        Ok(self)
+    }
+
+    /// Adds specs that the program brings along, by name and text. A spec with the same id as one of them counts instead.
+    pub(crate) fn with_builtin(mut self, specs: &[(&str, &str)]) -> Self {
+        for (name, text) in specs {
+            let file = check_text(name, text);
+            let entries = file.machines.iter().filter_map(|it| read_entry(&file, it));
+            for entry in entries {
+                self.fallback.entry(entry.spec.id.clone()).or_insert(entry);
+            }
+        }
+        self
     }
 
     /// Adds documentation for a server.
@@ -236,7 +262,13 @@ impl SpecCatalog {
     }
 
     fn entry<T>(&self, id: &str, get: impl FnOnce(&Entry) -> T) -> Option<T> {
-        self.with(|snapshot| snapshot.entries.get(id).map(get))
+        self.with(|snapshot| {
+            snapshot
+                .entries
+                .get(id)
+                .or_else(|| self.fallback.get(id))
+                .map(get)
+        })
     }
 }
 
@@ -298,6 +330,7 @@ fn read_entry(file: &Checked, machine: &Valid) -> Option<Entry> {
             hash: workflow.hash(),
             states: workflow.visible_states().count(),
             diagnostics: file.diagnostics.len(),
+            global: false,
             unreviewed: false,
         },
         text: file
@@ -322,13 +355,25 @@ impl Workflows for SpecCatalog {
 
     fn ids(&self) -> Vec<String> {
         let table = self.table.iter().map(|table| table.id().to_owned());
-        table
-            .chain(self.with(|snapshot| snapshot.entries.keys().cloned().collect::<Vec<_>>()))
-            .collect()
+        let specs = self.specs().into_iter().map(|spec| spec.id);
+        table.chain(specs).collect()
     }
 
     fn lacks_machine(&self, id: &str) -> bool {
-        self.plain.as_deref() == Some(id)
+        if self.plain.as_deref() == Some(id) {
+            return true;
+        }
+        let files = self.with(|snapshot| {
+            let files = snapshot.files.iter().map(|(path, _)| path.clone());
+            files.collect::<Vec<PathBuf>>()
+        });
+        files.iter().filter(|path| has_id(path, id)).any(|path| {
+            let name = files::display(path);
+            files::read(path, MAX_SOURCE_BYTES).is_ok_and(|bytes| {
+                let checked = check(&name, bytes);
+                checked.machine_count == 0 && !checked.has_errors()
+            })
+        })
     }
 
     fn only_accepted(&self) -> bool {
@@ -339,8 +384,11 @@ impl Workflows for SpecCatalog {
 impl Catalog for SpecCatalog {
     fn specs(&self) -> Vec<Spec> {
         self.with(|snapshot| {
-            let entries = snapshot.entries.values();
-            entries.map(|entry| entry.spec.clone()).collect()
+            let own = snapshot.entries.iter();
+            let others = self.fallback.iter();
+            let others = others.filter(|(id, _)| !snapshot.entries.contains_key(*id));
+            let all: BTreeMap<_, _> = own.chain(others).collect();
+            all.values().map(|entry| entry.spec.clone()).collect()
         })
     }
 

@@ -50,6 +50,9 @@ const STORE_FILE: &str = "runs.db";
 /// server as `postgres://HOST` or `postgres://HOST:PORT`.
 const ALLOWED_PLACES: &str = "statemark/places";
 
+/// The workflows of a person that every project's server has, in the person's own configuration.
+const GLOBAL_WORKFLOWS: &str = "statemark/workflows";
+
 /// Largest such list. Unit: bytes. Why: it has a few lines.
 const MAX_ALLOWED: u64 = 64 << 10;
 
@@ -369,6 +372,12 @@ fn allowed_lines() -> Result<String, Failure> {
     let path = folder.join(ALLOWED_PLACES);
     let text = read_own(&path, MAX_ALLOWED).map_err(|error| files::unreadable(&path, &error))?;
     Ok(text.unwrap_or_default())
+}
+
+/// Returns the user's own folder of workflows, if it exists.
+pub(crate) fn global_workflows() -> Option<PathBuf> {
+    let folder = user_folder("XDG_CONFIG_HOME", ".config")?.join(GLOBAL_WORKFLOWS);
+    folder.is_dir().then_some(folder)
 }
 
 /// Reports whether a folder, which need not exist, is another or lies in it, by links or without.

@@ -13,8 +13,8 @@ mod rstn;
 mod smithers;
 mod statewright;
 
-use serde_json::Value;
-use statemark_runs::{Operation, Order, Record, RunId, StoreError, Written};
+use serde_json::{Value, json};
+use statemark_runs::{Operation, Order, Record, RunId, StartRun, StoreError, Written};
 use statemark_tools::{Ctx, Outcome, Problem, Set, Tool};
 
 /// The sets of tools, one for each system.
@@ -30,6 +30,31 @@ pub const PAGES: [(&str, &str); 4] = [
 
 /// The variables of the environment that these tools read, if the server's options have them.
 pub const VARIABLES: [&str; 3] = smithers::VARIABLES;
+
+/// The spec of the workflow of sessions that no workflow of the project is about.
+pub const SESSION_SPEC: &str = include_str!("session.md");
+
+/// The id of that workflow.
+const SESSION: &str = "session";
+
+/// Returns whether a profile begins a session where no run is active.
+#[must_use]
+pub fn brings_session(set: Set) -> bool {
+    [ralph::SET, rstn::SET].contains(&set)
+}
+
+/// Returns our own tools that a profile needs beside its own, so that its callers can do all that they are told to.
+#[must_use]
+pub const fn beside(set: Set) -> &'static [&'static str] {
+    match set {
+        Set::Profile(name) => match name.as_bytes() {
+            b"smithers" => &["checkpoint", "run_check", "send_event", "submit_artifact"],
+            b"ralph" => &["run_check", "send_event", "start_run"],
+            _ => &[],
+        },
+        _ => &[],
+    }
+}
 
 /// Creates the tools of all profiles.
 #[must_use]
@@ -67,4 +92,18 @@ fn read_record(ctx: &Ctx<'_>, run: &RunId, seq: u64) -> Result<Option<Record>, S
     let store = ctx.runs().store();
     let records = store.records(run, seq.saturating_sub(1), 1)?;
     Ok(records.into_iter().next())
+}
+
+/// Starts a run of a workflow for the caller, under the id that it is bound to or one that nobody can guess.
+fn start(ctx: &Ctx<'_>, workflow: &str) -> Result<RunId, Problem> {
+    let run = ctx.new_run_id(None)?;
+    let order = ctx.order(run.clone(), None, None)?;
+    let start = StartRun {
+        workflow: workflow.to_owned(),
+        input: json!({}),
+        project: ctx.caller.project.clone(),
+        ..StartRun::default()
+    };
+    ctx.runs().execute(&order, &start)?;
+    Ok(run)
 }

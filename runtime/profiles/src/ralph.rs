@@ -15,9 +15,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use statemark_runs::policy::Gating;
-use statemark_tools::{Outcome, ProfileTool, Set, Tool};
+use statemark_runs::{RunId, StoreError};
+use statemark_tools::{Ctx, Outcome, Problem, ProfileTool, Set, Tool};
 
-use crate::text_errors;
+use crate::{SESSION, start, text_errors};
 
 /// The set of these tools.
 pub(super) const SET: Set = Set::Profile("ralph");
@@ -39,14 +40,45 @@ fn tool<I: DeserializeOwned + JsonSchema + 'static>(tool: &ProfileTool<I>) -> To
     }
 }
 
+/// Returns the run that a call means. Begins one where none is active.
+fn run_or_begin(ctx: &Ctx<'_>, named: Option<&str>) -> Result<RunId, Problem> {
+    let run = match ctx.resolve_run(named) {
+        Err(problem) if problem.code == "no_run" => return start(ctx, &workflow_to_begin(ctx)?),
+        found => found?,
+    };
+    let is_to_begin = named.is_none() && ctx.bound_run() == Some(&run);
+    match ctx.runs().store().head(&run) {
+        Err(StoreError::NotFound { .. }) if is_to_begin => start(ctx, &workflow_to_begin(ctx)?),
+        _ => Ok(run),
+    }
+}
+
+/// Returns the workflow of a run that begins by itself: the project's only one, or that of sessions.
+fn workflow_to_begin(ctx: &Ctx<'_>) -> Result<String, Problem> {
+    let known = ctx.catalog().ids();
+    let own: Vec<&String> = known.iter().filter(|id| *id != SESSION).collect();
+    match own.as_slice() {
+        [only] => Ok((*only).clone()),
+        [] if known.iter().any(|id| id == SESSION) => Ok(SESSION.to_owned()),
+        several => {
+            let names: Vec<String> = several.iter().map(|id| format!("`{id}`")).collect();
+            let how = if ctx.lists("start_run") {
+                "`start_run`"
+            } else {
+                "`statemark start`"
+            };
+            let message = format!(
+                "no run is active, and it isn't clear which of {} is meant: start one with {how}",
+                names.join(", ")
+            );
+            Err(Problem::new("no_run", message))
+        }
+    }
+}
+
 /// Gives errors the shape of texts, with the ids of the runs that could be meant.
 fn shape(outcome: Outcome) -> (Value, bool) {
     text_errors(outcome.map_err(|mut problem| {
-        if problem.code == "no_run" {
-            // None of these tools starts one.
-            let message = "no run is active: name one with `run_id`, or have one started, as by `statemark start`";
-            message.clone_into(&mut problem.message);
-        }
         if let Some(runs) = problem.details.get("runs").and_then(Value::as_array) {
             let ids = runs.iter().filter_map(|it| it.get("run_id")?.as_str());
             let ids: Vec<String> = ids.map(|id| format!("`{id}`")).collect();

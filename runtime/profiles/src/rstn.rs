@@ -1,7 +1,8 @@
 //! The profile of rstn.
 //!
-//! Answers are texts, with JSON in them where the document has fields. Errors are sentences; those about arguments begin
-//! with `Error: `. rstn's app is the server here: its workflows, and the runs of the caller's project.
+//! Answers are texts, with JSON in them where the document has fields. Errors are sentences that begin with `Error: `, apart
+//! from those that the document gives word for word. rstn's app is the server here: its workflows, and the runs of the
+//! caller's project.
 //!
 //! `rstn.md` says where this departs from the document, and why: users read it, too.
 
@@ -12,11 +13,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{RequestKind, StepStatus};
+use statemark_runs::policy::Gating;
 use statemark_runs::{Advance, Loaded, OpenRequest, Reason, Report, Status, explain};
 use statemark_tools::project::{self, Feature, Files, checks, current_project};
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Set, Tool, target};
 
-use crate::execute;
+use crate::{SESSION, execute, start};
 
 /// The set of these tools.
 pub(super) const SET: Set = Set::Profile("rstn");
@@ -41,24 +43,27 @@ pub(super) fn all() -> Vec<Tool> {
             equivalent: Some("send_event"),
             run: report_status,
         }),
+        // What only reads is always there, as the document says: these two have no equivalent that a state restricts.
         tool(&ProfileTool {
             name: "rstn_read_spec",
             title: "Read a spec artifact",
             description: "Read a spec artifact of the current feature.",
             annotations: Annotations::READ_ONLY,
             output: "",
-            equivalent: Some("read_document"),
+            equivalent: None,
             run: read_spec,
-        }),
+        })
+        .gated_by(Gating::Free),
         tool(&ProfileTool {
             name: "rstn_get_context",
             title: "Get the context",
             description: "Get current feature context and metadata: number, name, branch, phase, spec folder.",
             annotations: Annotations::READ_ONLY,
             output: "",
-            equivalent: Some("get_project_context"),
+            equivalent: None,
             run: get_context,
-        }),
+        })
+        .gated_by(Gating::Free),
         tool(&ProfileTool {
             name: "rstn_complete_task",
             title: "Complete a task",
@@ -67,7 +72,8 @@ pub(super) fn all() -> Vec<Tool> {
             output: "",
             equivalent: Some("complete_task"),
             run: complete_task,
-        }),
+        })
+        .without_run(),
         tool(&ProfileTool {
             name: "rstn_run_hook",
             title: "Run a hook",
@@ -76,7 +82,8 @@ pub(super) fn all() -> Vec<Tool> {
             output: "",
             equivalent: Some("run_check"),
             run: run_hook,
-        }),
+        })
+        .without_run(),
     ]
 }
 
@@ -91,7 +98,7 @@ fn shape(outcome: Outcome) -> (Value, bool) {
         Ok(answer) => return (answer, false),
         Err(problem) => problem,
     };
-    if problem.code != "invalid_arguments" {
+    if problem.code == VERBATIM {
         return (Value::String(problem.message), true);
     }
     let (_, missing) = problem
@@ -99,21 +106,47 @@ fn shape(outcome: Outcome) -> (Value, bool) {
         .split_once("missing argument `")
         .unwrap_or_default();
     let text = match missing.split_once('`') {
-        Some((name, _)) => format!("Error: Missing '{name}' field"),
-        None => format!("Error: {}", problem.message),
+        Some((name, _)) if problem.code == "invalid_arguments" => {
+            format!("Error: Missing '{name}' field")
+        }
+        _ => format!("Error: {}", problem.message),
     };
     (Value::String(text), true)
 }
 
-/// Returns the run to be driven, or the problem that there is none.
-fn driven(ctx: &Ctx<'_>) -> Result<Loaded, Problem> {
-    target::driven_run(ctx, None)?.ok_or_else(|| {
-        let known = ctx.catalog().ids().join(", ");
-        let message = format!(
-            "no run is active: start one of {known} with `statemark start`, or with `start_run` of the set `runs`"
+/// The code of errors whose whole text the document gives.
+const VERBATIM: &str = "rstn";
+
+/// Creates an error that the document gives word for word.
+fn verbatim(message: String) -> Problem {
+    Problem::new(VERBATIM, message)
+}
+
+/// Returns the run to report on: the named one, else the session's. Begins one where none is live.
+fn run_to_report_on(ctx: &Ctx<'_>, named: Option<&str>) -> Result<Loaded, Problem> {
+    let found = match named {
+        Some(_) => target::innermost_run(ctx, ctx.load_run(named)?)?,
+        None => match target::driven_run(ctx, None).map_err(name_by_run_id)? {
+            Some(found) if !found.state.status().is_over() => found,
+            Some(ended) if ctx.bound_run().is_some() => ended,
+            _ => ctx.runs().catch_up(&start(ctx, SESSION)?)?,
+        },
+    };
+    Ok(found)
+}
+
+/// Says how one of several live runs is named here.
+fn name_by_run_id(mut problem: Problem) -> Problem {
+    let runs = problem.details.get("runs").and_then(Value::as_array);
+    if let Some(runs) = runs.filter(|_| problem.code == "several_runs") {
+        let ids = runs.iter().filter_map(|it| it.get("run_id")?.as_str());
+        let ids: Vec<String> = ids.map(|id| format!("`{id}`")).collect();
+        problem.message = format!(
+            "several runs are live: name the one that you report on with `run_id`: {}",
+            ids.join(", ")
         );
-        Problem::new("no_run", message)
-    })
+    }
+    problem
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -128,13 +161,17 @@ fn get_app_state(ctx: &Ctx<'_>, _: &NoInput) -> Outcome {
         let loaded = runs.catch_up(&head.run)?;
         active.insert(head.run.to_string(), describe_run(&loaded)?);
     }
-    // Of several live runs, none is selected.
+    // Of several live runs, the one that changed last is selected.
     let selected = match target::session_run(ctx, None) {
         Ok(found) => found,
-        Err(problem) if problem.code == "several_runs" => None,
+        Err(problem) if problem.code == "several_runs" => match target::live_runs(ctx)?.first() {
+            Some(last) => Some(runs.catch_up(&last.run)?),
+            None => None,
+        },
         Err(problem) => return Err(problem),
     };
-    let index = selected.as_ref().and_then(|run| {
+    let first = (!commands.is_empty()).then_some(0);
+    let index = selected.as_ref().map_or(first, |run| {
         let mut commands = commands.iter();
         commands.position(|command| *command == run.state.workflow)
     });
@@ -154,11 +191,13 @@ fn get_app_state(ctx: &Ctx<'_>, _: &NoInput) -> Outcome {
             "status_message": message,
         },
         "active_workflows": active,
+        // The answers to `needs_input` outlast their run.
+        "requests": selected.as_ref().map_or_else(Vec::new, requests),
     }))
 }
 
-fn describe_run(loaded: &Loaded) -> Outcome {
-    let view = loaded.view()?;
+/// Describes the requests of a run, with their answers.
+fn requests(loaded: &Loaded) -> Vec<Value> {
     let requests = loaded.state.requests.values().map(|request| {
         let resolved = request.resolved.as_ref().map(|(resolved, ..)| resolved);
         json!({
@@ -169,7 +208,11 @@ fn describe_run(loaded: &Loaded) -> Outcome {
             "comment": resolved.and_then(|it| it.comment.clone()),
         })
     });
-    let requests: Vec<Value> = requests.collect();
+    requests.collect()
+}
+
+fn describe_run(loaded: &Loaded) -> Outcome {
+    let view = loaded.view()?;
     let instructions = view.active.iter().filter_map(|it| it.instructions.clone());
     let instructions: Vec<String> = instructions.collect();
     Ok(json!({
@@ -179,7 +222,7 @@ fn describe_run(loaded: &Loaded) -> Outcome {
         "states": loaded.state.leaves,
         "instructions": instructions,
         "events": loaded.legality().enabled_events(),
-        "requests": requests,
+        "requests": requests(loaded),
     }))
 }
 
@@ -196,16 +239,37 @@ fn last_reports(loaded: &Loaded) -> String {
     lines.collect()
 }
 
+/// Returns what the status bar says of a run: its last report, what it waits for, or that it is ready.
 fn status_message(loaded: &Loaded) -> Result<String, Problem> {
-    let status = loaded.state.status();
-    if status == Status::Running {
-        return Ok("Ready".to_owned());
+    let state = &loaded.state;
+    let status = state.status();
+    if matches!(status, Status::Waiting | Status::Paused) {
+        let explanation = explain(loaded, None)?;
+        let first = explanation.reasons.first().map(Reason::text);
+        return Ok(match first {
+            Some(first) => format!("{}: {first}", status.name()),
+            None => status.name().to_owned(),
+        });
     }
-    let explanation = explain(loaded, None)?;
-    let first = explanation.reasons.first().map(Reason::text);
-    Ok(match first {
-        Some(first) => format!("{}: {first}", status.name()),
-        None => status.name().to_owned(),
+    if status == Status::Cancelled {
+        return Ok(status.name().to_owned());
+    }
+    let reported = state.steps.iter().filter_map(|(step, units)| {
+        let report = units.get("")?;
+        let entered = state.visits.get(step).map_or(0, |it| it.entered);
+        (report.seq >= entered).then_some((step, report))
+    });
+    let last = reported.max_by_key(|(_, report)| report.seq);
+    Ok(match last {
+        Some((step, report)) if report.status == StepStatus::Failed => {
+            let what = report.message.as_deref().unwrap_or("it failed");
+            format!("Error in {step}: {what}")
+        }
+        Some((step, report)) if report.status == StepStatus::Completed => {
+            format!("Completed: {step}")
+        }
+        _ if status.is_over() => status.name().to_owned(),
+        _ => "Ready".to_owned(),
     })
 }
 
@@ -218,6 +282,8 @@ struct ReportStatus {
     prompt: Option<String>,
     /// Error message, for error.
     message: Option<String>,
+    /// The run, if several are live.
+    run_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -234,13 +300,15 @@ fn report_status(ctx: &Ctx<'_>, input: &ReportStatus) -> Outcome {
         TaskStatus::Completed => (StepStatus::Completed, "completed"),
         TaskStatus::Error => (StepStatus::Failed, "error"),
     };
-    let before = driven(ctx)?;
+    let before = run_to_report_on(ctx, input.run_id.as_deref())?;
     let order = ctx.order(before.run.clone(), None, None)?;
-    let advance = Advance::new(Report::Status {
+    let mut advance = Advance::new(Report::Status {
         status,
         message: input.message.clone(),
         data: Value::Null,
     });
+    // Nothing comes after the report on a session.
+    advance.close = before.state.workflow == SESSION;
     let advanced = ctx.runs().execute(&order, &advance)?;
     // A refused transition doesn't undo the report.
     match (advanced.refused, advanced.step) {
@@ -250,12 +318,13 @@ fn report_status(ctx: &Ctx<'_>, input: &ReportStatus) -> Outcome {
 }
 
 fn ask_user(ctx: &Ctx<'_>, input: &ReportStatus) -> Outcome {
-    let Some(prompt) = &input.prompt else {
-        let message = "Missing 'prompt' field: say what is wanted of the user";
-        return Err(Problem::new("invalid_arguments", message));
-    };
-    let ask = OpenRequest::new(RequestKind::Text, prompt.clone());
-    let written = execute(ctx, &driven(ctx)?.run, &ask)?;
+    let loaded = run_to_report_on(ctx, input.run_id.as_deref())?;
+    let prompt = input.prompt.clone().unwrap_or_else(|| {
+        let steps = loaded.state.leaves.join(", ");
+        format!("The work on `{steps}` needs your input.")
+    });
+    let ask = OpenRequest::new(RequestKind::Text, prompt);
+    let written = execute(ctx, &loaded.run, &ask)?;
     let opened = written.opened();
     let request = opened.map_or("", |opened| opened.request.as_str());
     Ok(json!(format!(
@@ -291,7 +360,7 @@ fn read_spec(ctx: &Ctx<'_>, input: &ReadSpec) -> Outcome {
         let context = context.map(|(number, name)| format!("{number}-{name}"));
         let context = context.unwrap_or_else(|| "None".to_owned());
         let message = format!("Artifact '{word}' not found. Feature context: {context}");
-        return Err(Problem::new("not_found", message));
+        return Err(verbatim(message));
     };
     Ok(json!(files.read(&path)?))
 }
@@ -312,19 +381,19 @@ struct CompleteTask {
     /// Skip validation checks.
     #[serde(default)]
     skip_validation: bool,
+    /// The run that it is for; may be left out.
+    #[expect(dead_code, reason = "policy reads it before the tool is called")]
+    run_id: Option<String>,
 }
 
 fn complete_task(ctx: &Ctx<'_>, input: &CompleteTask) -> Outcome {
     let id = &input.task_id;
     let completed = project::complete_task(ctx, id, input.skip_validation);
-    let (_, completed) = completed.map_err(|mut problem| {
-        problem.message = match problem.code.as_str() {
-            "unknown_task" => format!("Task {id} not found"),
-            "no_tasks" => "No task list loaded".to_owned(),
-            "no_feature" => "No feature context".to_owned(),
-            _ => problem.message,
-        };
-        problem
+    let (_, completed) = completed.map_err(|problem| match problem.code.as_str() {
+        "unknown_task" => verbatim(format!("Task {id} not found")),
+        "no_tasks" => verbatim("No task list loaded".to_owned()),
+        "no_feature" => verbatim("No feature context".to_owned()),
+        _ => problem,
     })?;
     let tasks = completed.tasks;
     Ok(json!(format!(
@@ -341,6 +410,8 @@ struct RunHook {
     /// Additional arguments to pass to the hook.
     #[serde(default)]
     args: Vec<String>,
+    /// The run that remembers it; may be left out.
+    run_id: Option<String>,
 }
 
 fn run_hook(ctx: &Ctx<'_>, input: &RunHook) -> Outcome {
@@ -348,11 +419,15 @@ fn run_hook(ctx: &Ctx<'_>, input: &RunHook) -> Outcome {
     let request = checks::Request {
         name,
         args: &input.args,
-        run: None,
+        run: input.run_id.as_deref(),
         expected_seq: None,
         idempotency_key: None,
     };
-    let outcome = checks::run_check(ctx, &request);
+    let outcome = match checks::run_check(ctx, &request) {
+        // It needs no run: where several could remember it, none does.
+        Err(problem) if problem.code == "several_runs" => checks::run_alone(ctx, &request),
+        outcome => outcome,
+    };
     let outcome = outcome.map_err(|problem| map_unknown_hook(name, problem))?;
     let Some(ran) = outcome.ran else {
         let refused = outcome.written.as_ref().and_then(|it| it.refusal());
@@ -374,12 +449,15 @@ fn run_hook(ctx: &Ctx<'_>, input: &RunHook) -> Outcome {
 }
 
 /// Describes an unknown hook as rstn does.
-fn map_unknown_hook(name: &str, mut problem: Problem) -> Problem {
-    if problem.code == "unknown_check" {
-        let known = problem.details.get("known").and_then(Value::as_array);
-        let known = known.into_iter().flatten().filter_map(Value::as_str);
-        let known: Vec<&str> = known.collect();
-        problem.message = format!("Hook not found: {name}. Available: {}", known.join(", "));
+fn map_unknown_hook(name: &str, problem: Problem) -> Problem {
+    if problem.code != "unknown_check" {
+        return problem;
     }
-    problem
+    let known = problem.details.get("known").and_then(Value::as_array);
+    let known = known.into_iter().flatten().filter_map(Value::as_str);
+    let known: Vec<&str> = known.collect();
+    verbatim(format!(
+        "Hook not found: {name}. Available: {}",
+        known.join(", ")
+    ))
 }

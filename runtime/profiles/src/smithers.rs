@@ -37,6 +37,9 @@ const RUN: &str = "SMITHERS_RUN_ID";
 const NODE: &str = "SMITHERS_NODE_ID";
 const ITERATION: &str = "SMITHERS_ITERATION";
 
+/// The page on this profile, as resources are addressed.
+const DOCS: &str = "statemark://docs/profile/smithers";
+
 const READ_ONLY: Annotations = Annotations::READ_ONLY;
 
 /// Longest wait of a call. Unit: milliseconds. Why: clients give up after 30 seconds or more.
@@ -87,7 +90,7 @@ fn describe(problem: Problem) -> Value {
     }
     let details = (!details.is_empty()).then_some(details);
     let message = problem.message.replace("`run_id`", "`runId`");
-    json!({"code": code, "message": message, "details": details, "docsUrl": null})
+    json!({"code": code, "message": message, "details": details, "docsUrl": DOCS})
 }
 
 /// Returns the document's code for one of ours. Codes that aren't ours stay.
@@ -97,7 +100,6 @@ fn map_code(ours: &str) -> &str {
         "read_only" | "other_run" | "not_a_person" | "not_named" | "own_request" | "elicited"
         | "relayed" | "not_granted" | "disallowed" | "unreadable_policy" => "UNAUTHORIZED",
         "store_failed" | "corrupt" | "failed" | "bad_table" | "step_failed" => "INTERNAL_ERROR",
-        "executor_unavailable" => ours,
         _ if ours.chars().all(|it| it.is_ascii_uppercase() || it == '_') => ours,
         _ => "INVALID_INPUT",
     }

@@ -27,7 +27,7 @@ mod section;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub use builtin::{builtin, builtins};
+pub use builtin::{builtin, builtin_type, builtins};
 
 use crate::body::Verdict;
 use crate::workflow::Workflow;

@@ -203,6 +203,9 @@ pub struct Spec {
     pub states: usize,
     /// The number of findings in its file.
     pub diagnostics: usize,
+    /// True if it is in the user's own folder of workflows, not among those of the project.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub global: bool,
     /// True if nobody has accepted it as it is. A catalog doesn't know: who lists specs says so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unreviewed: bool,
@@ -221,6 +224,7 @@ impl Catalog for BTreeMap<String, Arc<Workflow>> {
                 hash: workflow.hash(),
                 states: workflow.visible_states().count(),
                 diagnostics: 0,
+                global: false,
                 unreviewed: false,
             }
         });

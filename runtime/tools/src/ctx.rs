@@ -109,6 +109,12 @@ impl<'c> Ctx<'c> {
         self.services.own_tools.contains(tool)
     }
 
+    /// Returns whether clients are offered one of our own tools: what the API alone has isn't meant.
+    #[must_use]
+    pub fn lists(&self, tool: &str) -> bool {
+        self.services.listed_tools.contains(tool)
+    }
+
     /// Returns the function that says whether the caller has given up, for an operation of `Runs`.
     pub(crate) const fn cancelled(&self) -> &'c (dyn Fn() -> bool + Sync) {
         self.cancelled

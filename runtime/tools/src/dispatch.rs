@@ -27,7 +27,7 @@ use crate::problem::OTHER_RUN;
 use crate::registry::{Registry, StartError};
 use crate::services::Services;
 use crate::tool::ToolCall as _;
-use crate::tools::StartRunCall;
+use crate::tools::{RUN_CHECK, StartRunCall};
 use crate::waiting::{Wait, Waits};
 use crate::{Caller, Catalog, Ctx, Options, Outcome, Problem, Set, Tool};
 use authorize::{Reservation, authorize, check_role, record_denial, record_use};
@@ -73,7 +73,7 @@ struct Call {
     /// The tool's name and set, by which it is found again.
     tool: (&'static str, Set),
     subject: Subject,
-    reservation: Option<Reservation>,
+    reservations: Vec<Reservation>,
     changes: Changes,
 }
 
@@ -114,7 +114,9 @@ impl Dispatcher {
             runs = runs.with_project_root(project.root);
         }
         let own = registry.own_tools().map(|tool| tool.name).collect();
-        let services = Services::new(runs, catalog, options, own);
+        let listed = registry.offered.iter().filter(|tool| tool.set.is_own());
+        let listed = listed.map(|tool| tool.name).collect();
+        let services = Services::new(runs, catalog, options, own, listed);
         Ok(Self { services, registry })
     }
 
@@ -234,12 +236,12 @@ fn dispatch(ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Turn {
     let mut call = Call {
         tool: (tool.name, tool.set),
         subject: Subject::find(arguments.as_ref().ok()),
-        reservation: None,
+        reservations: Vec::new(),
         changes: Changes::default(),
     };
     let admitted = arguments.and_then(|mut arguments| {
         check_role(ctx, tool)?;
-        call.reservation = authorize(ctx, tool, &mut arguments)?;
+        call.reservations = authorize(ctx, tool, &mut arguments)?;
         Ok(arguments)
     });
     match admitted {
@@ -268,9 +270,9 @@ fn end(ctx: &Ctx<'_>, tool: &Tool, call: Call, outcome: Outcome) -> Reply {
     }
     let code = outcome.as_ref().err().map(|problem| problem.code.clone());
     let ((answer, text), is_error) = shape(ctx, tool, &call.subject, outcome);
-    if let Some(reservation) = call.reservation {
-        let changed = call.changes.take();
-        record_use(ctx, reservation, (text.len(), is_error), changed);
+    let changed = call.changes.take();
+    for reservation in call.reservations {
+        record_use(ctx, reservation, (text.len(), is_error), changed.clone());
     }
     Reply {
         answer,
@@ -282,6 +284,9 @@ fn end(ctx: &Ctx<'_>, tool: &Tool, call: Call, outcome: Outcome) -> Reply {
 
 /// Returns whether the active states let a tool be called, by its name or its equivalent's.
 fn may_offer(loaded: &Loaded, tool: &Tool) -> bool {
+    if tool.does(RUN_CHECK) && loaded.legality().requires_check(None) {
+        return true;
+    }
     match tool.equivalent {
         None => loaded.may_offer(tool.name, tool.gating),
         Some(own) => {

@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use statemark_runs::{Loaded, RunError, RunId, Workflow};
 use statemark_text::suggest::nearest;
 
 use crate::{Catalog, Problem};
 
+/// Returns the findings in the file that a name means, if it has errors: it defines no workflow then.
+pub fn broken_spec(catalog: &dyn Catalog, id: &str) -> Option<Value> {
+    let findings = catalog.lint_file(id)?;
+    let errors = findings.pointer("/summary/errors").and_then(Value::as_u64);
+    (errors != Some(0)).then_some(findings)
+}
+
 /// Creates the problem of an unknown workflow: it names the known ones, or the file's errors.
 pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
     let known = catalog.ids();
-    let findings = catalog.lint_file(id);
-    if findings.is_some_and(|it| it.pointer("/summary/errors") != Some(&json!(0))) {
+    if broken_spec(catalog, id).is_some() {
         let message = format!(
             "`{id}` has errors, and defines no workflow before they are mended: `lint_workflow` (or `statemark lint`) lists them"
         );

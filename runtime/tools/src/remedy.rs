@@ -1,12 +1,37 @@
-//! Remedies as tool calls.
+//! Remedies as tool calls, or as commands where the caller doesn't have the tool.
 
 use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, Remedy, Role};
 
+use crate::Ctx;
 use crate::envelope::set_field;
 
+/// Returns what applies a remedy to a run: a call of a tool that the caller has, else a command of the command line.
+///
+/// It says `by` where only a person can do it.
+pub(crate) fn as_call(ctx: &Ctx<'_>, remedy: &Remedy, loaded: &Loaded) -> Value {
+    if let Remedy::OneOf { remedies } = remedy {
+        let each = remedies.iter().map(|it| as_call(ctx, it, loaded));
+        return json!({"one_of": each.collect::<Vec<Value>>()});
+    }
+    let call = as_tool_call(remedy, loaded);
+    let tool = call.get("tool").and_then(Value::as_str);
+    if tool.is_none_or(|tool| ctx.lists(tool)) {
+        return call;
+    }
+    let commands = remedy.as_commands(&loaded.run, loaded.workflow.id());
+    let Some(command) = commands.first() else {
+        return json!({"call": remedy});
+    };
+    let mut command = json!({"command": command});
+    if let Some(by) = call.get("by") {
+        set_field(&mut command, "by", by.clone());
+    }
+    command
+}
+
 /// Returns the call that applies a remedy to a run, with `by` where only a person can make it.
-pub(crate) fn as_tool_call(remedy: &Remedy, loaded: &Loaded) -> Value {
+fn as_tool_call(remedy: &Remedy, loaded: &Loaded) -> Value {
     let run = &loaded.run;
     let call = |tool: &str, arguments: Value| json!({"tool": tool, "arguments": arguments});
     let decide = |request: &str, action: &str| {
@@ -29,10 +54,6 @@ pub(crate) fn as_tool_call(remedy: &Remedy, loaded: &Loaded) -> Value {
                 set_field(&mut arguments, "claims", json!(claims));
             }
             call("send_event", arguments)
-        }
-        Remedy::OneOf { remedies } => {
-            let each = remedies.iter().map(|it| as_tool_call(it, loaded));
-            json!({"one_of": each.collect::<Vec<Value>>()})
         }
         Remedy::Report { step } => call(
             "send_event",
@@ -75,7 +96,9 @@ pub(crate) fn as_tool_call(remedy: &Remedy, loaded: &Loaded) -> Value {
             "request_human",
             json!({"run_id": run, "kind": "review", "prompt": null}),
         ),
-        // No tool does these.
-        Remedy::Effect { .. } | Remedy::Restore => json!({"by": "person", "call": remedy}),
+        // No tool does these; one of several is one of them.
+        Remedy::Effect { .. } | Remedy::Restore | Remedy::OneOf { .. } => {
+            json!({"by": "person", "call": remedy})
+        }
     }
 }

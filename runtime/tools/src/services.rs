@@ -15,6 +15,8 @@ pub(crate) struct Services {
     pub(crate) options: Options,
     /// The names of our own tools that the options leave: listed to clients, or for the API alone.
     pub(crate) own_tools: BTreeSet<&'static str>,
+    /// The names of our own tools among those that clients are offered.
+    pub(crate) listed_tools: BTreeSet<&'static str>,
     /// The index of the documentation, and the hashes of the workflows in it.
     docs: Mutex<Option<(Vec<Hash>, Arc<Docs>)>>,
     /// The ids and titles of the listed pages.
@@ -27,12 +29,14 @@ impl Services {
         catalog: Arc<dyn Catalog>,
         options: Options,
         own_tools: BTreeSet<&'static str>,
+        listed_tools: BTreeSet<&'static str>,
     ) -> Self {
         Self {
             runs,
             catalog,
             options,
             own_tools,
+            listed_tools,
             docs: Mutex::default(),
             listed_pages: OnceLock::new(),
         }

@@ -196,6 +196,8 @@ pub struct Tool {
     pub gating: Gating,
     /// The tool of our own that does the same: policy holds for both alike.
     pub equivalent: Option<&'static str>,
+    /// False if it can do without a run: where several could be meant, all that hold the caller are asked.
+    pub(crate) needs_run: bool,
     /// The paths of the HTTP API that lead to it.
     pub routes: &'static [Route],
     pub(crate) shape: Shape,
@@ -218,6 +220,7 @@ impl Tool {
             fields,
             gating: R::GATING,
             equivalent: None,
+            needs_run: true,
             routes: R::ROUTES,
             shape: envelope::wrap,
             run: Box::new(|ctx, arguments| to_outcome(arguments::parse::<R>(arguments)?.run(ctx))),
@@ -244,6 +247,7 @@ impl Tool {
             fields,
             gating: Gating::Counted,
             equivalent: tool.equivalent,
+            needs_run: true,
             routes: &[],
             shape,
             run: Box::new(move |ctx, arguments| run(ctx, &arguments::parse(arguments)?)),
@@ -255,6 +259,20 @@ impl Tool {
     pub const fn gated_by(mut self, gating: Gating) -> Self {
         self.gating = gating;
         self
+    }
+
+    /// Lets it be called where several runs could be meant, with the grant of each run that holds its caller.
+    ///
+    /// A call takes a place in the count of each of them, or a second run would get its caller more calls.
+    #[must_use]
+    pub const fn without_run(mut self) -> Self {
+        self.needs_run = false;
+        self
+    }
+
+    /// Returns whether it is our tool of that name, or another system's that does the same.
+    pub(crate) fn does(&self, own: &str) -> bool {
+        self.name == own && self.set.is_own() || self.equivalent == Some(own)
     }
 
     /// Returns whether its arguments may name a run or a request of one.

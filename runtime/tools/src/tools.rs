@@ -13,6 +13,10 @@ pub use author::create_spec;
 pub(crate) use runs::start::StartRunCall;
 
 use crate::Tool;
+use crate::tool::ToolCall as _;
+
+/// The name of the tool that runs checks: a state can't withhold those that it requires.
+pub(crate) const RUN_CHECK: &str = project::RunCheckCall::NAME;
 
 /// Lists all of our own tools. The index of the API has their routes in this order.
 #[must_use]

@@ -25,6 +25,9 @@ use crate::signals::end_signal;
 /// The session file, in the project's own folder.
 const SESSION_FILE: &str = "mcp-session.json";
 
+/// Longest name of a server. Unit: bytes. Why: clients put it before each tool's name, and models get 64 bytes for both.
+const MAX_SERVER_NAME: usize = 32;
+
 /// Time in which another server has to answer. Why: it is on this machine.
 const PATIENCE: Duration = Duration::from_millis(200);
 
@@ -34,6 +37,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
                         statemark serve                          over standard input and output\n  \
                         statemark serve examples --http 127.0.0.1:7420\n  \
                         claude mcp add statemark -- statemark serve\n\n\
+                        Workflows in ~/.config/statemark/workflows are served as well, unless one of the specs has their id.\n\
                         The server keeps no run in memory: kill it and start it again, and every run is where it was. Over\n\
                         HTTP, callers need tokens (`statemark token create`) as soon as there is one; without any, only this\n\
                         machine has access.")]
@@ -65,9 +69,29 @@ pub(crate) struct ServeArgs {
     /// The only run that callers may touch, or the beginning of its id
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
+    /// The server's name in the session file, from which clients make the names of its tools, such as `rstn`
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "statemark",
+        requires = "http",
+        value_parser = server_name
+    )]
+    name: String,
     /// Where runs are kept: a file or an address
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
+}
+
+/// Parses the name of a server: clients make parts of names of it.
+fn server_name(word: &str) -> Result<String, String> {
+    let is_name = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
+    if !word.is_empty() && word.len() <= MAX_SERVER_NAME && word.chars().all(is_name) {
+        return Ok(word.to_owned());
+    }
+    Err(format!(
+        "it has letters, digits, `-` and `_`, at most {MAX_SERVER_NAME}"
+    ))
 }
 
 fn own_set(word: &str) -> Result<Set, String> {
@@ -93,13 +117,17 @@ pub(super) fn run(
     printer: &mut Printer,
 ) -> CommandResult {
     let (store, clock) = runs::open_for_server(args.store.as_deref())?;
-    let catalog = SpecCatalog::read(&args.specs)?.with_pages(docs::pages(program));
+    let catalog = SpecCatalog::read(&args.specs)?
+        .with_global()?
+        .with_builtin(&builtin_specs(&args.profile))
+        .with_pages(docs::pages(program));
     let sets = args.toolsets.iter().chain(&args.profile).copied();
     let allowed = args.allowed_tools.clone();
     let allowed = allowed.map(|all| all.into_iter().filter(|name| !name.is_empty()).collect());
     let run = args.run.as_deref();
     let options = Options {
         sets: sets.collect(),
+        beside: tools_beside(&args.profile),
         allowed,
         read_only: args.read_only,
         run: run.map(|run| runs::find(&*store, run)).transpose()?,
@@ -134,6 +162,20 @@ pub(super) fn run(
     Ok(ExitStatus::Clean)
 }
 
+/// Returns our own tools that the profiles need beside theirs.
+fn tools_beside(profiles: &[Set]) -> Vec<&'static str> {
+    let each = profiles.iter().map(|set| statemark_profiles::beside(*set));
+    each.flatten().copied().collect()
+}
+
+/// Returns the specs that the profiles bring along: the file's name and its text.
+fn builtin_specs(profiles: &[Set]) -> Vec<(&'static str, &'static str)> {
+    let brings = profiles
+        .iter()
+        .any(|set| statemark_profiles::brings_session(*set));
+    Vec::from_iter(brings.then_some(("session.md", statemark_profiles::SESSION_SPEC)))
+}
+
 /// Serves over HTTP.
 async fn listen(
     args: &ServeArgs,
@@ -152,7 +194,7 @@ async fn listen(
     let serving = serve_http(Arc::clone(&dispatcher), options).await;
     let serving = serving.map_err(|error| cannot_serve(&error))?;
     // The file and its token go when this function ends, in whatever way.
-    let _file = SessionFile::write(serving.address, dispatcher)?;
+    let _file = SessionFile::write(&args.name, serving.address, dispatcher)?;
     printer.remark(&format!("listening at http://{}/mcp\n", serving.address));
     let stop = serving.stopper();
     tokio::spawn(async move {
@@ -189,7 +231,11 @@ struct SessionFile {
 }
 
 impl SessionFile {
-    fn write(address: SocketAddr, dispatcher: Arc<Dispatcher>) -> Result<Self, Failure> {
+    fn write(
+        name: &str,
+        address: SocketAddr,
+        dispatcher: Arc<Dispatcher>,
+    ) -> Result<Self, Failure> {
         let runs = dispatcher.runs();
         let token = if runs.authority()?.allows_anonymous() {
             None
@@ -202,7 +248,7 @@ impl SessionFile {
                 Err(error) => return Err(error.into()),
             }
         };
-        let text = format!("{:#}\n", session(address, token.as_deref()));
+        let text = format!("{:#}\n", session(name, address, token.as_deref()));
         let before = caller::read_private(SESSION_FILE)?;
         let path = caller::write_private(SESSION_FILE, &text)?;
         Ok(Self {
@@ -240,7 +286,13 @@ impl Drop for SessionFile {
 /// Reports whether the server of a session file is still listening.
 fn is_listening(text: &str) -> bool {
     let session: Value = serde_json::from_str(text).unwrap_or_default();
-    let url = session.pointer("/mcpServers/statemark/url");
+    let servers = session.get("mcpServers").and_then(Value::as_object);
+    // There is one, whatever its name.
+    let mut urls = servers
+        .into_iter()
+        .flat_map(|it| it.values())
+        .filter_map(|it| it.get("url"));
+    let url = urls.next();
     let address = url.and_then(Value::as_str).and_then(|url| {
         let rest = url.strip_prefix("http://")?.strip_suffix("/mcp")?;
         rest.parse::<SocketAddr>().ok()
@@ -249,7 +301,7 @@ fn is_listening(text: &str) -> bool {
 }
 
 /// Returns the content of a session file.
-fn session(address: SocketAddr, token: Option<&str>) -> Value {
+fn session(name: &str, address: SocketAddr, token: Option<&str>) -> Value {
     // An address that means any is reached by the loopback.
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -262,7 +314,7 @@ fn session(address: SocketAddr, token: Option<&str>) -> Value {
         let bearer = format!("Bearer {token}");
         server.insert("headers".to_owned(), json!({"Authorization": bearer}));
     }
-    json!({"mcpServers": {"statemark": server}})
+    json!({"mcpServers": {name: server}})
 }
 
 #[cfg(test)]
@@ -272,18 +324,15 @@ mod tests {
     #[test]
     fn sessions_have_an_address_that_clients_can_reach() {
         assert_eq!(
-            session("0.0.0.0:7420".parse().unwrap(), Some("smk_x")),
+            session("statemark", "0.0.0.0:7420".parse().unwrap(), Some("smk_x")),
             json!({"mcpServers": {"statemark": {
                 "type": "http",
                 "url": "http://127.0.0.1:7420/mcp",
                 "headers": {"Authorization": "Bearer smk_x"},
             }}})
         );
-        let session = session("[::]:80".parse().unwrap(), None);
-        assert_eq!(
-            session["mcpServers"]["statemark"]["url"],
-            "http://[::1]:80/mcp"
-        );
-        assert_eq!(session["mcpServers"]["statemark"].get("headers"), None);
+        let session = session("rstn", "[::]:80".parse().unwrap(), None);
+        assert_eq!(session["mcpServers"]["rstn"]["url"], "http://[::1]:80/mcp");
+        assert_eq!(session["mcpServers"]["rstn"].get("headers"), None);
     }
 }

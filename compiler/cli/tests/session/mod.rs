@@ -9,6 +9,7 @@
 //! > POST /api/runs {"workflow": "w"}
 //! > statemark runs --json            runs a command
 //! > in src statemark runs            runs a command in a folder below, which is made
+//! > cat docs/a.md                    reads a file; `ls docs` lists a folder
 //! > serve --toolsets time            from here on, servers have these arguments, after variables (`NAME=value`)
 //! > as person ann                    from here on, callers have this role and name; `as agent bo run r` is bound to a run
 //! > after 10s                        lets time pass; likewise 5m and 2h
@@ -115,7 +116,8 @@ impl<'s> Session<'s> {
                 let (folder, command) = rest.split_once(' ').unwrap();
                 return self.command(folder, command);
             }
-            _ if word == "git" || call.contains("statemark ") => return self.command("", call),
+            "cat" | "ls" | "git" => return self.command("", call),
+            _ if call.contains("statemark ") => return self.command("", call),
             tool => return self.tool(tool, object(rest)),
         }
         Answer::Nothing

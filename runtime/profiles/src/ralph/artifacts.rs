@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::{Finding, Stage};
 use statemark_runs::runs::{DiscardArtifact, FinalizeArtifact, PutArtifact, Submitted};
 use statemark_runs::{
-    Contract, Loaded, Operation, Order, RunId, Written, builtin, builtins, read_artifact,
+    Contract, Loaded, Operation, Order, RunId, Written, builtin, builtin_type, builtins,
+    read_artifact,
 };
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool};
 
-use super::tool;
+use super::{run_or_begin, tool};
 
 /// Most findings in an error.
 const MAX_FINDINGS: usize = 10;
@@ -86,7 +87,7 @@ struct SubmitArtifact {
 }
 
 fn submit_artifact(ctx: &Ctx<'_>, input: &SubmitArtifact) -> Outcome {
-    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let run = run_or_begin(ctx, input.run_id.as_deref())?;
     // A commit agent's two types are one artifact.
     let name = match input.artifact_type.as_str() {
         "commit" | "skip" => "commit_message",
@@ -160,6 +161,13 @@ fn contract_broken(name: &str, loaded: &Loaded, findings: &[Finding]) -> Problem
     }
     let workflow = &loaded.state.workflow;
     message += &format!("\nIts contract: statemark://workflow/{workflow}/artifact/{name}");
+    // Not every client reads resources.
+    let declared = loaded.workflow.meta().get("artifacts");
+    let is_own = declared.is_some_and(|all| all.get(name).is_some());
+    let common = builtin_type(name).filter(|_| !is_own);
+    if let Some(example) = common.and_then(|kind| builtin(&kind)?.get("example").cloned()) {
+        message += &format!("\nAn example: {example}");
+    }
     Problem::new("contract_broken", message)
 }
 
@@ -168,7 +176,7 @@ fn contract_broken(name: &str, loaded: &Loaded, findings: &[Finding]) -> Problem
 struct SubmitPlanSection {
     /// The section.
     ///
-    /// One of summary, skills_mcp, steps, critical_files, risks_mitigations, verification_strategy, parallel_plan.
+    /// One of summary, skills_mcp, steps, work_units, critical_files, risks_mitigations, verification_strategy, parallel_plan.
     section: String,
     /// The section's content: JSON, in a text.
     content: Value,
@@ -195,7 +203,7 @@ struct PlanInput {
 }
 
 fn submit_plan_section(ctx: &Ctx<'_>, input: &SubmitPlanSection) -> Outcome {
-    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let run = run_or_begin(ctx, input.run_id.as_deref())?;
     let loaded = ctx.runs().catch_up(&run)?;
     let schemas = sections(&loaded);
     let name = &input.section;
@@ -305,7 +313,7 @@ fn read_draft(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Option<Draft>, Problem> 
 }
 
 fn finalize_plan(ctx: &Ctx<'_>, input: &PlanInput) -> Outcome {
-    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let run = run_or_begin(ctx, input.run_id.as_deref())?;
     let loaded = ctx.runs().catch_up(&run)?;
     let Some(draft) = read_draft(ctx, &loaded)? else {
         let message = "there is no draft of the plan: submit its sections first, or all of it with `ralph_submit_artifact`";
@@ -320,7 +328,8 @@ fn finalize_plan(ctx: &Ctx<'_>, input: &PlanInput) -> Outcome {
 }
 
 fn get_plan_draft(ctx: &Ctx<'_>, input: &PlanInput) -> Outcome {
-    let loaded = ctx.load_run(input.run_id.as_deref())?;
+    let run = run_or_begin(ctx, input.run_id.as_deref())?;
+    let loaded = ctx.runs().catch_up(&run)?;
     let Some(draft) = read_draft(ctx, &loaded)? else {
         return Ok(json!({"staged_sections": []}));
     };
@@ -336,7 +345,8 @@ fn get_plan_draft(ctx: &Ctx<'_>, input: &PlanInput) -> Outcome {
 }
 
 fn discard_plan_draft(ctx: &Ctx<'_>, input: &PlanInput) -> Outcome {
-    let loaded = ctx.load_run(input.run_id.as_deref())?;
+    let run = run_or_begin(ctx, input.run_id.as_deref())?;
+    let loaded = ctx.runs().catch_up(&run)?;
     if read_draft(ctx, &loaded)?.is_none() {
         return Ok(json!("No plan draft to discard."));
     }

@@ -11,7 +11,7 @@ use statemark_runs::state::StepState;
 use statemark_runs::{Advance, Advanced, Loaded, Order, Report, RunError, StoreError};
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool};
 
-use super::tool;
+use super::{run_or_begin, tool};
 use crate::{execute, read_record};
 
 /// The actions of a worker.
@@ -90,7 +90,7 @@ fn report_progress(ctx: &Ctx<'_>, input: &ReportProgressInput) -> Outcome {
         Some(note) => format!("{} ({note})", input.status),
         None => input.status.clone(),
     };
-    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let run = run_or_begin(ctx, input.run_id.as_deref())?;
     let report = ReportProgress {
         message: message.clone(),
         fraction: None,
@@ -164,7 +164,7 @@ fn claim_or_release(ctx: &Ctx<'_>, input: &Coordinate) -> Result<(), Problem> {
         data: input.payload.clone().map_or(Value::Null, Value::Object),
     };
     let report = Advance::new(report).for_unit(unit);
-    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let run = run_or_begin(ctx, input.run_id.as_deref())?;
     for _ in 0..TRIES {
         let loaded = ctx.runs().catch_up(&run)?;
         let claimed = claimed_units(&loaded);
@@ -236,7 +236,7 @@ fn not_claimed(unit: &str, claimed: &BTreeMap<&str, &StepState>) -> Problem {
 
 /// Reports on the active step of a run.
 fn advance(ctx: &Ctx<'_>, run: Option<&str>, advance: &Advance) -> Result<Advanced, Problem> {
-    let run = ctx.resolve_run(run)?;
+    let run = run_or_begin(ctx, run)?;
     let order = ctx.order(run, None, None)?;
     check_reported(ctx.runs().execute(&order, advance)?)
 }

@@ -1,24 +1,30 @@
 //! The journal as the document has it: `get_run_events` and `get_timeline`.
 //!
-//! A record that moves the run is several events: the frame, and each node that finished or started. They all have the
-//! record's number as `seq`, so a page never ends within a record.
+//! A record is one event and one more for each attempt of a node that ended or began with it, as `get_node_detail` has them.
+//! Each event has a number of its own: that of its record, which is its `frameNo`, and its place in it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::{
-    Body, EffectStatus, RequestKind, Resolution, StepRecord, StepStatus, ToolVerdict,
+    Body, EffectStatus, RequestKind, Resolution, Step, StepStatus, ToolVerdict,
 };
 use statemark_runs::runs::{Mark, Marked};
 use statemark_runs::{Loaded, MAX_PAGE, Record, StoreError, load_timeline, state};
 use statemark_tools::envelope::set_field;
 use statemark_tools::{Ctx, Outcome, Problem, ProfileTool, Tool};
 
-use super::nodes::{Nodes, Visit};
+use super::nodes::{NodeEvent, Nodes};
 use super::{READ_ONLY, count, invalid, tool};
 
 /// Most frames of a run in an answer: the last ones.
 const MAX_FRAMES: usize = 1_000;
+
+/// The distance between the first events of two records.
+///
+/// Why: a record has fewer events, since each state is entered and exited once at most in a microstep; and numbers stay exact
+/// in clients that have 53 bits for them, for 2^33 records.
+const STRIDE: u64 = 1 << 20;
 
 /// Deepest level of forks of forks in an answer.
 const MAX_DEPTH: usize = 16;
@@ -30,8 +36,8 @@ const MAX_RUNS: usize = 100;
 const TYPES: &str = "\
     AgentEvent ApprovalDenied ApprovalGranted ApprovalRequested ChildRunFinished ChildRunStarted \
     EffectRevertFinished EventQueued EventRefused FrameCommitted HumanAnswered \
-    HumanRequestCancelled HumanRequestExpired HumanRequested NodeFailed NodeFinished NodeOutput \
-    NodePending NodeReported NodeSkipped NodeStarted NodeWaiting Noted RevertFinished \
+    HumanRequestCancelled HumanRequestExpired HumanRequested NodeCancelled NodeFailed NodeFinished \
+    NodeOutput NodePending NodeReported NodeSkipped NodeStarted NodeWaiting Noted RevertFinished \
     RevertStarted RunCancelled RunFailed RunFinished RunForked RunStarted RunStateChanged \
     RunStatusChanged SideEffectReported SnapshotCaptured TaskHeartbeat TimeTravelJumped \
     TokenUsageReported ToolCallDenied ToolCallFinished ToolCallStarted Unreadable \
@@ -68,7 +74,8 @@ struct GetRunEvents {
     /// Only later events: the `seq` of the last event of the page before.
     #[serde(default)]
     after_seq: u64,
-    /// Most events, from 1 to 10000; 200 by default. A record's events stay together.
+    /// Most events.
+    #[schemars(range(min = 1, max = 10_000), extend("default" = 200))]
     limit: Option<u64>,
     /// Only events of this node.
     node_id: Option<String>,
@@ -94,6 +101,7 @@ fn get_run_events(ctx: &Ctx<'_>, input: &GetRunEvents) -> Outcome {
     }
     let loaded = ctx.load_run(Some(&input.run_id))?;
     let nodes = Nodes::read(ctx, &loaded)?;
+    let mut attempts = nodes.events();
     let store = ctx.runs().store();
     let wanted = |event: &Event| {
         let (types, node) = (input.types.as_ref(), input.node_id.as_ref());
@@ -101,7 +109,8 @@ fn get_run_events(ctx: &Ctx<'_>, input: &GetRunEvents) -> Outcome {
             && node.is_none_or(|node| event.node.as_ref() == Some(node))
     };
     let mut events: Vec<Value> = Vec::new();
-    let mut after = input.after_seq;
+    // The record of the last event may have more of them.
+    let mut after = (input.after_seq / STRIDE).saturating_sub(1);
     'pages: loop {
         let page = store.records(&loaded.run, after, MAX_PAGE)?;
         for record in &page {
@@ -109,23 +118,27 @@ fn get_run_events(ctx: &Ctx<'_>, input: &GetRunEvents) -> Outcome {
             if record.time < input.since_timestamp_ms {
                 continue;
             }
-            let found: Vec<Event> = map_record(record, &nodes)
-                .into_iter()
-                .filter(wanted)
-                .collect();
-            let is_full = count(events.len().saturating_add(found.len())) > limit;
-            if is_full && !events.is_empty() {
-                break 'pages;
-            }
-            events.extend(found.into_iter().map(|event| {
-                json!({
+            let first = record.seq.saturating_mul(STRIDE);
+            let attempts = attempts.remove(&record.seq).unwrap_or_default();
+            let found = map_record(record, &nodes, attempts);
+            for (event, place) in found.into_iter().zip(0..STRIDE) {
+                let seq = first.saturating_add(place);
+                if seq <= input.after_seq || !wanted(&event) {
+                    continue;
+                }
+                if count(events.len()) == limit {
+                    break 'pages;
+                }
+                let mut payload = event.payload;
+                set_field(&mut payload, "frameNo", json!(record.seq));
+                events.push(json!({
                     "runId": loaded.run,
-                    "seq": record.seq,
+                    "seq": seq,
                     "timestampMs": record.time,
                     "type": event.kind,
-                    "payload": event.payload,
-                })
-            }));
+                    "payload": payload,
+                }));
+            }
         }
         if page.len() < MAX_PAGE {
             break;
@@ -145,8 +158,8 @@ struct Event {
     payload: Value,
 }
 
-/// Returns the events of a record.
-fn map_record(record: &Record, nodes: &Nodes) -> Vec<Event> {
+/// Returns the events of a record: its own, and those of the attempts that it ended and began.
+fn map_record(record: &Record, nodes: &Nodes, attempts: Vec<NodeEvent>) -> Vec<Event> {
     let Ok(body) = record.read() else {
         return vec![plain("Unreadable", record, nodes, None)];
     };
@@ -158,12 +171,13 @@ fn map_record(record: &Record, nodes: &Nodes) -> Vec<Event> {
     };
     if let Some((kind, step)) = step {
         let mut all = vec![plain(kind, record, nodes, None)];
-        all.extend(step_events(step, record, nodes));
+        all.extend(attempts.into_iter().map(attempt_event));
+        all.extend(step.ended.map(end_event));
         return all;
     }
     let node_of_report = |step: &str| step.rsplit(':').next().map(str::to_owned);
     let (kind, node) = match &body {
-        Body::Step(step) => (type_of_report(step.status), node_of_report(&step.step)),
+        Body::Step(step) => (type_of_report(step), node_of_report(&step.step)),
         Body::Opened(opened) => {
             let kind = match opened.kind {
                 RequestKind::Approval | RequestKind::Confirm | RequestKind::Review => {
@@ -176,7 +190,19 @@ fn map_record(record: &Record, nodes: &Nodes) -> Vec<Event> {
         Body::Artifact(artifact) => ("NodeOutput", artifact.step.clone()),
         other => (type_of_kind(other), None),
     };
-    vec![plain(kind, record, nodes, node)]
+    let mut all = vec![plain(kind, record, nodes, node)];
+    all.extend(attempts.into_iter().map(|attempt| {
+        let mut event = attempt_event(attempt);
+        if let Body::Step(Step {
+            message: Some(message),
+            ..
+        }) = &body
+        {
+            set_field(&mut event.payload, "message", json!(message));
+        }
+        event
+    }));
+    all
 }
 
 /// Returns the type of a record that is about no node of its own.
@@ -217,15 +243,13 @@ fn type_of_kind(body: &Body) -> &'static str {
     }
 }
 
-/// Returns the type of a report on a step.
-const fn type_of_report(status: StepStatus) -> &'static str {
-    match status {
+/// Returns the type of a report on a step. What it begins or ends is an event of its own.
+const fn type_of_report(step: &Step) -> &'static str {
+    match step.status {
         StepStatus::NotStarted => "NodePending",
         StepStatus::Running => "TaskHeartbeat",
         StepStatus::Waiting => "NodeWaiting",
-        StepStatus::Completed => "NodeReported",
-        StepStatus::Failed => "NodeFailed",
-        StepStatus::Skipped => "NodeSkipped",
+        StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => "NodeReported",
     }
 }
 
@@ -251,42 +275,32 @@ fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> Ev
     }
 }
 
-/// Returns the events of a step of the machine: of nodes, and of the run.
-fn step_events(step: &StepRecord, record: &Record, nodes: &Nodes) -> Vec<Event> {
-    let mut all = Vec::new();
-    let mut push = |kind: &str, visit: &Visit, attempt: u64| {
-        debug_assert!(is_type(kind), "`{kind}` isn't among the types");
-        all.push(Event {
-            kind: kind.to_owned(),
-            node: Some(visit.node.clone()),
-            payload: json!({
-                "nodeId": visit.node,
-                "iteration": visit.iteration,
-                "attempt": attempt,
-            }),
-        });
-    };
-    for microstep in &step.steps {
-        for state in &microstep.exited {
-            if let Some(left) = nodes.last_of(state, record.seq, |it| it.left == Some(record.seq)) {
-                push("NodeFinished", left, left.last_attempt());
-            }
-        }
-        for state in &microstep.entered {
-            if let Some(entered) = nodes.last_of(state, record.seq, |it| it.entered == record.seq) {
-                push("NodeStarted", entered, 1);
-            }
-        }
+/// Returns the event of an attempt that began or ended.
+fn attempt_event(event: NodeEvent) -> Event {
+    debug_assert!(
+        is_type(event.kind),
+        "`{}` isn't among the types",
+        event.kind
+    );
+    Event {
+        kind: event.kind.to_owned(),
+        payload: json!({
+            "nodeId": event.node,
+            "iteration": event.iteration,
+            "attempt": event.attempt,
+        }),
+        node: Some(event.node),
     }
-    if let Some(success) = step.ended {
-        let kind = if success { "RunFinished" } else { "RunFailed" };
-        all.push(Event {
-            kind: kind.to_owned(),
-            node: None,
-            payload: json!({"success": success}),
-        });
+}
+
+/// Returns the event of the end of a run.
+fn end_event(success: bool) -> Event {
+    let kind = if success { "RunFinished" } else { "RunFailed" };
+    Event {
+        kind: kind.to_owned(),
+        node: None,
+        payload: json!({"success": success}),
     }
-    all
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,5 +1,7 @@
 //! Nodes: each visit of a visible state in the journal, with its attempts.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use statemark_runs::body::{Body, StepStatus};
 use statemark_runs::{Loaded, Status, load_timeline, state};
@@ -37,7 +39,18 @@ pub(super) struct Attempt {
     pub(super) began: u64,
     /// The time at which it ended.
     pub(super) ended: Option<u64>,
+    /// The record with which it ended.
+    pub(super) last: Option<u64>,
     pub(super) state: &'static str,
+}
+
+/// An attempt that began or ended.
+pub(super) struct NodeEvent {
+    /// The type of the event.
+    pub(super) kind: &'static str,
+    pub(super) node: String,
+    pub(super) iteration: u64,
+    pub(super) attempt: u64,
 }
 
 impl Nodes {
@@ -57,6 +70,7 @@ impl Nodes {
                 first: visit.entered,
                 began: visit.since,
                 ended: None,
+                last: None,
                 state: "in-progress",
             }],
             node: visit.state,
@@ -66,7 +80,12 @@ impl Nodes {
         };
         let live = state::live_records(runs.store(), &loaded.run, Some(loaded.head.seq), &[])?;
         let upto = Some(loaded.head.seq);
+        let mut over = None;
         state::for_each_record(runs.store(), &loaded.run, 0, upto, |record| {
+            if ["cancelled", "closed"].contains(&record.kind.as_str()) && live.contains(record.seq)
+            {
+                over = Some(record.seq);
+            }
             if record.kind == "step"
                 && live.contains(record.seq)
                 && let Ok(Body::Step(step)) = record.read()
@@ -76,8 +95,10 @@ impl Nodes {
             }
             Ok(())
         })?;
+        // A run that nobody ended has ended with the last state that it entered.
+        let over = over.or_else(|| nodes.visits.iter().map(|it| it.entered).max());
         for visit in &mut nodes.visits {
-            visit.close(loaded);
+            visit.close(loaded, over);
         }
         Ok(nodes)
     }
@@ -90,27 +111,67 @@ impl Nodes {
         let mut visits = self.visits.iter_mut().take(count).rev();
         let visit = visits.find(|it| it.node == node && it.contains(seq));
         let Some(visit) = visit else { return };
-        let last = visit.attempts.last_mut();
         let end = match status {
             StepStatus::Failed => Some("failed"),
             StepStatus::Completed => Some("finished"),
             StepStatus::Skipped => Some("skipped"),
             StepStatus::NotStarted | StepStatus::Running | StepStatus::Waiting => None,
         };
-        match (last, end) {
-            (Some(last), Some(state)) => (last.state, last.ended) = (state, Some(time)),
-            (Some(last), None) if last.ended.is_some() => {
-                let number = last.number.saturating_add(1);
-                visit.attempts.push(Attempt {
-                    number,
-                    first: seq,
-                    began: time,
-                    ended: None,
-                    state: "in-progress",
-                });
+        let Some(last) = visit.attempts.last_mut() else {
+            return;
+        };
+        if last.ended.is_none() {
+            if let Some(state) = end {
+                (last.state, last.ended, last.last) = (state, Some(time), Some(seq));
             }
-            _ => {}
+            return;
         }
+        // What is said twice ends nothing twice; another end is that of another attempt.
+        if end == Some(last.state) {
+            return;
+        }
+        let number = last.number.saturating_add(1);
+        visit.attempts.push(Attempt {
+            number,
+            first: seq,
+            began: time,
+            ended: end.map(|_| time),
+            last: end.map(|_| seq),
+            state: end.unwrap_or("in-progress"),
+        });
+    }
+
+    /// Returns the attempts that ended and began with each record, in this order.
+    pub(super) fn events(&self) -> BTreeMap<u64, Vec<NodeEvent>> {
+        let mut all: BTreeMap<u64, Vec<NodeEvent>> = BTreeMap::new();
+        let mut push = |seq, kind, visit: &Visit, attempt: &Attempt| {
+            all.entry(seq).or_default().push(NodeEvent {
+                kind,
+                node: visit.node.clone(),
+                iteration: visit.iteration,
+                attempt: attempt.number,
+            });
+        };
+        let attempts: Vec<(&Visit, &Attempt)> = self
+            .visits
+            .iter()
+            .flat_map(|visit| visit.attempts.iter().map(move |attempt| (visit, attempt)))
+            .collect();
+        // Inner states are exited before outer ones.
+        for (visit, attempt) in attempts.iter().rev() {
+            if let Some(seq) = attempt.last.filter(|seq| *seq > attempt.first) {
+                push(seq, attempt.end_event(), visit, attempt);
+            }
+        }
+        for (visit, attempt) in &attempts {
+            push(attempt.first, "NodeStarted", visit, attempt);
+        }
+        for (visit, attempt) in &attempts {
+            if attempt.last == Some(attempt.first) {
+                push(attempt.first, attempt.end_event(), visit, attempt);
+            }
+        }
+        all
     }
 
     /// Returns the visits that began up to a record.
@@ -175,6 +236,18 @@ pub(super) fn check_node(loaded: &Loaded, node: &str) -> Result<(), Problem> {
     Err(Problem::new("NODE_NOT_FOUND", message).with(json!({"nodes": names})))
 }
 
+impl Attempt {
+    /// Returns the type of the event of its end.
+    fn end_event(&self) -> &'static str {
+        match self.state {
+            "failed" => "NodeFailed",
+            "skipped" => "NodeSkipped",
+            "cancelled" => "NodeCancelled",
+            _ => "NodeFinished",
+        }
+    }
+}
+
 impl Visit {
     /// Checks whether it lasts at a record.
     pub(super) fn contains(&self, seq: u64) -> bool {
@@ -206,9 +279,9 @@ impl Visit {
         began.map_or(1, |it| it.number)
     }
 
-    /// Ends the last attempt if its visit or run has ended.
-    fn close(&mut self, loaded: &Loaded) {
-        let until = self.until;
+    /// Ends the last attempt if its visit has ended, or its run, with the record `over`.
+    fn close(&mut self, loaded: &Loaded, over: Option<u64>) {
+        let (until, left) = (self.until, self.left);
         let is_last = self.left.is_none();
         let Some(last) = self.attempts.last_mut() else {
             return;
@@ -220,10 +293,12 @@ impl Visit {
             last.state = node_state(loaded, &self.node);
             if loaded.state.status().is_over() {
                 last.ended = Some(last.began.max(loaded.state.updated));
+                last.last = over;
             }
         } else {
             last.state = "finished";
             last.ended = until;
+            last.last = left;
         }
     }
 

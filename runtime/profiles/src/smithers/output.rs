@@ -70,7 +70,7 @@ fn list_artifacts(ctx: &Ctx<'_>, input: &ListArtifacts) -> Outcome {
         check_node(&loaded, node)?;
     }
     let nodes = Nodes::read(ctx, &loaded)?;
-    let mut found: Vec<(&Visit, &Revision)> = current_revisions(&loaded)
+    let mut found: Vec<(&Visit, &Revision)> = standing_revisions(&loaded)
         .filter_map(|revision| Some((maker(&nodes, revision)?, revision)))
         .filter(|(visit, _)| input.node_id.as_ref().is_none_or(|it| *it == visit.node))
         .collect();
@@ -83,7 +83,7 @@ fn list_artifacts(ctx: &Ctx<'_>, input: &ListArtifacts) -> Outcome {
         if of_visit.count() > 1 {
             id = format!("{id}:{}", artifact.name);
         }
-        let content = Content::read(ctx, artifact)?;
+        let content = Content::read(ctx, &loaded, artifact)?;
         let mut item = json!({
             "artifactId": id,
             "kind": "node-output",
@@ -94,7 +94,7 @@ fn list_artifacts(ctx: &Ctx<'_>, input: &ListArtifacts) -> Outcome {
             "state": visit.state(),
             "outputTable": artifact.name,
             "source": "output-table",
-            "cacheKey": null,
+            "cacheKey": artifact.content,
             "value": content.validated,
         });
         if input.include_raw {
@@ -105,10 +105,10 @@ fn list_artifacts(ctx: &Ctx<'_>, input: &ListArtifacts) -> Outcome {
     Ok(json!({"artifacts": artifacts}))
 }
 
-/// Returns the newest revision of each artifact that isn't discarded.
-fn current_revisions(loaded: &Loaded) -> impl Iterator<Item = &Revision> {
+/// Returns the revision of each artifact that stands.
+fn standing_revisions(loaded: &Loaded) -> impl Iterator<Item = &Revision> {
     let names = loaded.state.artifacts.keys();
-    names.filter_map(|name| loaded.state.current(name))
+    names.filter_map(|name| loaded.state.standing(name))
 }
 
 /// Returns the visit that a revision was handed in from.
@@ -118,35 +118,42 @@ fn maker<'n>(nodes: &'n Nodes, revision: &Revision) -> Option<&'n Visit> {
     visit.or_else(|| nodes.at(revision.seq))
 }
 
-/// The content of a revision; null if it is stored elsewhere or too large.
+/// The content of an artifact; null if it is stored elsewhere or too large.
 struct Content {
     /// The content of a final revision that keeps its contract.
     validated: Value,
-    /// The text as it was handed in.
+    /// The text that was handed in last, whatever its contract says of it.
     raw: Value,
 }
 
 impl Content {
-    fn read(ctx: &Ctx<'_>, artifact: &Artifact) -> Result<Self, Problem> {
-        let is_small = artifact.size.is_none_or(|size| size <= MAX_CONTENT);
-        let Some(content) = artifact.content.filter(|_| is_small) else {
-            return Ok(Self {
-                validated: Value::Null,
-                raw: Value::Null,
-            });
-        };
-        let bytes = ctx.runs().store().blob(&content)?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+    /// Reads the content of the revision that stands, and of a draft beside it.
+    fn read(ctx: &Ctx<'_>, loaded: &Loaded, artifact: &Artifact) -> Result<Self, Problem> {
+        let text = read_text(ctx, artifact)?;
         let is_valid = artifact.stage == Stage::Final && artifact.holds();
-        let validated = is_valid.then(|| {
-            let parsed = serde_json::from_str(&text);
+        let validated = text.as_ref().filter(|_| is_valid).map(|text| {
+            let parsed = serde_json::from_str(text);
             parsed.unwrap_or_else(|_| Value::String(text.clone()))
         });
+        let raw = match loaded.state.draft_beside(&artifact.name) {
+            Some(draft) => read_text(ctx, &draft.artifact)?,
+            None => text,
+        };
         Ok(Self {
             validated: validated.unwrap_or_default(),
-            raw: Value::String(text),
+            raw: json!(raw),
         })
     }
+}
+
+/// Reads a revision as a text, if the store has it and it isn't too large.
+fn read_text(ctx: &Ctx<'_>, artifact: &Artifact) -> Result<Option<String>, Problem> {
+    let is_small = artifact.size.is_none_or(|size| size <= MAX_CONTENT);
+    let Some(content) = artifact.content.filter(|_| is_small) else {
+        return Ok(None);
+    };
+    let bytes = ctx.runs().store().blob(&content)?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -166,7 +173,11 @@ fn get_node_detail(ctx: &Ctx<'_>, input: &GetNodeDetail) -> Outcome {
     let visit = nodes.require(&loaded, &input.node_id, input.iteration)?;
     let mut node = visit.describe(&loaded);
     set_field(&mut node, "runId", json!(loaded.run));
-    let (calls, usage) = calls_and_usage(ctx, &loaded, visit)?;
+    let Used {
+        calls,
+        tokens,
+        checks,
+    } = Used::read(ctx, &loaded, visit)?;
     let end = visit.attempts.last().and_then(|it| it.ended);
     let begin = visit.attempts.first().map(|it| it.began);
     let duration = end.zip(begin).map(|(end, begin)| end.saturating_sub(begin));
@@ -177,11 +188,12 @@ fn get_node_detail(ctx: &Ctx<'_>, input: &GetNodeDetail) -> Outcome {
         "attemptsSummary": count_attempts(visit),
         "attempts": attempts(visit),
         "toolCalls": calls,
-        "tokenUsage": usage,
-        "scorers": [],
+        "tokenUsage": tokens,
+        "scorers": checks,
         "output": output(ctx, &loaded, &nodes, visit)?,
         "approval": approval(ctx, &loaded, visit)?,
         "limits": {
+            // A record of a call has the sizes of what went in and out, and none of it.
             "toolPayloadBytesHuman": 0,
             "validatedOutputBytesHuman": MAX_CONTENT,
         },
@@ -215,50 +227,64 @@ fn attempts(visit: &Visit) -> Vec<Value> {
     attempts.collect()
 }
 
-/// Returns the last calls of tools in a visit, and the sum of the tokens used.
-fn calls_and_usage(
-    ctx: &Ctx<'_>,
-    loaded: &Loaded,
-    visit: &Visit,
-) -> Result<(Vec<Value>, Option<Usage>), Problem> {
-    let store = ctx.runs().store();
-    let upto = Some(visit.left.unwrap_or(loaded.head.seq));
-    let live = state::live_records(store, &loaded.run, Some(loaded.head.seq), &[])?;
-    let mut calls = Vec::new();
-    let mut total: Option<Usage> = None;
-    state::for_each_record(store, &loaded.run, visit.entered, upto, |record| {
-        if !live.contains(record.seq) {
-            return Ok(());
-        }
-        match record.read() {
-            Ok(Body::Tool(tool)) if !tool.reserved => {
-                calls.push(json!({
-                    "toolName": tool.name,
-                    "status": tool.verdict,
-                    "attempt": visit.attempt_at(record.seq),
-                    "finishedAtMs": record.time,
-                    "durationMs": tool.milliseconds,
-                    "outputBytes": tool.output,
-                    "files": tool.files,
-                    "error": tool.reason,
-                }));
+/// What was used in a visit.
+#[derive(Default)]
+struct Used {
+    /// The last calls of tools.
+    calls: Vec<Value>,
+    /// The sum of the tokens.
+    tokens: Option<Usage>,
+    /// The checks that were run: they score what the visit has made.
+    checks: Vec<Value>,
+}
+
+impl Used {
+    fn read(ctx: &Ctx<'_>, loaded: &Loaded, visit: &Visit) -> Result<Self, Problem> {
+        let store = ctx.runs().store();
+        let upto = Some(visit.left.unwrap_or(loaded.head.seq));
+        let live = state::live_records(store, &loaded.run, Some(loaded.head.seq), &[])?;
+        let mut used = Self::default();
+        state::for_each_record(store, &loaded.run, visit.entered, upto, |record| {
+            if !live.contains(record.seq) {
+                return Ok(());
             }
-            Ok(Body::Usage(usage)) => {
-                let sum = total.get_or_insert_default();
-                sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-                sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-                sum.model = usage.model.or(sum.model.take());
-                if let Some(cost) = usage.cost {
-                    sum.cost = Some(sum.cost.unwrap_or_default().saturating_add(cost));
+            match record.read() {
+                Ok(Body::Tool(tool)) if !tool.reserved => {
+                    used.calls.push(json!({
+                        "toolName": tool.name,
+                        "status": tool.verdict,
+                        "attempt": visit.attempt_at(record.seq),
+                        "finishedAtMs": record.time,
+                        "durationMs": tool.milliseconds,
+                        "outputBytes": tool.output,
+                        "files": tool.files,
+                        "error": tool.reason,
+                    }));
                 }
+                Ok(Body::Usage(usage)) => {
+                    let sum = used.tokens.get_or_insert_default();
+                    sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+                    sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+                    sum.model = usage.model.or(sum.model.take());
+                    if let Some(cost) = usage.cost {
+                        sum.cost = Some(sum.cost.unwrap_or_default().saturating_add(cost));
+                    }
+                }
+                Ok(Body::Check(check)) => used.checks.push(json!({
+                    "scorerId": check.name,
+                    "attempt": visit.attempt_at(record.seq),
+                    "score": u8::from(check.ran.passed),
+                    "reason": check.ran.outcome(),
+                    "scoredAtMs": record.time,
+                })),
+                _ => {}
             }
-            _ => {}
-        }
-        Ok(())
-    })?;
-    let cut = calls.len().saturating_sub(MAX_CALLS);
-    calls.drain(..cut);
-    Ok((calls, total))
+            Ok(())
+        })?;
+        let cut = used.calls.len().saturating_sub(MAX_CALLS);
+        used.calls.drain(..cut);
+        Ok(used)
+    }
 }
 
 /// Returns the newest artifact that a visit has handed in.
@@ -267,18 +293,18 @@ fn output(ctx: &Ctx<'_>, loaded: &Loaded, nodes: &Nodes, visit: &Visit) -> Outco
         let maker = maker(nodes, revision);
         maker.is_some_and(|maker| maker.is_same(visit))
     };
-    let newest = current_revisions(loaded)
+    let newest = standing_revisions(loaded)
         .filter(made_here)
         .max_by_key(|revision| revision.seq);
     let Some(revision) = newest else {
         return Ok(json!({"validated": null, "raw": null, "source": "none", "cacheKey": null}));
     };
-    let content = Content::read(ctx, &revision.artifact)?;
+    let content = Content::read(ctx, loaded, &revision.artifact)?;
     Ok(json!({
         "validated": content.validated,
         "raw": content.raw,
         "source": "output-table",
-        "cacheKey": null,
+        "cacheKey": revision.artifact.content,
     }))
 }
 
@@ -302,9 +328,11 @@ struct GetChatTranscript {
     /// Include attempts without messages.
     #[serde(default)]
     all: bool,
-    /// Include messages on the standard error; true by default.
+    /// Include messages on the standard error.
+    #[schemars(extend("default" = true))]
     include_stderr: Option<bool>,
     /// Only this many messages: the last ones.
+    #[schemars(range(min = 1))]
     tail: Option<usize>,
 }
 

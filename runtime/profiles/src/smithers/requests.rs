@@ -247,6 +247,8 @@ pub(super) fn describe_approval(ctx: &Ctx<'_>, loaded: &Loaded, request: &Reques
         "decidedBy": resolved.map(|(_, actor, _)| actor.to_string()),
         "request": request.opened,
         "decision": resolved.and_then(|(it, ..)| it.value.as_ref()),
+        // Nothing is approved but by a person.
+        "autoApproved": false,
         "workflowName": loaded.state.workflow,
         "runStatus": summary::status(loaded)?,
         "nodeLabel": nodes::label(loaded, node),
@@ -271,8 +273,10 @@ struct AskHuman {
     /// The environment (`SMITHERS_ITERATION`) may name another.
     iteration: Option<u64>,
     /// Seconds until the question expires; 0 for never.
+    #[schemars(range(min = 0))]
     timeout_seconds: Option<f64>,
-    /// Seconds between two polls; 3 by default, 0.25 at least.
+    /// Seconds between two polls; 0.25 at least.
+    #[schemars(extend("default" = 3))]
     poll_seconds: Option<f64>,
     /// The question of an earlier call, to continue to wait for.
     request_id: Option<String>,

@@ -6,16 +6,17 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::RequestKind;
+use statemark_runs::runs::TakeCheckpoint;
 use statemark_runs::state::Request;
 use statemark_runs::{
     Blocker, ContinueRun, Loaded, MAX_PAGE, Query, Reason, Remedy, RunId, StartRun, Status,
     StoreError, explain, fire_all_due,
 };
 use statemark_tools::envelope::set_field;
-use statemark_tools::lookup::missing_workflow;
+use statemark_tools::lookup::{broken_spec, missing_workflow};
 use statemark_tools::{Ctx, Outcome, Problem, ProfileTool, Spec, Tool};
 
-use super::nodes::{self, Nodes};
+use super::nodes::{self, Nodes, Visit};
 use super::summary::{self, Summarizer};
 use super::travel::{self, Target};
 use super::{MAX_WAIT, REACHING, READ_ONLY, RunInput, count, invalid, is_approval, requests, tool};
@@ -87,22 +88,31 @@ struct NoInput {}
 fn list_workflows(ctx: &Ctx<'_>, _: &NoInput) -> Outcome {
     let mut specs = ctx.catalog().specs();
     specs.sort_by(|a, b| a.id.cmp(&b.id));
-    let specs: Vec<Value> = specs.iter().map(describe_spec).collect();
-    Ok(json!({"workflows": specs}))
+    let specs = specs.iter().map(|spec| describe_spec(ctx, spec));
+    Ok(json!({"workflows": specs.collect::<Vec<Value>>()}))
 }
 
-fn describe_spec(spec: &Spec) -> Value {
+/// Returns the words of a definition's `meta` under a key, such as its `tags`.
+fn words(ctx: &Ctx<'_>, id: &str, key: &str) -> Vec<String> {
+    let workflow = ctx.catalog().find(id);
+    let meta = workflow.as_ref().and_then(|it| it.meta().get("meta"));
+    let words = meta.and_then(|it| it.get(key)?.as_array());
+    let words = words.into_iter().flatten().filter_map(Value::as_str);
+    words.map(str::to_owned).collect()
+}
+
+fn describe_spec(ctx: &Ctx<'_>, spec: &Spec) -> Value {
     json!({
         "id": spec.id,
         "metadataVersion": 1,
         "displayName": spec.title.as_ref().unwrap_or(&spec.id),
-        "scope": "local",
+        "scope": if spec.global { "global" } else { "local" },
         "entryFile": spec.source,
         "path": spec.source,
         "sourceType": "user",
         "description": spec.description.clone().unwrap_or_default(),
-        "tags": [],
-        "aliases": [],
+        "tags": words(ctx, &spec.id, "tags"),
+        "aliases": words(ctx, &spec.id, "aliases"),
     })
 }
 
@@ -127,6 +137,7 @@ struct RunWorkflow {
     #[serde(default)]
     wait_for_terminal: bool,
     /// Time to wait for a run in the background to appear: it appears at once.
+    #[schemars(extend("default" = 1000))]
     wait_for_start_ms: Option<u64>,
     /// For an executor.
     max_concurrency: Option<u64>,
@@ -135,12 +146,14 @@ struct RunWorkflow {
     /// For an executor.
     log_dir: Option<String>,
     /// For an executor.
+    #[schemars(extend("default" = false))]
     allow_network: Option<bool>,
     /// For an executor.
     max_output_bytes: Option<u64>,
     /// For an executor.
     tool_timeout_ms: Option<u64>,
     /// For an executor.
+    #[schemars(extend("default" = false))]
     hot: Option<bool>,
     /// With `force`: leave irreversible effects.
     #[serde(default)]
@@ -178,8 +191,8 @@ fn run_workflow(ctx: &Ctx<'_>, input: &RunWorkflow) -> Outcome {
     let spec = find_spec(ctx, &input.workflow_id)?;
     let loaded = match find_existing(ctx, input)? {
         None if input.wait_for_terminal => return Err(no_executor(None)),
-        None => start(ctx, input)?,
-        Some(loaded) => continue_run(ctx, input, loaded)?,
+        None => start(ctx, &spec.id, input)?,
+        Some(loaded) => continue_run(ctx, &spec.id, input, loaded)?,
     };
     let status = summary::status(&loaded)?;
     let waited = input.wait_for_terminal;
@@ -187,7 +200,7 @@ fn run_workflow(ctx: &Ctx<'_>, input: &RunWorkflow) -> Outcome {
         return Err(no_executor(Some(&loaded)));
     }
     Ok(json!({
-        "workflow": describe_spec(&spec),
+        "workflow": describe_spec(ctx, &spec),
         "runId": loaded.run,
         "launchMode": if waited { "waited" } else { "background" },
         "requestedResume": input.resume,
@@ -198,11 +211,21 @@ fn run_workflow(ctx: &Ctx<'_>, input: &RunWorkflow) -> Outcome {
     }))
 }
 
+/// Finds a spec by its id, or by one of its aliases.
 fn find_spec(ctx: &Ctx<'_>, id: &str) -> Result<Spec, Problem> {
     let catalog = ctx.catalog();
-    let mut specs = catalog.specs().into_iter();
-    if let Some(spec) = specs.find(|spec| spec.id == id) {
-        return Ok(spec);
+    let specs = catalog.specs();
+    let is_alias = |spec: &&Spec| words(ctx, &spec.id, "aliases").iter().any(|it| it == id);
+    let found = specs.iter().find(|spec| spec.id == id);
+    if let Some(spec) = found.or_else(|| specs.iter().find(is_alias)) {
+        return Ok(spec.clone());
+    }
+    if let Some(findings) = broken_spec(catalog, id) {
+        let message = format!(
+            "`{id}` has errors, and defines no workflow before they are mended: `statemark lint` lists them"
+        );
+        let details = json!({"known": catalog.ids(), "findings": findings});
+        return Err(Problem::new("RUN_NOT_FOUND", message).with(details));
     }
     if catalog.lacks_machine(id) {
         let message = format!("the document `{id}` has no machine to run");
@@ -228,22 +251,43 @@ fn find_existing(ctx: &Ctx<'_>, input: &RunWorkflow) -> Result<Option<Loaded>, P
     }
 }
 
-fn start(ctx: &Ctx<'_>, input: &RunWorkflow) -> Result<Loaded, Problem> {
+fn start(ctx: &Ctx<'_>, workflow: &str, input: &RunWorkflow) -> Result<Loaded, Problem> {
     let run = ctx.new_run_id(input.run_id.as_deref())?;
     let order = ctx.order(run, None, None)?;
     let start = StartRun {
-        workflow: input.workflow_id.clone(),
+        workflow: workflow.to_owned(),
         input: input.run_input(),
         project: ctx.caller.project.clone(),
         ..StartRun::default()
     };
-    Ok(ctx.runs().execute(&order, &start)?.loaded)
+    let loaded = ctx.runs().execute(&order, &start)?.loaded;
+    match save_files(ctx, &loaded.run) {
+        Some(saved) => Ok(saved),
+        None => Ok(loaded),
+    }
+}
+
+/// Saves the files of the project as a run begins, if they are in a git repository: what is reverted needs them.
+///
+/// A run doesn't fail for want of them.
+fn save_files(ctx: &Ctx<'_>, run: &RunId) -> Option<Loaded> {
+    let checkpoint = TakeCheckpoint {
+        folder: ctx.catalog().project().ok()??.root,
+        name: None,
+        reason: Some("the files as the run began".to_owned()),
+    };
+    Some(execute(ctx, run, &checkpoint).ok()?.loaded)
 }
 
 /// Continues an existing run, or takes it back to its beginning.
-fn continue_run(ctx: &Ctx<'_>, input: &RunWorkflow, loaded: Loaded) -> Result<Loaded, Problem> {
+fn continue_run(
+    ctx: &Ctx<'_>,
+    workflow: &str,
+    input: &RunWorkflow,
+    loaded: Loaded,
+) -> Result<Loaded, Problem> {
     let run = &loaded.run;
-    if loaded.state.workflow != input.workflow_id {
+    if loaded.state.workflow != workflow {
         let message = format!("run `{run}` is of `{}`", loaded.state.workflow);
         return Err(invalid(message));
     }
@@ -292,7 +336,7 @@ fn continue_run(ctx: &Ctx<'_>, input: &RunWorkflow, loaded: Loaded) -> Result<Lo
 fn no_executor(loaded: Option<&Loaded>) -> Problem {
     let message = "no executor is configured that would carry the run to its end: leave `waitForTerminal` out, and it waits for its agent";
     let run = loaded.map(|it| &it.run);
-    Problem::new("executor_unavailable", message).with(json!({"runId": run}))
+    Problem::new("EXECUTOR_UNAVAILABLE", message).with(json!({"runId": run}))
 }
 
 /// Returns the result of a run that has ended.
@@ -311,7 +355,12 @@ fn result(loaded: &Loaded, status: &str) -> Value {
 fn error(loaded: &Loaded) -> Value {
     let state = &loaded.state;
     let message = match state.status() {
-        Status::Cancelled => state.cancelled.clone().unwrap_or_default(),
+        Status::Cancelled => {
+            let reason = state.cancelled.clone().filter(|it| !it.is_empty());
+            let by = state.cancelled_by.as_ref();
+            let by = by.map_or_else(String::new, |by| format!(" by {by}"));
+            reason.unwrap_or_else(|| format!("it was cancelled{by}"))
+        }
         Status::Failed => format!("it has ended badly, in {}", state.leaves.join(", ")),
         _ => return Value::Null,
     };
@@ -321,7 +370,8 @@ fn error(loaded: &Loaded) -> Value {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ListRuns {
-    /// Most runs to return, from 1 to 200; 20 by default.
+    /// Most runs to return.
+    #[schemars(range(min = 1, max = 200), extend("default" = 20))]
     limit: Option<u64>,
     /// Only runs with this status, such as `running`, `finished`, `failed`.
     status: Option<String>,
@@ -409,6 +459,8 @@ fn get_run(ctx: &Ctx<'_>, input: &RunInput) -> Outcome {
     let mut run = Summarizer::new(ctx).summarize(ctx, &loaded)?;
     for (key, value) in [
         ("steps", json!(steps(&loaded, &nodes))),
+        ("activeNodeInstructions", json!(instructions(&loaded))),
+        ("enabledEvents", json!(loaded.legality().enabled_events())),
         ("approvals", json!(open)),
         ("loops", json!(loops(&loaded))),
         ("continuedFromRunIds", json!(origins)),
@@ -419,6 +471,14 @@ fn get_run(ctx: &Ctx<'_>, input: &RunInput) -> Outcome {
         set_field(&mut run, key, value);
     }
     Ok(json!({"run": run}))
+}
+
+/// Returns the instructions of the active states, outer ones first: nobody but its agent carries a node out.
+fn instructions(loaded: &Loaded) -> Option<String> {
+    let view = loaded.view().ok()?;
+    let texts = view.active.iter().filter_map(|it| it.instructions.clone());
+    let texts: Vec<String> = texts.collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
 /// Lists every visit, and the states that weren't entered.
@@ -474,9 +534,11 @@ fn config(loaded: &Loaded) -> Value {
 struct WatchRun {
     /// The run.
     run_id: String,
-    /// Time between two polls; 1000 by default, 500 at least.
+    /// Time between two polls; 500 at least.
+    #[schemars(range(min = 1), extend("default" = 1000))]
     interval_ms: Option<u64>,
-    /// Time to wait; 30000 by default, and 25000 at most in one call.
+    /// Time to wait; 25000 at most in one call.
+    #[schemars(extend("default" = 30_000))]
     timeout_ms: Option<u64>,
 }
 
@@ -549,10 +611,11 @@ fn explain_run(ctx: &Ctx<'_>, input: &RunInput) -> Outcome {
     let loaded = ctx.load_run(Some(&input.run_id))?;
     let now = ctx.runs().now();
     let reasons = explain(&loaded, None)?.reasons;
+    let nodes = Nodes::read(ctx, &loaded)?;
     let status = summary::status(&loaded)?;
     let blockers = reasons
         .iter()
-        .map(|reason| describe_blocker(ctx, reason, &loaded));
+        .map(|reason| describe_blocker(ctx, reason, &loaded, &nodes));
     let blockers = blockers.collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({"diagnosis": {
         "runId": loaded.run,
@@ -581,7 +644,7 @@ fn diagnose(loaded: &Loaded, status: &str, reasons: &[Reason]) -> String {
     }
 }
 
-fn describe_blocker(ctx: &Ctx<'_>, reason: &Reason, loaded: &Loaded) -> Outcome {
+fn describe_blocker(ctx: &Ctx<'_>, reason: &Reason, loaded: &Loaded, nodes: &Nodes) -> Outcome {
     let now = ctx.runs().now();
     let request = request_id(reason);
     let request = request.and_then(|it| loaded.state.requests.get(it));
@@ -594,21 +657,20 @@ fn describe_blocker(ctx: &Ctx<'_>, reason: &Reason, loaded: &Loaded) -> Outcome 
     let since = since.or_else(|| visit.map(|visit| visit.since));
     let kind = blocker_kind(reason, request);
     let unblocker = match &reason.remedy {
-        Some(remedy) => describe_remedy(remedy, loaded),
+        Some(remedy) => describe_remedy(ctx, remedy, loaded),
         None => "Nothing from outside.".to_owned(),
     };
     let mut blocker = json!({
         "kind": kind,
         "nodeId": node,
-        "iteration": nodes::iteration(ctx, loaded, node)?,
+        "iteration": nodes.find(node, None).map_or(0, |it| it.iteration),
         "reason": reason.text(),
         "waitingSince": since.unwrap_or(loaded.state.updated),
         "unblocker": unblocker,
         "signalName": null,
-        "dependencyNodeId": null,
         "firesAtMs": null,
         "remainingMs": null,
-        "attempt": null,
+        "attempt": nodes.find(node, None).map(Visit::last_attempt),
         "maxAttempts": loaded.limit(node, "max_visits"),
     });
     if let Some(Remedy::Send { event, .. }) = &reason.remedy {
@@ -658,8 +720,8 @@ fn request_id(reason: &Reason) -> Option<&str> {
     }
 }
 
-/// Returns the remedy as a sentence: one of this system's tools where it has one, else the command.
-fn describe_remedy(remedy: &Remedy, loaded: &Loaded) -> String {
+/// Returns the remedy as a sentence: a call of this system's tools or of those beside them, else the command.
+fn describe_remedy(ctx: &Ctx<'_>, remedy: &Remedy, loaded: &Loaded) -> String {
     let run = &loaded.run;
     match remedy {
         Remedy::Approve { .. } | Remedy::Deny { .. } => {
@@ -672,6 +734,33 @@ fn describe_remedy(remedy: &Remedy, loaded: &Loaded) -> String {
             format!("Call run_workflow with workflowId={workflow} runId={run} resume=true.")
         }
         Remedy::Rewind { to, .. } => format!("Call rewind_run with frameNo={to} confirm=true."),
+        Remedy::OneOf { remedies } => {
+            let each = remedies.iter().map(|it| describe_remedy(ctx, it, loaded));
+            each.collect::<Vec<String>>().join(" Or: ")
+        }
+        Remedy::Send {
+            event,
+            fields,
+            claims,
+        } if ctx.lists("send_event") => {
+            let mut call = format!("Call send_event with runId={run} event={event}");
+            if !fields.is_empty() {
+                call += &format!(", and data with {}", fields.join(", "));
+            }
+            if !claims.is_empty() {
+                call += &format!(", and claims {claims:?}");
+            }
+            call + "."
+        }
+        Remedy::SubmitArtifact { artifact } if ctx.lists("submit_artifact") => {
+            format!("Call submit_artifact with runId={run} name={artifact} mode=final.")
+        }
+        Remedy::FinalizeArtifact { artifact, revision } if ctx.lists("submit_artifact") => format!(
+            "Call submit_artifact with runId={run} name={artifact} mode=final baseRevision={revision}."
+        ),
+        Remedy::RunCheck { check } if ctx.lists("run_check") => {
+            format!("Call run_check with runId={run} name={check}.")
+        }
         other => match other.as_commands(run, loaded.workflow.id()).as_slice() {
             [] => "Wait: the timer fires by itself.".to_owned(),
             commands => format!("Run `{}`.", commands.join("` or `")),

@@ -53,7 +53,8 @@ impl Summarizer {
             "createdAtMs": loaded.head.created,
             "startedAtMs": loaded.head.created,
             "finishedAtMs": finish_time(loaded),
-            "heartbeatAtMs": null,
+            // No process owns a run: its last record is the last that was heard of it.
+            "heartbeatAtMs": (!state.status().is_over()).then_some(state.updated),
             "activeNodeId": active,
             "activeNodeLabel": active.map(|name| label(loaded, name)),
             "pendingApprovalCount": pending,

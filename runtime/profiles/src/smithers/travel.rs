@@ -8,7 +8,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runs::body::Scope;
+use statemark_runs::body::{Body, Scope};
 use statemark_runs::runs::{ForkRun, RestoreFiles, RewindPlan, RewindRun};
 use statemark_runs::state::Checkpoint;
 use statemark_runs::{Loaded, RunError, RunId, StoreError, plan_fork, plan_rewind, state};
@@ -43,7 +43,7 @@ pub(super) fn all() -> Vec<Tool> {
         tool(&ProfileTool {
             name: "revert_attempt",
             title: "Revert to an attempt",
-            description: "Takes a run and its files, if they were saved, back to the beginning of an attempt of a node.",
+            description: "Takes a run and its saved files back to the beginning of an attempt of a node.",
             annotations: ENDING,
             output: "runId: string, nodeId: string, iteration: integer, attempt: integer, success: boolean, error: string, jjPointer: string, run",
             equivalent: Some("rewind_run"),
@@ -79,7 +79,7 @@ pub(super) fn all() -> Vec<Tool> {
         tool(&ProfileTool {
             name: "restore_checkpoint",
             title: "Restore a checkpoint",
-            description: "Restores the files of a checkpoint of a node. Overwritten files become a checkpoint, too.",
+            description: "Restores the files of a checkpoint of a node. Overwritten files are kept as a safety copy, which is no checkpoint.",
             annotations: ENDING,
             output: "runId: string, nodeId: string, iteration: integer, seq: integer, commitId: string, cwd: string, success: boolean, error: string",
             equivalent: Some("rewind_run"),
@@ -125,10 +125,13 @@ struct TimeTravel {
     #[serde(default)]
     iteration: u64,
     /// The attempt; the last one by default.
+    #[schemars(range(min = 1))]
     attempt: Option<u64>,
-    /// Restore the files, too, if they were saved; true by default.
+    /// Restore the files, too, if they were saved.
+    #[schemars(extend("default" = true))]
     restore_vcs: Option<bool>,
     /// Must be true: what came after the attempt depends on it.
+    #[schemars(extend("default" = true))]
     reset_dependents: Option<bool>,
     /// Also if the run is running.
     #[serde(default)]
@@ -167,7 +170,8 @@ struct RevertAttempt {
     /// The visit of the node; 0 by default.
     #[serde(default)]
     iteration: u64,
-    /// The attempt, from 1.
+    /// The attempt.
+    #[schemars(range(min = 1))]
     attempt: u64,
     /// Leave irreversible effects.
     #[serde(default)]
@@ -191,7 +195,13 @@ fn revert_attempt(ctx: &Ctx<'_>, input: &RevertAttempt) -> Outcome {
         "iteration": input.iteration,
         "attempt": input.attempt,
     });
-    let now = match rewind(ctx, &loaded, &target) {
+    let saved = state::replay(ctx.runs().store(), &loaded.run, Some(target.seq))?.workspace;
+    let outcome = match saved {
+        Some(_) => rewind(ctx, &loaded, &target),
+        // The tool is about the workspace: to take back the run alone would be half of what it promises.
+        None => Err(no_files_saved(&input.node_id)),
+    };
+    let now = match outcome {
         Ok(done) => {
             set_field(&mut answer, "success", json!(true));
             if let Some(commit) = &done.commit {
@@ -212,6 +222,15 @@ fn revert_attempt(ctx: &Ctx<'_>, input: &RevertAttempt) -> Outcome {
     Ok(answer)
 }
 
+/// Creates the problem that no files were saved up to an attempt.
+fn no_files_saved(node: &str) -> Problem {
+    let message = format!(
+        "no files were saved up to this attempt of `{node}`, so they can't be restored: \
+         `time_travel` with `restoreVcs: false` takes the run back alone"
+    );
+    Problem::new("NO_CHECKPOINT", message)
+}
+
 /// Returns the record at which a run was when an attempt had begun.
 fn begin_of_attempt(
     ctx: &Ctx<'_>,
@@ -229,7 +248,14 @@ fn begin_of_attempt(
             format!("`attempt`: `{node}` has 1 to {last} in iteration {iteration}, not {wanted}");
         invalid(message)
     })?;
-    end_of_append(ctx, &loaded.run, found.first)
+    let mut seq = end_of_append(ctx, &loaded.run, found.first)?;
+    // What was saved before anything else happened is how the attempt found the files.
+    while let Some(record) = read_record(ctx, &loaded.run, seq.saturating_add(1))?
+        && matches!(record.read(), Ok(Body::CheckpointTaken(taken)) if !taken.safety)
+    {
+        seq = record.seq;
+    }
+    Ok(seq)
 }
 
 /// Returns the last record of an append: the run never was at the others.
@@ -529,32 +555,29 @@ fn map_error(error: RunError, frame: u64) -> Problem {
 fn list_snapshots(ctx: &Ctx<'_>, input: &RunInput) -> Outcome {
     let loaded = ctx.load_run(Some(&input.run_id))?;
     let nodes = Nodes::read(ctx, &loaded)?;
-    let snapshots = checkpoints(&loaded).into_iter().map(|checkpoint| {
-        let taken = &checkpoint.taken;
-        let visit = nodes.at(checkpoint.seq);
-        json!({
-            "seq": checkpoint.seq,
-            "nodeId": visit.map(|it| &it.node),
-            "iteration": visit.map_or(0, |it| it.iteration),
-            "attempt": visit.map_or(1, |it| it.attempt_at(checkpoint.seq)),
-            "tier": "workspace",
-            "source": "git",
-            "label": taken.reason.as_ref().unwrap_or(&taken.name),
-            "commitId": taken.commit,
-            "operationId": null,
-            "cwd": taken.repository,
-            "createdAtMs": checkpoint.time,
-        })
-    });
+    let snapshots = loaded
+        .state
+        .saved_checkpoints()
+        .into_iter()
+        .map(|checkpoint| {
+            let taken = &checkpoint.taken;
+            let visit = nodes.at(checkpoint.seq);
+            json!({
+                "seq": checkpoint.seq,
+                "nodeId": visit.map(|it| &it.node),
+                "iteration": visit.map_or(0, |it| it.iteration),
+                "attempt": visit.map_or(1, |it| it.attempt_at(checkpoint.seq)),
+                "tier": "workspace",
+                "source": "git",
+                "label": taken.reason.as_ref().unwrap_or(&taken.name),
+                "commitId": taken.commit,
+                "operationId": null,
+                "cwd": taken.repository,
+                "createdAtMs": checkpoint.time,
+            })
+        });
     let snapshots: Vec<Value> = snapshots.collect();
     Ok(json!({"snapshots": snapshots}))
-}
-
-/// Returns the checkpoints of a run, in the order of its journal.
-fn checkpoints(loaded: &Loaded) -> Vec<&Checkpoint> {
-    let mut all: Vec<&Checkpoint> = loaded.state.checkpoints.values().collect();
-    all.sort_by_key(|it| it.seq);
-    all
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -574,7 +597,7 @@ fn restore_checkpoint(ctx: &Ctx<'_>, input: &RestoreCheckpoint) -> Outcome {
     let loaded = ctx.load_run(Some(&input.run_id))?;
     check_node(&loaded, &input.node_id)?;
     let nodes = Nodes::read(ctx, &loaded)?;
-    let all = checkpoints(&loaded);
+    let all = loaded.state.saved_checkpoints();
     let taken_in_node = |checkpoint: &&Checkpoint| {
         let mut visits = nodes.visits.iter();
         visits.any(|visit| {

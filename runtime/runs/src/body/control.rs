@@ -220,6 +220,9 @@ pub struct CheckpointTaken {
     /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// True for a safety copy: what a restore was about to overwrite. It is in no list and is nobody's default.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub safety: bool,
 }
 
 /// A working copy is being put back, or was.

@@ -1,16 +1,26 @@
 //! Built-in contracts, by name: those of Ralph Workflow's artifact types.
 //!
-//! They require what its documentation says of each type and what its clients write. `builtin.json` has them in the form
-//! that a definition has.
+//! They require what its documentation says of each type, and take what its clients write. `builtin.json` has them in the
+//! form that a definition has, each with prose (`about`) and an example for its page.
 
 use serde_json::{Map, Value};
 
 const ALL: &str = include_str!("builtin.json");
 
+/// What the names begin with: the system whose types they are.
+const PREFIX: &str = "ralph/";
+
 /// Returns a built-in contract by its name, in the form that a definition has.
 #[must_use]
 pub fn builtin(name: &str) -> Option<Value> {
     all().remove(name)
+}
+
+/// Returns the name of the built-in contract for artifacts of a type, such as `ralph/plan` for `plan`.
+#[must_use]
+pub fn builtin_type(artifact: &str) -> Option<String> {
+    let name = format!("{PREFIX}{artifact}");
+    all().contains_key(&name).then_some(name)
 }
 
 /// Returns the names of the built-in contracts.
@@ -74,6 +84,19 @@ mod tests {
     }
 
     #[test]
+    fn every_example_keeps_its_contract() {
+        for name in builtins() {
+            let contract = builtin(&name).unwrap();
+            let example = contract["example"].to_string();
+            let verdict = Contract::parse(&contract)
+                .unwrap()
+                .check(example.as_bytes());
+            assert!(verdict.holds, "{name}: {:?}", verdict.findings);
+            assert!(contract["about"].as_str().unwrap().ends_with('.'), "{name}");
+        }
+    }
+
+    #[test]
     fn what_a_status_asks_for_has_to_be_there() {
         let holds = |name: &str, document: &Value| {
             let contract = Contract::parse(&json!({"like": name})).unwrap();
@@ -89,7 +112,30 @@ mod tests {
         assert!(!holds("ralph/commit_message", &loose));
         let commit = json!({"type": "commit", "subject": "fix(auth): renew the token"});
         assert!(holds("ralph/commit_message", &commit));
-        let decision = json!({"status": "request_changes", "summary": "no"});
-        assert!(!holds("ralph/review_analysis_decision", &decision));
+        for status in ["request_changes", "loop"] {
+            let decision = json!({"status": status, "summary": "no"});
+            assert!(!holds("ralph/review_analysis_decision", &decision));
+            assert!(!holds("ralph/development_analysis_decision", &decision));
+        }
+        for (kind, status) in [("review", "pass"), ("development", "proceed")] {
+            for status in [status, "escalate"] {
+                let decision = json!({"status": status, "summary": "so be it"});
+                assert!(holds(&format!("ralph/{kind}_analysis_decision"), &decision));
+            }
+        }
+        let mut issue = json!({"severity": "low", "summary": "a typo"});
+        let issues =
+            |issue: &Value| json!({"status": "issues_found", "summary": "one", "issues": [issue]});
+        assert!(!holds("ralph/issues", &issues(&issue)));
+        issue["fix_guidance"] = json!("write it out");
+        assert!(holds("ralph/issues", &issues(&issue)));
+        let result = json!({"summary": "done", "self_assessment": "sure"});
+        assert!(holds("ralph/development_result", &result));
+        assert!(!holds(
+            "ralph/development_result",
+            &json!({"summary": "done"})
+        ));
+        let fixed = json!({"summary": "done", "residual_issues": []});
+        assert!(holds("ralph/fix_result", &fixed));
     }
 }

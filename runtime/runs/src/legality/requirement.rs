@@ -46,6 +46,19 @@ pub(crate) fn names(requires: Option<&Value>, event: Option<&str>) -> Vec<String
 }
 
 impl Legality<'_> {
+    /// Reports whether an active state requires a check; any check if none is named.
+    ///
+    /// Such a check can be run whatever the state grants, or the state could never be exited.
+    #[must_use]
+    pub fn requires_check(&self, check: Option<&str>) -> bool {
+        let names = self
+            .requiring()
+            .into_iter()
+            .flat_map(|it| names(Some(it), None));
+        let mut checks = names.filter(|name| self.required(name) == Required::Check);
+        checks.any(|name| check.is_none_or(|check| name == check))
+    }
+
     /// Returns the kind of a name in `requires`.
     pub(crate) fn required(&self, name: &str) -> Required {
         let meta = self.run.workflow.meta();

@@ -24,7 +24,7 @@ use super::order::refuse_alone;
 use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::blocker::{ArtifactBlocker, Blocker};
 use crate::body::{Artifact, Body, Stage, Verdict};
-use crate::contract::Contract;
+use crate::contract::{Contract, builtin_type};
 use crate::hash::Hash;
 use crate::id::MAX_NAME;
 use crate::legality::{Required, required_names};
@@ -147,6 +147,8 @@ fn unfit(artifact: &Artifact) -> ArtifactBlocker {
 impl Loaded {
     /// Returns the contract of an artifact: the definition's, else the one that its kind names.
     ///
+    /// Where a definition declares artifacts, a built-in type that isn't among them keeps its own contract.
+    ///
     /// # Errors
     ///
     /// The definition's contract can't be understood.
@@ -160,6 +162,11 @@ impl Loaded {
             kind,
         ) {
             (None, Some(kind)) => Ok(Contract::builtin(kind).map_err(invalid)?),
+            (None, None) if !self.known_artifacts().is_empty() => {
+                let kind = builtin_type(name);
+                let contract = kind.map(|kind| Contract::builtin(&kind)).transpose();
+                Ok(contract.map_err(invalid)?.flatten())
+            }
             (found, _) => Ok(found),
         }
     }
@@ -208,7 +215,8 @@ impl Loaded {
             return Some(ArtifactBlocker::BadName { characters });
         }
         let known = self.known_artifacts();
-        if !known.is_empty() && !known.iter().any(|it| it == name) {
+        let is_known = known.iter().any(|it| it == name) || builtin_type(name).is_some();
+        if !known.is_empty() && !is_known {
             return Some(ArtifactBlocker::Unknown {
                 artifact: name.to_owned(),
                 workflow: self.workflow.id().to_owned(),

@@ -10,6 +10,7 @@ use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::blocker::OperationBlocker;
 use crate::body::{Body, CheckpointTaken, Refused};
 use crate::git::{Repository, Saved, reference};
+use crate::state::{Checkpoint, RunState};
 
 /// A working copy to be saved.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -46,6 +47,17 @@ impl Decide for TakeCheckpoint {
     }
 }
 
+impl RunState {
+    /// Returns the checkpoints in the order of saving, without the safety copies that restores have made.
+    #[must_use]
+    pub fn saved_checkpoints(&self) -> Vec<&Checkpoint> {
+        let all = self.checkpoints.values();
+        let mut saved: Vec<&Checkpoint> = all.filter(|it| !it.taken.safety).collect();
+        saved.sort_by_key(|it| it.seq);
+        saved
+    }
+}
+
 /// Returns the record of a saved working copy.
 ///
 /// The commit is kept first: a commit without a record is litter, a record without a commit would be a lie.
@@ -70,6 +82,7 @@ pub(super) fn checkpoint_record(
         head: repository.head(),
         nested: saved.nested.clone(),
         reason: None,
+        safety: false,
         name,
     })
 }

@@ -29,7 +29,8 @@ type Intent = Result<(String, Option<Rewound>), Body>;
 
 /// Restores files to a checkpoint; the state of the run stays.
 ///
-/// The overwritten files become a checkpoint, too.
+/// The overwritten files are kept as a safety copy, which can be restored by its name. It is no checkpoint in any list or
+/// default, so that restoring twice is restoring once.
 ///
 /// If git fails, or the files aren't as they were, the intent is recorded, and [`FinishRestore`] tries again.
 impl Operation for RestoreFiles {
@@ -240,7 +241,7 @@ pub(super) fn files_to(runs: &Runs, target: &CheckpointTaken) -> Result<FileChan
     Ok(repository.changes(&target.tree)?)
 }
 
-/// Takes a checkpoint of the files that are about to be overwritten.
+/// Takes a safety copy of the files that are about to be overwritten.
 fn overwritten(
     loaded: &Loaded,
     repository: &Repository,
@@ -254,6 +255,7 @@ fn overwritten(
     }
     let mut taken = checkpoint_record(loaded, repository, saved, name, seq, now)?;
     taken.reason = Some("what was there before files were put back".to_owned());
+    taken.safety = true;
     Ok(taken)
 }
 

@@ -290,6 +290,11 @@ impl Apply for CheckpointRestored {
     }
 
     fn outlast(self, state: &mut RunState, _: &Record) {
+        // Journals of former versions don't say of the copy itself what it is.
+        let before = self.before.as_ref();
+        if let Some(copy) = before.and_then(|name| state.checkpoints.get_mut(name)) {
+            copy.taken.safety = true;
+        }
         let is_over = self.done || self.given_up.is_some();
         state.restoring = (!is_over).then_some(self);
     }

@@ -1,7 +1,7 @@
 //! The contents of resources.
 
 use serde_json::{Value, json};
-use statemark_runs::{RunId, Workflow, builtin, read_artifact};
+use statemark_runs::{RunId, Workflow, builtin, builtin_type, read_artifact};
 use statemark_tools::envelope::bounds;
 use statemark_tools::lookup::{missing_workflow, unknown_revision};
 use statemark_tools::{Address, Ctx, Part, Problem};
@@ -150,9 +150,7 @@ fn state_page(workflow: &Workflow, state: &str) -> Result<Content, Problem> {
 fn contract_page(workflow: &Workflow, name: &str) -> Result<Content, Problem> {
     let all = workflow.meta().get("artifacts").and_then(Value::as_object);
     let own = all.and_then(|all| all.get(name)).cloned();
-    // In a workflow without contracts, Ralph's types have their own.
-    let is_open = all.is_none_or(serde_json::Map::is_empty);
-    let common = || builtin(&format!("ralph/{name}")).filter(|_| is_open);
+    let common = || builtin_type(name).and_then(|kind| builtin(&kind));
     let Some(contract) = own.or_else(common) else {
         let known: Vec<&String> = all.into_iter().flat_map(|all| all.keys()).collect();
         let message = format!("`{}` declares no artifact `{name}`", workflow.id());
@@ -167,13 +165,37 @@ fn contract_page(workflow: &Workflow, name: &str) -> Result<Content, Problem> {
     if !needing.is_empty() {
         text += &format!("States that need it: {}.\n", needing.join(", "));
     }
-    text += &format!("\n{}", fenced(&contract));
-    if let Some(like) = contract.get("like").and_then(Value::as_str)
-        && let Some(named) = builtin(like)
-    {
-        text += &format!("\nOtherwise it is like `{like}`:\n\n{}", fenced(&named));
+    let like = contract.get("like").and_then(Value::as_str);
+    let named = like.and_then(|like| Some((like.to_owned(), builtin(like)?)));
+    text += &prose(named.as_ref().map_or(&contract, |(_, named)| named));
+    text += &format!("\n{}", fenced(&rules(contract)));
+    if let Some((like, named)) = named {
+        let rules = fenced(&rules(named));
+        text += &format!("\nOtherwise it is like `{like}`:\n\n{rules}");
     }
     Ok(Content::text("text/markdown", text))
+}
+
+/// Writes what a built-in contract says about itself: its purpose, and an example.
+fn prose(contract: &Value) -> String {
+    let about = contract.get("about").and_then(Value::as_str);
+    let about = about.map_or_else(String::new, |about| format!("\n{about}\n"));
+    let example = contract.get("example").map(fenced);
+    let example = example.map_or_else(String::new, |it| format!("\nAn example:\n\n{it}"));
+    let heading = if about.is_empty() && example.is_empty() {
+        ""
+    } else {
+        "\nThe contract itself:\n"
+    };
+    about + &example + heading
+}
+
+/// Returns the rules of a contract, without what it says about itself.
+fn rules(mut contract: Value) -> Value {
+    if let Some(keys) = contract.as_object_mut() {
+        keys.retain(|key, _| !["about", "example"].contains(&key.as_str()));
+    }
+    contract
 }
 
 /// Checks whether a `requires`, a list or one for each event, names an artifact.

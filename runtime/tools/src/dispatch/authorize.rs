@@ -2,7 +2,7 @@
 //!
 //! Before a tool runs, policy is asked and the call takes a place in the visit's count; afterwards its use is recorded.
 //! Tools that drive a run are neither restricted nor counted. A tool that a state can restrict must know the run that is
-//! meant: if several could be, it isn't called. It needs the grant of every run that holds the caller, and not of the one
+//! meant: if several could be, it isn't called, unless it can do without one. It needs the grant of every run that holds the caller, and not of the one
 //! alone that is meant: naming a run says which run a record belongs to, and no more.
 //!
 //! All of this holds for agents. What people and observers may do depends on their role.
@@ -18,6 +18,7 @@ use crate::arguments::{find, find_mut};
 use crate::caller::Credential;
 use crate::envelope::set_field;
 use crate::options::Set;
+use crate::tools::RUN_CHECK;
 use crate::{Ctx, Problem, Tool};
 
 /// A place in a run's count, taken for a call.
@@ -40,7 +41,9 @@ pub(super) fn check_role(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
     Ok(right.check(&ctx.actor())?)
 }
 
-/// Authorizes a call, and takes a place for it if it counts. Records a denial.
+/// Authorizes a call, and takes a place for it in each run in which it counts. Records a denial.
+///
+/// A check that an active state requires is free: without it the state could never be exited.
 ///
 /// # Errors
 ///
@@ -49,35 +52,43 @@ pub(super) fn authorize(
     ctx: &Ctx<'_>,
     tool: &Tool,
     arguments: &mut Map<String, Value>,
-) -> Result<Option<Reservation>, Problem> {
-    if ctx.caller.actor.role != Role::Agent {
-        return Ok(None);
-    }
-    if tool.gating == Gating::Free {
-        return Ok(None);
+) -> Result<Vec<Reservation>, Problem> {
+    let free = Ok(Vec::new());
+    if ctx.caller.actor.role != Role::Agent || tool.gating == Gating::Free {
+        return free;
     }
     let counts = tool.gating == Gating::Counted;
     let named = named_run(arguments);
     let run = match ctx.resolve_run(named.and_then(Value::as_str)) {
         Ok(run) => {
-            if counts && named.is_none() && ctx.bound_run().is_none() {
-                ctx.check_no_live_child()?;
+            let is_left_out = named.is_none() && ctx.bound_run().is_none();
+            match ctx.check_no_live_child() {
+                Err(_) if counts && is_left_out && !tool.needs_run => {
+                    return reserve_in_each(ctx, tool, arguments);
+                }
+                Err(problem) if counts && is_left_out => return Err(problem),
+                _ => run,
             }
-            run
+        }
+        Err(problem) if counts && problem.code == "several_runs" && !tool.needs_run => {
+            return reserve_in_each(ctx, tool, arguments);
         }
         Err(problem) if counts && problem.code != "no_run" => return Err(problem),
         Err(_) if counts && named.is_none() => {
             check_holding(ctx, tool, None, arguments)?;
-            return Ok(None);
+            return free;
         }
         // A tool that needs a run says itself that none is meant.
-        Err(_) => return Ok(None),
+        Err(_) => return free,
     };
     let loaded = match ctx.runs().load(&run) {
         Ok(loaded) => loaded,
         Err(error) if counts => return Err(error.into()),
-        Err(_) => return Ok(None),
+        Err(_) => return free,
     };
+    if is_required_check(&loaded, tool, arguments) {
+        return free;
+    }
     if let Verdict::Deny(denial) = decide(&loaded, tool, &Value::Object(arguments.clone())) {
         record_denial(ctx, tool, run, &denial.reason);
         return Err(describe_denial(&loaded, denial));
@@ -87,9 +98,42 @@ pub(super) fn authorize(
         check_holding(ctx, tool, Some(&run), arguments)?;
     }
     if !counts {
-        return Ok(None);
+        return free;
     }
-    reserve(ctx, tool, run, arguments).map(Some)
+    reserve(ctx, tool, run, arguments).map(|it| vec![it])
+}
+
+/// Checks whether a call runs a check that an active state requires, as it is declared.
+fn is_required_check(loaded: &Loaded, tool: &Tool, arguments: &Map<String, Value>) -> bool {
+    let name = find(arguments, "name").or_else(|| find(arguments, "hook_name"));
+    let own = find(arguments, "args").and_then(Value::as_array);
+    // With other arguments it is another check.
+    let is_declared = own.is_none_or(Vec::is_empty);
+    let name = name.and_then(Value::as_str).filter(|_| is_declared);
+    tool.does(RUN_CHECK) && name.is_some_and(|name| loaded.legality().requires_check(Some(name)))
+}
+
+/// Takes a place in each live run that holds the caller, for a call that can do without one.
+///
+/// Every run that holds the caller has to grant it.
+fn reserve_in_each(
+    ctx: &Ctx<'_>,
+    tool: &Tool,
+    arguments: &mut Map<String, Value>,
+) -> Result<Vec<Reservation>, Problem> {
+    check_holding(ctx, tool, None, arguments)?;
+    let mut places = Vec::new();
+    for held in ctx.runs().runs_holding(ctx.caller.binding())? {
+        let is_live = match ctx.runs().load(&held) {
+            // It was pruned a moment ago.
+            Err(RunError::Store(StoreError::NotFound { .. })) => false,
+            loaded => !loaded?.state.status().is_over(),
+        };
+        if is_live {
+            places.push(reserve(ctx, tool, held, arguments)?);
+        }
+    }
+    Ok(places)
 }
 
 fn describe_denial(loaded: &Loaded, denial: Denial) -> Problem {

@@ -413,6 +413,18 @@ pub(crate) struct ArtifactSummary {
     /// The number of revisions, in a list of artifacts.
     #[serde(skip_serializing_if = "Option::is_none")]
     revisions: Option<usize>,
+    /// The newer draft beside a final revision, such as one that its contract refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    draft: Option<DraftSummary>,
+}
+
+/// A draft beside the final revision of its artifact.
+#[derive(Serialize)]
+struct DraftSummary {
+    revision: u64,
+    /// True if its contract holds.
+    valid: bool,
 }
 
 impl From<&Artifact> for ArtifactSummary {
@@ -431,18 +443,33 @@ impl From<&Artifact> for ArtifactSummary {
             unit: artifact.unit.clone(),
             reason: artifact.reason.clone(),
             revisions: None,
+            draft: None,
         }
     }
 }
 
-/// Lists the current revision of each artifact; the last one if none is current.
+impl ArtifactSummary {
+    /// Adds the draft beside the final revision, if there is one.
+    pub(crate) fn with_draft(mut self, loaded: &Loaded) -> Self {
+        if self.stage == Stage::Final {
+            let draft = loaded.state.draft_beside(&self.name);
+            self.draft = draft.map(|it| DraftSummary {
+                revision: it.artifact.revision,
+                valid: it.artifact.holds(),
+            });
+        }
+        self
+    }
+}
+
+/// Lists the revision of each artifact that stands; the last one if all are discarded.
 pub(crate) fn list_artifacts(loaded: &Loaded) -> Vec<ArtifactSummary> {
     let state = &loaded.state;
     let artifacts = state.artifacts.iter().filter_map(|(name, revisions)| {
-        let current = state.current(name).or(revisions.last())?;
+        let standing = state.standing(name).or(revisions.last())?;
         Some(ArtifactSummary {
             revisions: Some(revisions.len()),
-            ..ArtifactSummary::from(&current.artifact)
+            ..ArtifactSummary::from(&standing.artifact).with_draft(loaded)
         })
     });
     artifacts.collect()

@@ -45,8 +45,7 @@ pub fn run_check(ctx: &Ctx<'_>, request: &Request<'_>) -> Result<Outcome, Proble
     let run = match ctx.resolve_run(request.run) {
         Ok(run) => run,
         Err(problem) if problem.code == "no_run" => {
-            let ran = Some(run_alone(ctx, request)?);
-            return Ok(Outcome { written: None, ran });
+            return run_alone(ctx, request);
         }
         Err(problem) => return Err(problem),
     };
@@ -77,7 +76,11 @@ pub fn run_check(ctx: &Ctx<'_>, request: &Request<'_>) -> Result<Outcome, Proble
 }
 
 /// Runs a check that no run remembers.
-fn run_alone(ctx: &Ctx<'_>, request: &Request<'_>) -> Result<CheckResult, Problem> {
+///
+/// # Errors
+///
+/// Those of [`run_check`].
+pub fn run_alone(ctx: &Ctx<'_>, request: &Request<'_>) -> Result<Outcome, Problem> {
     let project = current_project(ctx)?;
     let name = request.name;
     let declared = match project.checks.get(name) {
@@ -91,7 +94,11 @@ fn run_alone(ctx: &Ctx<'_>, request: &Request<'_>) -> Result<CheckResult, Proble
     let ran = with_progress(ctx, name, declared.time_limit().ok(), || {
         check::run(&declared, request.args, &place, ctx.cancelled())
     });
-    ran.map_err(|error| invalid_check(name, &error))
+    let ran = ran.map_err(|error| invalid_check(name, &error))?;
+    Ok(Outcome {
+        written: None,
+        ran: Some(ran),
+    })
 }
 
 /// Finds the check of a run, and the folder that it runs in: the workflow's own, else the project's.

@@ -31,7 +31,7 @@ const MAX_SIZE: u64 = 4 << 10;
 pub struct Feature {
     /// The number that the branch begins with.
     pub feature_number: Option<String>,
-    /// The rest of the branch's name.
+    /// The rest of the folder's name, or of the branch's if it has no folder.
     pub feature_name: Option<String>,
     /// The branch that is checked out.
     pub branch: Option<String>,
@@ -63,6 +63,9 @@ impl Feature {
             (true, ..) => "plan",
             _ => "specify",
         };
+        // Several branches may work on one feature: it is the folder's.
+        let own = folder.as_deref().and_then(split_branch);
+        let name = own.map_or(name, |(_, name)| name);
         Self {
             feature_number: Some(number.to_owned()),
             feature_name: Some(name.to_owned()),

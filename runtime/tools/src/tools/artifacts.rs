@@ -8,7 +8,6 @@ use statemark_runs::policy::Gating;
 use statemark_runs::runs::{
     DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact, Submitted,
 };
-use statemark_runs::state::Revision;
 use statemark_runs::{
     Hash, Loaded, Order, RunId, Written, check_artifact, check_edit, read_artifact, runs,
 };
@@ -219,7 +218,10 @@ impl SubmitArtifactCall {
             Some(content) => check_artifact(&loaded, &self.name, &content)?,
             None if !self.edits.is_empty() => check_edit(runs, &loaded, &self.edit())?,
             None => {
-                let current = read_artifact(runs, &loaded, &self.name, self.base_revision)?;
+                let current = loaded.state.current(&self.name);
+                let current = current.map(|it| it.artifact.revision);
+                let revision = self.base_revision.or(current);
+                let current = read_artifact(runs, &loaded, &self.name, revision)?;
                 check_artifact(&loaded, &self.name, &current.content)?
             }
         };
@@ -289,7 +291,7 @@ impl SubmitArtifactCall {
                 problem.mended_by(Self::NAME, Value::Object(arguments))
             }
             "stale_base" | "no_match" | "ambiguous" | "not_current" if revision.is_some() => {
-                let arguments = json!({"run_id": run, "name": self.name});
+                let arguments = json!({"run_id": run, "name": self.name, "revision": revision});
                 problem.mended_by(GetArtifactCall::NAME, arguments)
             }
             "unknown_artifact" => problem.mended_by(GetArtifactCall::NAME, json!({"run_id": run})),
@@ -302,7 +304,9 @@ impl SubmitArtifactCall {
         /// Most lines that are quoted, and most bytes of each.
         const LINES: usize = 5;
         const BYTES: usize = 200;
-        let Ok(kept) = read_artifact(ctx.runs(), loaded, &self.name, None) else {
+        let current = loaded.state.current(&self.name);
+        let revision = current.map(|it| it.artifact.revision);
+        let Ok(kept) = read_artifact(ctx.runs(), loaded, &self.name, revision) else {
             return Vec::new();
         };
         let text = String::from_utf8_lossy(&kept.content).into_owned();
@@ -348,7 +352,7 @@ pub(super) struct GetArtifactCall {
     name: Option<String>,
     /// Instead of the name: the path of one that is a file.
     path: Option<String>,
-    /// The revision; else the current one.
+    /// The revision; else the one that stands: the final one, or the newest draft.
     revision: Option<u64>,
     /// From this byte of the content on.
     #[serde(default)]
@@ -364,7 +368,7 @@ pub(super) struct Artifacts {
     run_id: RunId,
     #[serde(flatten)]
     artifact: Option<ArtifactSummary>,
-    /// The artifacts of the run, without a name; the current revision of each.
+    /// The artifacts of the run, without a name; the revision of each that stands.
     artifacts: Page<ArtifactSummary>,
     /// The artifacts that nobody has handed in.
     missing: Option<Vec<String>>,
@@ -468,22 +472,22 @@ impl GetArtifactCall {
         loaded: &Loaded,
         name: &str,
     ) -> Result<About<Artifacts>, Problem> {
-        let known = loaded.state.artifacts.get(name);
-        let is_meant = |known: &&Revision| {
-            self.revision
-                .is_none_or(|wanted| wanted == known.artifact.revision)
+        let standing = || {
+            let last = loaded.state.artifacts.get(name).and_then(|it| it.last());
+            loaded.state.standing(name).or(last)
         };
-        let file = known.and_then(|all| all.iter().rev().find(is_meant));
+        let named = self.revision;
+        let file = named.map_or_else(standing, |it| loaded.state.revision(name, it));
         if let Some(file) = file.filter(|it| it.artifact.content.is_none()) {
             // The store doesn't have the content of a file.
-            let summary = ArtifactSummary::from(&file.artifact);
+            let summary = ArtifactSummary::from(&file.artifact).with_draft(loaded);
             return answer_about(loaded, Artifacts::new(&loaded.run, Some(summary)));
         }
         let runs = ctx.runs();
         let read = read_artifact(runs, loaded, name, self.revision)
             .map_err(|error| unknown_revision(&loaded.run, error))?;
         let artifact = &read.revision.artifact;
-        let summary = ArtifactSummary::from(artifact);
+        let summary = ArtifactSummary::from(artifact).with_draft(loaded);
         let mut answer = About::without_next(Artifacts::new(&loaded.run, Some(summary)));
         if self.offset == 0 {
             // A further piece continues an answer that has these.

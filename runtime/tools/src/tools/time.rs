@@ -724,12 +724,13 @@ fn current_checkpoint<T>(written: &Written<T>) -> Option<CheckpointSummary> {
 
 fn list_checkpoints(loaded: &Loaded) -> Result<About<Checkpoints>, Problem> {
     let state = &loaded.state;
-    let mut saved: Vec<&Checkpoint> = state.checkpoints.values().collect();
-    saved.sort_by_key(|it| it.seq);
-    let saved = saved.into_iter().map(|saved| CheckpointSummary {
-        current: state.workspace.as_ref() == Some(&saved.taken.name),
-        ..CheckpointSummary::from(saved)
-    });
+    let saved = state
+        .saved_checkpoints()
+        .into_iter()
+        .map(|saved| CheckpointSummary {
+            current: state.workspace.as_ref() == Some(&saved.taken.name),
+            ..CheckpointSummary::from(saved)
+        });
     let checkpoints = Checkpoints {
         restoring: state.restoring.as_ref().map(|it| it.name.clone()),
         ..Checkpoints::default()

@@ -201,6 +201,7 @@ fn compiled(name: &str, text: &str) -> Result<Vec<One>, String> {
             hash: workflow.hash(),
             states: workflow.visible_states().count(),
             diagnostics: compiled.diagnostics.len(),
+            global: false,
             unreviewed: false,
         };
         One {

@@ -207,11 +207,12 @@ fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
     let is_json = args.run.store.format() == TextFormat::Json;
     let mut is_empty = true;
     for (name, revisions) in &loaded.state.artifacts {
-        // The current one, even if newer ones were discarded.
-        let current = loaded.state.current(name).or(revisions.last());
-        let current = current.map(|revision| revision.artifact.revision);
+        // The one that stands, even if newer ones were discarded, and the draft beside it.
+        let state = &loaded.state;
+        let standing = state.standing(name).or(revisions.last());
+        let listed = [standing, state.draft_beside(name)];
         for revision in revisions {
-            if !args.all && Some(revision.artifact.revision) != current {
+            if !args.all && !listed.contains(&Some(revision)) {
                 continue;
             }
             is_empty = false;

@@ -70,7 +70,8 @@ struct TakeArgs {
                   statemark checkpoint restore build-7 green\n  \
                   statemark checkpoint restore build-7 --finish                     an interrupted restore\n  \
                   statemark checkpoint restore build-7 --give-up 'the disk is gone'\n\n\
-                  Overwritten files are saved first, in a checkpoint of their own. Afterwards the files are compared.\n\
+                  Overwritten files are saved first, in a safety copy: it isn't listed, and its name, which is\n\
+                  printed, restores it. Afterwards the files are compared.\n\
                   `statemark rewind RUN --to SEQ --scope both` rewinds the run along with the files.\n\
                   Exit code 1: there is no such checkpoint, or a restore is under way."
 )]
@@ -190,7 +191,12 @@ impl Answer {
         for checkpoint in &self.taken {
             let name = palette.strong(&checkpoint.name);
             let commit = palette.dim(&format!("  {}", checkpoint.commit));
-            text += &format!("saved as {name}{commit}\n");
+            let what = if checkpoint.safety {
+                "what was there is saved as"
+            } else {
+                "saved as"
+            };
+            text += &format!("{what} {name}{commit}\n");
             for nested in &checkpoint.nested {
                 text += &format!("  without {nested}, which is a repository of its own\n");
             }
@@ -223,8 +229,7 @@ struct CheckpointLine<'a> {
 fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
     let (_, loaded) = runs::open_run(&args.run)?;
     let state = &loaded.state;
-    let mut saved: Vec<&SavedCheckpoint> = state.checkpoints.values().collect();
-    saved.sort_by_key(|checkpoint| checkpoint.seq);
+    let saved = state.saved_checkpoints();
     let palette = printer.palette();
     let width = saved.iter().map(|saved| saved.taken.name.chars().count());
     let width = width.max().unwrap_or(0);

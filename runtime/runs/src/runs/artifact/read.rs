@@ -46,7 +46,7 @@ pub struct ArtifactText {
     pub content: Vec<u8>,
 }
 
-/// Reads a revision with its content; the current one if none is named.
+/// Reads a revision with its content; if none is named, the one that stands.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn read_artifact(
     let newest = state.artifacts.get(name).and_then(|it| it.last());
     let found = match (newest, revision) {
         (None, _) => Err(no_revision(name)),
-        (Some(_), None) => state.current(name).ok_or_else(|| no_revision(name)),
+        (Some(_), None) => state.standing(name).ok_or_else(|| no_revision(name)),
         (Some(newest), Some(revision)) => {
             let newest = newest.artifact.revision;
             let found = state.revision(name, revision);
@@ -93,6 +93,20 @@ impl RunState {
     pub fn final_revision(&self, name: &str) -> Option<&Revision> {
         let mut revisions = self.artifacts.get(name)?.iter().rev();
         revisions.find(|it| it.artifact.stage == Stage::Final)
+    }
+
+    /// Returns the revision of an artifact that stands: the final one, else the newest draft.
+    #[must_use]
+    pub fn standing(&self, name: &str) -> Option<&Revision> {
+        self.final_revision(name).or_else(|| self.current(name))
+    }
+
+    /// Returns the draft of an artifact beside its final revision, if there is one that is newer.
+    #[must_use]
+    pub fn draft_beside(&self, name: &str) -> Option<&Revision> {
+        self.final_revision(name)?;
+        let current = self.current(name)?;
+        (current.artifact.stage == Stage::Draft).then_some(current)
     }
 
     /// Returns a revision of an artifact.

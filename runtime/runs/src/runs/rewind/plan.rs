@@ -319,7 +319,14 @@ fn checkpoint(
     }
     Err(OperationBlocker::UnknownCheckpoint {
         name: name.clone(),
-        known: Some(loaded.state.checkpoints.keys().cloned().collect()),
+        known: Some(
+            loaded
+                .state
+                .saved_checkpoints()
+                .into_iter()
+                .map(|it| it.taken.name.clone())
+                .collect(),
+        ),
     })
 }
 

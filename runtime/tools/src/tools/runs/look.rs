@@ -14,7 +14,7 @@ use crate::envelope::{
     bounds, invalid_cursor, page_start, paginate, part_cursor, remaining_room, run_part,
 };
 use crate::lookup::check_state_of_run;
-use crate::remedy::as_tool_call;
+use crate::remedy::as_call;
 use crate::{Annotations, Ctx, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
@@ -340,7 +340,7 @@ impl ToolCall for ExplainRunCall {
         let explanation = explain(&loaded, self.event.as_deref())?;
         let legal = loaded.legality().transitions()?;
         let reasons = explanation.reasons.iter();
-        let blockers = reasons.map(|it| Blocking::new(it, &legal, &loaded));
+        let blockers = reasons.map(|it| Blocking::new(ctx, it, &legal, &loaded));
         let start = page_start("blockers", self.cursor.as_deref())?;
         let status = explanation.status.name();
         let summary = match explanation.reasons.first() {
@@ -369,13 +369,13 @@ struct Blocking {
     state: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<u64>,
-    /// The call that would move the run.
+    /// The call that would move the run, or the command if the caller doesn't have the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     unblock: Option<Value>,
 }
 
 impl Blocking {
-    fn new(reason: &Reason, legal: &[Legal], loaded: &Loaded) -> Self {
+    fn new(ctx: &Ctx<'_>, reason: &Reason, legal: &[Legal], loaded: &Loaded) -> Self {
         let remedy = reason.remedy.as_ref();
         let (state, since) = subject(remedy, legal, loaded);
         Self {
@@ -383,7 +383,7 @@ impl Blocking {
             reason: reason.text(),
             state,
             since,
-            unblock: remedy.map(|remedy| as_tool_call(remedy, loaded)),
+            unblock: remedy.map(|remedy| as_call(ctx, remedy, loaded)),
         }
     }
 }
