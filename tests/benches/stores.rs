@@ -2,8 +2,9 @@
 //!
 //! `cargo bench -p statemark-tests --bench stores` prints ratios and sizes; rates by themselves say more about the disk.
 //! `stores long` writes a run of 100,000 records instead, and reads, forks and rewinds it. `stores bare FILE RUN COUNT`
-//! commits to bare SQLite alone, `stores bare-postgres ADDRESS RUN COUNT` to bare PostgreSQL, and prints the microseconds;
-//! `stores postgres` has a server, until its input ends. In a test build each part runs briefly.
+//! commits to bare SQLite alone, `stores bare-postgres ADDRESS RUN COUNT` to bare PostgreSQL: so many for each line of the
+//! input, and it prints the microseconds of each turn. `stores postgres` has a server, until its input ends. In a test build
+//! each part runs briefly.
 
 #![expect(
     clippy::print_stdout,
@@ -57,23 +58,31 @@ fn main() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Commits to bare SQLite, and prints the microseconds.
+/// Commits to bare SQLite for each line of the input, and prints the microseconds.
+///
+/// The connection stays open, as a server's does: closing the last one removes the log, and a log that grows is slower.
 fn write_bare(path: &Path, run: &str, count: u64) {
     drop(SqliteStore::open(path, SystemClock).unwrap());
     let bare = Bare::open(path);
-    // A key of its own for each turn.
-    let turn = u64::from(std::process::id()) << 32;
-    let appends: Vec<Append> = (turn..turn + count)
-        .map(|seq| Append {
-            run: run.parse().unwrap(),
-            ..append(seq, seq)
-        })
-        .collect();
-    let begun = Instant::now();
-    for append in &appends {
-        bare.append(append);
+    let lock = std::fs::File::create(path.with_extension("lock")).unwrap();
+    let mut seq = 0;
+    for _ in std::io::stdin().lines() {
+        let appends: Vec<Append> = (seq..seq + count)
+            .map(|seq| Append {
+                run: run.parse().unwrap(),
+                ..append(seq, seq)
+            })
+            .collect();
+        seq += count;
+        let begun = Instant::now();
+        for append in &appends {
+            // Who waits is woken by the kernel; SQLite would have it sleep and look again.
+            lock.lock().unwrap();
+            bare.append(append);
+            lock.unlock().unwrap();
+        }
+        println!("{}", begun.elapsed().as_micros());
     }
-    println!("{}", begun.elapsed().as_micros());
 }
 
 /// An append as a small workflow makes it: one event under a key.

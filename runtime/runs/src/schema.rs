@@ -8,7 +8,7 @@ mod budget;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jsonschema::{PatternOptions, ValidationError, Validator};
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 use statemark_text::shorten::shorten;
 
@@ -32,10 +32,39 @@ struct Compiled {
 fn compile(schema: &Value) -> Result<Compiled, String> {
     let size = budget::measure(schema)?;
     let options = jsonschema::options();
-    let options = options.with_pattern_options(PatternOptions::regex());
+    let mut options = options.with_pattern_options(PatternOptions::regex());
+    if is_of_any_draft(schema) {
+        options = options.with_draft(Draft::Draft7);
+    }
     let validator = options.build(schema);
     let validator = validator.map_err(|error| shorten_finding(&error.to_string()))?;
     Ok(Compiled { validator, size })
+}
+
+/// Reports whether a schema means the same in draft 7 and in draft 2020-12, and is none in both if it is broken.
+///
+/// Why: each schema is checked against the schema of its draft. That of draft 7 is one document, that of 2020-12 is eight
+/// which refer to one another, and to compile those takes longer than all else that a command does.
+fn is_of_any_draft(schema: &Value) -> bool {
+    let Some(keywords) = schema.as_object() else {
+        return schema.is_boolean();
+    };
+    keywords
+        .iter()
+        .all(|(keyword, value)| match keyword.as_str() {
+            "type" | "enum" | "const" | "required" | "minimum" | "maximum" | "exclusiveMinimum"
+            | "exclusiveMaximum" | "multipleOf" | "minLength" | "maxLength" | "minItems"
+            | "maxItems" | "uniqueItems" | "minProperties" | "maxProperties" | "title"
+            | "description" | "default" => true,
+            "items" | "additionalProperties" | "not" => is_of_any_draft(value),
+            "properties" => value
+                .as_object()
+                .is_some_and(|all| all.values().all(is_of_any_draft)),
+            "allOf" | "anyOf" | "oneOf" => value
+                .as_array()
+                .is_some_and(|all| all.iter().all(is_of_any_draft)),
+            _ => false,
+        })
 }
 
 /// Checks that a value is a schema.
@@ -218,6 +247,68 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_schema_of_any_draft_finds_what_one_of_the_newest_does() {
+        let schemas = [
+            json!({"type": ["object", "integer", "array", "string"], "minimum": 2, "exclusiveMaximum": 5, "multipleOf": 2}),
+            json!({"properties": {"a": {"enum": [1, "x"]}, "b": {"const": null}, "c": false}, "required": ["a"]}),
+            json!({"items": {"type": "integer"}, "minItems": 1, "maxItems": 2, "uniqueItems": true, "title": "t"}),
+            json!({"additionalProperties": {"not": {"type": "string"}}, "minProperties": 1, "maxProperties": 2}),
+            json!({"anyOf": [{"minLength": 2}, true], "oneOf": [{"maxLength": 3}, {"type": "object"}], "allOf": [{}]}),
+            json!({"type": 3}),
+            json!({"type": "strng"}),
+            json!({"required": "a"}),
+            json!({"required": ["a", "a"]}),
+            json!({"minimum": "2"}),
+            json!({"maxLength": -1}),
+            json!({"properties": {"a": {"uniqueItems": 1}}}),
+            json!({"allOf": []}),
+            json!({"multipleOf": 0, "enum": 1}),
+        ];
+        let values = [
+            json!({}),
+            json!({"a": 1, "b": null}),
+            json!({"a": "y", "b": 1, "c": 2}),
+            json!([1, 2.0, 2]),
+            json!(["x"]),
+            json!([]),
+            json!("long enough"),
+            json!("x"),
+            json!(4),
+            json!(7.5),
+        ];
+        for schema in &schemas {
+            assert!(is_of_any_draft(schema), "{schema}");
+            let newest = jsonschema::options().build(schema);
+            let ours = compile(schema);
+            match (newest, ours) {
+                (Err(newest), Err(ours)) => assert_eq!(shorten_finding(&newest.to_string()), ours),
+                (Ok(newest), Ok(ours)) => {
+                    for value in &values {
+                        let findings = |by: &Validator| -> Vec<String> {
+                            let errors = by.iter_errors(value);
+                            errors
+                                .map(|it| format!("{} {it}", it.instance_path()))
+                                .collect()
+                        };
+                        let ours = findings(&ours.validator);
+                        assert_eq!(findings(&newest), ours, "{schema} {value}");
+                    }
+                }
+                (newest, ours) => panic!("{schema}: {newest:?} {ours:?}"),
+            }
+        }
+        for other in [
+            json!({"$schema": "http://json-schema.org/draft-07/schema#"}),
+            json!({"items": [{"type": "string"}]}),
+            json!({"properties": {"a": {"format": "email"}}}),
+            json!({"properties": {"a": {"$ref": "#/$defs/b"}}}),
+            json!({"anyOf": [{"unevaluatedProperties": false}]}),
+        ] {
+            assert!(!is_of_any_draft(&other), "{other}");
+        }
+    }
 
     #[test]
     fn schemas_are_compiled_once_and_never_too_many_are_kept() {

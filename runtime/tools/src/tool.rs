@@ -2,6 +2,8 @@
 //!
 //! A tool of our own is a type that implements [`ToolCall`]; a [`Tool`] is its entry in the registry.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -187,9 +189,9 @@ pub struct Tool {
     /// The hints for clients.
     pub annotations: Annotations,
     /// The JSON Schema of its arguments.
-    pub input: Map<String, Value>,
+    pub input: Arc<Map<String, Value>>,
     /// The JSON Schema of its answers, if they have one.
-    pub output: Option<Map<String, Value>>,
+    pub output: Option<Arc<Map<String, Value>>>,
     /// The fields of its answers' `data`, as far as they are known.
     pub fields: Vec<Field>,
     /// The power that states have over it; that of its equivalent, if it has one.
@@ -215,8 +217,8 @@ impl Tool {
             title: R::TITLE,
             description: R::DESCRIPTION,
             annotations: R::ANNOTATIONS,
-            input: schema::input::<R>(),
-            output: Some(schema::output(&fields)),
+            input: schema::input::<R>().into(),
+            output: Some(schema::output(&fields).into()),
             fields,
             gating: R::GATING,
             equivalent: None,
@@ -242,8 +244,8 @@ impl Tool {
             title: tool.title,
             description: tool.description,
             annotations: tool.annotations,
-            input: schema::input::<I>(),
-            output: (!fields.is_empty()).then(|| schema::output(&fields)),
+            input: schema::input::<I>().into(),
+            output: (!fields.is_empty()).then(|| schema::output(&fields).into()),
             fields,
             gating: Gating::Counted,
             equivalent: tool.equivalent,

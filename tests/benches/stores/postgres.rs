@@ -25,7 +25,7 @@ pub(crate) fn serve() {
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
 }
 
-/// Commits to bare PostgreSQL, and prints the microseconds.
+/// Commits to bare PostgreSQL for each line of the input, and prints the microseconds.
 pub(crate) fn write_bare(address: &str, run: &str, count: u64) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -36,9 +36,11 @@ pub(crate) fn write_bare(address: &str, run: &str, count: u64) {
         tokio::spawn(connection);
         let begin = "INSERT INTO bare_runs VALUES ($1, 0, '') ON CONFLICT DO NOTHING";
         client.execute(begin, &[&run]).await.unwrap();
-        let begun = Instant::now();
-        write(&mut client, run, count).await;
-        println!("{}", begun.elapsed().as_micros());
+        for _ in std::io::stdin().lines() {
+            let begun = Instant::now();
+            write(&mut client, run, count).await;
+            println!("{}", begun.elapsed().as_micros());
+        }
     });
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use statemark_harness::instructions::{Cost, can_count, counted};
 use statemark_harness::root;
@@ -80,6 +81,47 @@ impl Bench {
         let path = line.and_then(|line| line.split(['(', ')']).nth(1));
         root().join(path.unwrap_or_else(|| panic!("{bench} isn't built: {told}")))
     }
+}
+
+/// A build that cargo has made.
+pub(crate) struct Built {
+    /// The CPU's time for it, of all its processes.
+    pub(crate) cpu: Duration,
+    /// The number of crates that were compiled.
+    pub(crate) crates: usize,
+}
+
+/// Runs cargo in a folder.
+pub(crate) fn cargo(folder: &Path, words: &[&str]) -> Built {
+    let mut shell = Command::new("bash");
+    shell.args(["-c", "\"$CARGO\" \"$@\" && times", "cargo"]);
+    let output = shell.args(words).env("CARGO", env!("CARGO"));
+    let output = output.current_dir(folder).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let compiling = |line: &&str| line.trim_start().starts_with("Compiling ");
+    // The second line is the children's: user and system, as `0m1.250s`.
+    let times = String::from_utf8(output.stdout).unwrap();
+    let seconds = times
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split_whitespace()
+        .map(|time| {
+            let (minutes, seconds) = time.trim_end_matches('s').split_once('m').unwrap();
+            minutes.parse::<f64>().unwrap() * 60.0 + seconds.parse::<f64>().unwrap()
+        });
+    Built {
+        cpu: Duration::from_secs_f64(seconds.sum()),
+        crates: told.lines().filter(compiling).count(),
+    }
+}
+
+/// Returns how busy the machine is, as a sentence.
+pub(crate) fn load() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    format!("The load of the machine was {load} at the end.")
 }
 
 /// Returns a number in millions.

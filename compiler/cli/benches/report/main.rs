@@ -23,11 +23,14 @@ mod raw;
 mod shell;
 
 mod bench;
+mod built;
+mod crowded;
 mod growth;
 mod lint;
 mod races;
 mod ratios;
 mod served;
+mod signed;
 mod start;
 mod steps;
 mod writers;
@@ -39,19 +42,22 @@ use bench::Bench;
 /// A part of the report: its word, its title, and what it measures.
 type Section = (&'static str, &'static str, fn(&Bench) -> String);
 
-const SECTIONS: [Section; 8] = [
+const SECTIONS: [Section; 11] = [
     ("steps", "A step", steps::section),
     ("lint", "Lint, show and build", lint::section),
     ("writers", "Compiling what is generated", writers::section),
     ("start", "A whole process", start::section),
     ("served", "A call of the server", served::section),
+    ("signed", "Signed decisions", signed::section),
     ("growth", "Many runs", growth::section),
     ("races", "Many writers and many readers", races::section),
+    ("crowded", "Beside others who wait", crowded::section),
     (
         "ratios",
         "Beside bare SQLite and a bare server",
         ratios::section,
     ),
+    ("built", "Building", built::section),
 ];
 
 fn main() {

@@ -5,12 +5,12 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::bench::{Bench, table};
+use crate::bench::{Bench, load, table};
 use crate::client::Client;
 use crate::raw::Listening;
 use crate::served::spec;
@@ -32,16 +32,17 @@ pub(crate) fn section(bench: &Bench) -> String {
     let bare = Scratch::new("bench-races-bare");
     let file = bare.path.join("bare.db").display().to_string();
     for processes in [1, 8] {
-        let writers = || writers(&stores, ["bare", &file], processes);
-        rows.push(race("SQLite", processes, None, &writers));
+        let writers = Writers::start(&stores, ["bare", &file], processes);
+        rows.push(race("SQLite", processes, None, writers));
     }
     let mut left_out = "";
     match Database::start(&stores) {
         Some(database) => {
             for processes in [1, 16] {
-                let writers = || writers(&stores, ["bare-postgres", &database.address], processes);
+                let place = ["bare-postgres", &database.address];
+                let writers = Writers::start(&stores, place, processes);
                 let address = Some(database.address.as_str());
-                rows.push(race("PostgreSQL", processes, address, &writers));
+                rows.push(race("PostgreSQL", processes, address, writers));
             }
         }
         None => left_out = "\nLeft out: PostgreSQL, which isn't installed.\n",
@@ -49,19 +50,15 @@ pub(crate) fn section(bench: &Bench) -> String {
     let columns = ["durable sends by `serve`", "a second", "bare", "of bare"];
     let [few, many] = [2, READERS].map(reads);
     format!(
-        "Each process has a run and a client of its own, over standard input and output; the client's work counts too.\n\n\
+        "Each process has a run and a client of its own, over standard input and output; the client's work counts too. {}\n\n\
          {}{left_out}\n{READERS} clients that call `get_run` over HTTP: {few:.0} calls a second on two runs, {many:.0} on {READERS}.\n",
+        load(),
         table(&columns, &rows)
     )
 }
 
 /// Lets servers and bare writers commit in turns.
-fn race(
-    database: &str,
-    processes: usize,
-    address: Option<&str>,
-    bare: &dyn Fn() -> Duration,
-) -> Vec<String> {
+fn race(database: &str, processes: usize, address: Option<&str>, mut bare: Writers) -> Vec<String> {
     let scratch = Scratch::new("bench-races");
     scratch.write("tick.md", &spec(2));
     let arguments: Vec<&str> = address.iter().flat_map(|it| ["--store", it]).collect();
@@ -87,7 +84,7 @@ fn race(
                     });
                 }
             });
-            let (ours, bare) = (began.elapsed(), bare());
+            let (ours, bare) = (began.elapsed(), bare.turn());
             (bare.as_secs_f64() / ours.as_secs_f64(), ours, bare)
         })
         .collect();
@@ -103,21 +100,45 @@ fn race(
     ]
 }
 
-/// Lets bare writers commit at once, and returns the time of the slowest.
-fn writers(stores: &Path, [mode, place]: [&str; 2], processes: usize) -> Duration {
-    let children: Vec<Child> = (0..processes)
-        .map(|number| {
+/// Bare writers, until this is dropped.
+struct Writers(Vec<(Child, BufReader<ChildStdout>)>);
+
+impl Writers {
+    fn start(stores: &Path, [mode, place]: [&str; 2], processes: usize) -> Self {
+        let writers = (0..processes).map(|number| {
             let mut command = Command::new(stores);
-            command.args([mode, place, &format!("run-{number}"), &SENDS.to_string()]);
-            command.stdout(Stdio::piped()).spawn().unwrap()
-        })
-        .collect();
-    let times = children.into_iter().map(|child| {
-        let output = child.wait_with_output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        Duration::from_micros(text.trim().parse().unwrap())
-    });
-    times.max().unwrap()
+            let run = format!("run-{processes}-{number}");
+            command.args([mode, place, &run, &SENDS.to_string()]);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            let output = BufReader::new(child.stdout.take().unwrap());
+            (child, output)
+        });
+        Self(writers.collect())
+    }
+
+    /// Lets all of them commit at once, and returns the time of the slowest.
+    fn turn(&mut self) -> Duration {
+        for (child, _) in &mut self.0 {
+            writeln!(child.stdin.as_mut().unwrap()).unwrap();
+        }
+        let times = self.0.iter_mut().map(|(_, output)| {
+            let mut text = String::new();
+            output.read_line(&mut text).unwrap();
+            Duration::from_micros(text.trim().parse().unwrap())
+        });
+        times.max().unwrap()
+    }
+}
+
+impl Drop for Writers {
+    fn drop(&mut self) {
+        for (child, _) in &mut self.0 {
+            // It ends with its input.
+            drop(child.stdin.take());
+            let _ = child.wait();
+        }
+    }
 }
 
 /// A PostgreSQL server, until this is dropped.
@@ -172,37 +193,53 @@ fn reads(runs: usize) -> f64 {
 
 /// Reads a run again and again over one connection.
 fn read_on(server: &Listening, run: usize) -> usize {
-    let params = crate::client::newer(
-        &json!({"name": "get_run", "arguments": {"run_id": format!("r{run}")}}),
-    );
-    let body =
-        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
-    let request = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
-         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
-         Mcp-Method: tools/call\r\nMcp-Name: get_run\r\nContent-Length: {}\r\n\r\n{body}",
-        server.at,
-        body.len()
-    );
-    let mut stream: TcpStream = server.connect();
-    let mut part = [0; 32 << 10];
+    let mut reader = Reader::new(server);
+    let arguments = json!({"run_id": format!("r{run}")});
     let (began, mut calls) = (Instant::now(), 0);
     while began.elapsed() < READING {
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        while !is_whole(&answer) {
-            let count = stream.read(&mut part).unwrap();
-            assert_ne!(count, 0, "{}", String::from_utf8_lossy(&answer));
-            answer.extend_from_slice(&part[..count]);
-        }
-        assert!(
-            answer.starts_with(b"HTTP/1.1 200"),
-            "{}",
-            String::from_utf8_lossy(&answer)
-        );
+        reader.call("get_run", &arguments);
         calls += 1;
     }
     calls
+}
+
+/// A caller over one connection, which stays open.
+pub(crate) struct Reader {
+    host: String,
+    stream: TcpStream,
+}
+
+impl Reader {
+    pub(crate) fn new(server: &Listening) -> Self {
+        let stream = server.connect();
+        stream.set_nodelay(true).unwrap();
+        let host = server.at.clone();
+        Self { host, stream }
+    }
+
+    /// Calls a tool, which must succeed.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) {
+        let params = crate::client::newer(&json!({"name": tool, "arguments": arguments}));
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let body = body.to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+             Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.host,
+            body.len()
+        );
+        self.stream.write_all(request.as_bytes()).unwrap();
+        let (mut part, mut answer) = ([0; 32 << 10], Vec::new());
+        while !is_whole(&answer) {
+            let count = self.stream.read(&mut part).unwrap();
+            assert_ne!(count, 0, "{}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&part[..count]);
+        }
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(!answer.contains("\"isError\":true"), "{answer}");
+    }
 }
 
 /// Reports whether an answer has come to its end: its last chunk, or its length.

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::process::Command;
 use std::time::Duration;
 
-use crate::bench::{Bench, millions, table};
+use crate::bench::{Bench, cargo, millions, table};
 use crate::shell::{Scratch, statemark};
 
 const STATES: [usize; 4] = [10, 100, 1_000, 4_000];
@@ -93,30 +92,15 @@ fn compile(scratch: &Scratch, name: &str, program: &str) -> Duration {
     );
     scratch.write(&format!("{name}/Cargo.toml"), &manifest);
     scratch.write(&format!("{name}/src/main.rs"), "fn main() {}\n");
-    let build = |times: bool| {
-        let command = "\"$CARGO\" build --release --offline --quiet --target-dir ../target";
-        let command = if times {
-            format!("{command} && times")
-        } else {
-            command.to_owned()
-        };
-        let mut shell = Command::new("bash");
-        shell.args(["-c", &command]).env("CARGO", env!("CARGO"));
-        let output = shell.current_dir(scratch.path.join(name)).output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).unwrap()
-    };
-    build(false);
+    let folder = scratch.path.join(name);
+    let build = [
+        "build",
+        "--release",
+        "--offline",
+        "--target-dir",
+        "../target",
+    ];
+    cargo(&folder, &build);
     scratch.write(&format!("{name}/src/main.rs"), program);
-    // The second line is the children's: user and system, as `0m1.250s`.
-    let told = build(true);
-    let seconds = told.lines().nth(1).unwrap().split_whitespace().map(|time| {
-        let (minutes, seconds) = time.trim_end_matches('s').split_once('m').unwrap();
-        minutes.parse::<f64>().unwrap() * 60.0 + seconds.parse::<f64>().unwrap()
-    });
-    Duration::from_secs_f64(seconds.sum())
+    cargo(&folder, &build).cpu
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, Tool as McpTool,
     ToolAnnotations,
 };
@@ -104,17 +104,16 @@ pub(super) async fn call(
 
 /// Describes a tool as the protocol has it.
 pub(super) fn describe(tool: &Tool) -> McpTool {
-    let schema = |map: &serde_json::Map<_, _>| Arc::new(JsonObject::clone(map));
     let annotations = ToolAnnotations::new()
         .read_only(tool.annotations.read_only)
         .destructive(tool.annotations.destructive)
         .idempotent(tool.annotations.idempotent)
         .open_world(tool.annotations.open_world);
-    let described = McpTool::new(tool.name, tool.description, schema(&tool.input))
+    let described = McpTool::new(tool.name, tool.description, Arc::clone(&tool.input))
         .with_title(tool.title)
         .with_annotations(annotations);
     match &tool.output {
-        Some(output) => described.with_raw_output_schema(schema(output)),
+        Some(output) => described.with_raw_output_schema(Arc::clone(output)),
         None => described,
     }
 }

@@ -13,7 +13,7 @@ use statemark_runs::{Blocker, Hash, Legal, Loaded, RunId, RunView, Status};
 use statemark_runtime::StateId;
 
 use super::bounds;
-use super::pages::{PartCursor, Position, paginate};
+use super::pages::{PartCursor, Position, fits, paginate};
 use crate::Problem;
 
 /// The keys by which a state guides its executor.
@@ -131,10 +131,17 @@ impl RunPart {
         }
     }
 
-    /// Creates the cursor of a position in the part, which has these items now.
-    pub(crate) fn cursor(self, items: &Value, position: Position) -> String {
+    /// Cuts a page out of the part's items. Returns the cursor at which it continues as well.
+    pub(crate) fn cut(self, items: Value, start: Position, room: usize) -> (Value, Option<String>) {
+        // Nearly always; only a cursor needs the items besides.
+        if start == Position::default() && fits(&items, room) {
+            return (items, None);
+        }
+        let (page, rest) = paginate(items.clone(), start, room);
         let name = json!(self);
-        PartCursor::new(name.as_str().unwrap_or_default(), items, position).to_string()
+        let name = name.as_str().unwrap_or_default();
+        let cursor = rest.map(|position| PartCursor::new(name, &items, position).to_string());
+        (page, cursor)
     }
 
     /// Finds a part by its name.
@@ -217,11 +224,9 @@ fn describe_parts(
         if is_empty && !matches!(name, RunPart::Configuration | RunPart::Legal) {
             continue;
         }
-        let (page, rest) = paginate(part.clone(), Position::default(), max.min(room));
+        let (page, cursor) = name.cut(part, Position::default(), max.min(room));
         room = room.saturating_sub(bounds::size(&page));
-        if let Some(position) = rest {
-            next.cursors.push(name.cursor(&part, position));
-        }
+        next.cursors.extend(cursor);
         next.parts.insert(name, page);
     }
     next

@@ -227,6 +227,22 @@ impl Fragment<Value> {
     }
 }
 
+/// Returns whether a page from the first item on has room for all of them.
+pub(crate) fn fits(items: &Value, room: usize) -> bool {
+    let needed: usize = match items {
+        Value::Array(all) => all.iter().map(|item| room_of("", item)).sum(),
+        Value::Object(all) => all.iter().map(|(key, item)| room_of(key, item)).sum(),
+        _ => 0,
+    };
+    needed <= room
+}
+
+/// Returns the bytes that an item takes in a page.
+fn room_of(key: &str, item: &impl Serialize) -> usize {
+    let size = bounds::size(item).saturating_add(key.len());
+    size.saturating_add(PUNCTUATION)
+}
+
 type Fragments<T> = Vec<(String, Fragment<T>)>;
 
 fn fill<T: Serialize>(
@@ -237,11 +253,7 @@ fn fill<T: Serialize>(
     let mut kept = Fragments::new();
     for (number, (key, item)) in items.enumerate().skip(start.item) {
         let byte = if number == start.item { start.byte } else { 0 };
-        let text = serde_json::to_string(&item).unwrap_or_default();
-        let size = text
-            .len()
-            .saturating_add(key.len())
-            .saturating_add(PUNCTUATION);
+        let size = room_of(&key, &item);
         if size <= room && byte == 0 {
             room = room.saturating_sub(size);
             kept.push((key, Fragment::Whole(item)));
@@ -251,6 +263,7 @@ fn fill<T: Serialize>(
         if !kept.is_empty() {
             return (kept, at(number, 0));
         }
+        let text = serde_json::to_string(&item).unwrap_or_default();
         let (piece, end) = piece(&text, byte, room.saturating_sub(key.len()));
         kept.push((key, Fragment::Piece(piece)));
         return if end < text.len() {

@@ -123,7 +123,8 @@ impl World {
         let mut entropy = Entropy::new(noise);
         let tools = self.bench.dispatcher.tools();
         let tool = &tools[entropy.below(tools.len())];
-        let arguments = match self.value(&mut entropy, "", &Value::Object(tool.input.clone()), 0) {
+        let arguments = match self.value(&mut entropy, "", &Value::Object((*tool.input).clone()), 0)
+        {
             Value::Object(fields) => fields,
             _ => Map::new(),
         };

@@ -11,7 +11,7 @@ use statemark_runs::{
 
 use crate::envelope::{
     About, NoFields, Page, PartCursor, Parts, Position, RunPart, answer_about, answer_about_view,
-    bounds, invalid_cursor, page_start, paginate, part_cursor, remaining_room, run_part,
+    bounds, invalid_cursor, page_start, part_cursor, remaining_room, run_part,
 };
 use crate::lookup::check_state_of_run;
 use crate::remedy::as_call;
@@ -242,7 +242,7 @@ impl ToolCall for GetRunCall {
             let items = items(part)?;
             let mut answer = About::without_next(RunParts::default());
             let start = cursor.position_in(&items);
-            let rest = add_part(&mut answer, part, &items, start);
+            let rest = add_part(&mut answer, part, items, start);
             answer.fields.cursors = Some(Vec::from_iter(rest));
             return Ok(answer);
         }
@@ -261,7 +261,7 @@ impl ToolCall for GetRunCall {
         let mut cursors = Vec::new();
         for part in parts {
             let items = items(part)?;
-            cursors.extend(add_part(&mut answer, part, &items, Position::default()));
+            cursors.extend(add_part(&mut answer, part, items, Position::default()));
         }
         answer.fields.cursors = (!cursors.is_empty()).then_some(cursors);
         Ok(answer)
@@ -285,12 +285,12 @@ impl Included {
 fn add_part(
     answer: &mut About<RunParts>,
     part: RunPart,
-    items: &Value,
+    items: Value,
     start: Position,
 ) -> Option<String> {
-    let (page, rest) = paginate(items.clone(), start, remaining_room(answer));
+    let (page, cursor) = part.cut(items, start, remaining_room(answer));
     answer.fields.parts.insert(part, page);
-    rest.map(|position| part.cursor(items, position))
+    cursor
 }
 
 /// Returns the visits of a state, in the order of entering it.
