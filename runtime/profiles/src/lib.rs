@@ -20,6 +20,9 @@ use statemark_tools::{Ctx, Outcome, Problem, Set, Tool};
 /// The sets of tools, one for each system.
 pub const SETS: [Set; 4] = [statewright::SET, smithers::SET, ralph::SET, rstn::SET];
 
+/// The system whose agents have its packs as well: tools for files.
+pub const WITH_PACKS: Set = ralph::SET;
+
 /// The page of each system, by the name of its set: where its tools depart from its document, and why.
 pub const PAGES: [(&str, &str); 4] = [
     (statewright::SET.name(), include_str!("statewright.md")),

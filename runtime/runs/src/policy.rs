@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::StateId;
 
-pub use pattern::Pattern;
+pub use pattern::{PATH_ARGUMENTS, Pattern, normal_path};
 pub use words::capability_tools;
 
 use crate::actor::Role;

@@ -9,6 +9,7 @@
 mod error;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -296,6 +297,19 @@ pub struct Derived {
 
 /// The mark of a store's file, in the header of an SQLite database (its application id): `SMRK`.
 pub const FILE_MARK: i32 = 0x534d_524b;
+
+/// The first bytes of an SQLite database, and where its header has the mark of a program.
+/// Source: <https://sqlite.org/fileformat.html#the_database_header>.
+const DATABASE: &[u8] = b"SQLite format 3\0";
+const MARK_AT: usize = 68;
+
+/// Reports whether a file is a store's, whoever uses it, by what it begins with.
+pub fn is_store(mut file: impl Read) -> bool {
+    let mut header = [0; MARK_AT + 4];
+    file.read_exact(&mut header).is_ok()
+        && header.starts_with(DATABASE)
+        && header.ends_with(&FILE_MARK.to_be_bytes())
+}
 
 /// A keeper of journals. Every method is one transaction; many threads and processes may call at once.
 pub trait Store: Send + Sync {

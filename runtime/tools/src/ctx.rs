@@ -136,7 +136,7 @@ impl<'c> Ctx<'c> {
     }
 
     /// Records that the call has changed a file.
-    pub(crate) fn record_change(&self, path: &str) {
+    pub fn record_change(&self, path: &str) {
         if let Some(Changes(paths)) = self.changes {
             let mut paths = paths.lock().unwrap_or_else(PoisonError::into_inner);
             paths.push(path.to_owned());

@@ -12,11 +12,12 @@
 
 mod authorize;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use statemark_runs::policy::Gating;
+use statemark_runs::policy::{Gating, PATH_ARGUMENTS};
 use statemark_runs::runs::run_of_request;
 use statemark_runs::{Clock, Loaded, Role, RunId, Runs, Store, Workflows};
 
@@ -24,6 +25,7 @@ use crate::arguments;
 use crate::ctx::Changes;
 use crate::envelope::{bounds, describe_next};
 use crate::problem::OTHER_RUN;
+use crate::project::current_project;
 use crate::registry::{Registry, StartError};
 use crate::services::Services;
 use crate::tool::ToolCall as _;
@@ -241,12 +243,37 @@ fn dispatch(ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Turn {
     };
     let admitted = arguments.and_then(|mut arguments| {
         check_role(ctx, tool)?;
+        if matches!(tool.set, Set::Pack(_)) {
+            strip_root(ctx, &mut arguments);
+        }
         call.reservations = authorize(ctx, tool, &mut arguments)?;
         Ok(arguments)
     });
     match admitted {
         Ok(arguments) => go_on(ctx, tool, call, |ctx| (tool.run)(ctx, arguments)),
         Err(problem) => Turn::Done(end(ctx, tool, call, Err(problem))),
+    }
+}
+
+/// Makes whole paths below the project's root relative to it, so that policy and the tool read one path.
+fn strip_root(ctx: &Ctx<'_>, arguments: &mut Map<String, Value>) {
+    let Ok(project) = current_project(ctx) else {
+        return;
+    };
+    let strip = |value: &mut Value| {
+        let path = value
+            .as_str()
+            .and_then(|path| Path::new(path).strip_prefix(&project.root).ok());
+        if let Some(path) = path.and_then(Path::to_str) {
+            *value = Value::from(if path.is_empty() { "." } else { path });
+        }
+    };
+    for name in PATH_ARGUMENTS {
+        match arguments.get_mut(*name) {
+            Some(Value::Array(all)) => all.iter_mut().for_each(strip),
+            Some(value) => strip(value),
+            None => {}
+        }
     }
 }
 

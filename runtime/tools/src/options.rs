@@ -23,6 +23,8 @@ pub enum Set {
     Agent,
     /// The tools of another system, by its name.
     Profile(&'static str),
+    /// An agent's tools for its work, such as files, by the name of the pack.
+    Pack(&'static str),
 }
 
 impl Set {
@@ -51,14 +53,14 @@ impl Set {
             Self::Author => "author",
             Self::Project => "project",
             Self::Agent => "agent",
-            Self::Profile(name) => name,
+            Self::Profile(name) | Self::Pack(name) => name,
         }
     }
 
     /// Returns whether the set is one of our own.
     #[must_use]
     pub const fn is_own(self) -> bool {
-        !matches!(self, Self::Profile(_))
+        !matches!(self, Self::Profile(_) | Self::Pack(_))
     }
 }
 

@@ -154,7 +154,7 @@ pub type Shape = fn(Outcome) -> (Value, bool);
 
 pub(crate) type Run = Box<dyn Fn(&Ctx<'_>, Map<String, Value>) -> Outcome + Send + Sync>;
 
-/// A tool of another system: its texts, its equivalent of ours, and the function that it calls.
+/// A tool of another system, or of a pack: its texts, its equivalent of ours, and the function that it calls.
 pub struct ProfileTool<I> {
     /// The name that clients call it by.
     pub name: &'static str,
@@ -202,6 +202,8 @@ pub struct Tool {
     pub(crate) needs_run: bool,
     /// The paths of the HTTP API that lead to it.
     pub routes: &'static [Route],
+    /// The arguments that name the files which a call changes: a state may limit how many.
+    pub changes: &'static [&'static str],
     pub(crate) shape: Shape,
     /// The function that a call of it comes to. Policy isn't asked there.
     pub(crate) run: Run,
@@ -224,12 +226,13 @@ impl Tool {
             equivalent: None,
             needs_run: true,
             routes: R::ROUTES,
+            changes: &[],
             shape: envelope::wrap,
             run: Box::new(|ctx, arguments| to_outcome(arguments::parse::<R>(arguments)?.run(ctx))),
         }
     }
 
-    /// Creates a tool of a profile; its answers, errors included, are as another system's document says.
+    /// Creates a tool of a profile or a pack; its answers, errors included, are as another system's document says.
     pub fn profile<I: DeserializeOwned + JsonSchema + 'static>(
         set: Set,
         shape: Shape,
@@ -251,6 +254,7 @@ impl Tool {
             equivalent: tool.equivalent,
             needs_run: true,
             routes: &[],
+            changes: &[],
             shape,
             run: Box::new(move |ctx, arguments| run(ctx, &arguments::parse(arguments)?)),
         }
@@ -275,6 +279,13 @@ impl Tool {
     /// Returns whether it is our tool of that name, or another system's that does the same.
     pub(crate) fn does(&self, own: &str) -> bool {
         self.name == own && self.set.is_own() || self.equivalent == Some(own)
+    }
+
+    /// Names the arguments that hold the files which a call changes.
+    #[must_use]
+    pub const fn changing(mut self, arguments: &'static [&'static str]) -> Self {
+        self.changes = arguments;
+        self
     }
 
     /// Returns whether its arguments may name a run or a request of one.

@@ -54,7 +54,8 @@ pub(crate) struct ServeArgs {
     /// A web page that may call over HTTP, such as https://runs.example.org; by default, none may
     #[arg(long, value_name = "URL", requires = "http")]
     origin: Vec<String>,
-    /// The sets of tools to offer: runs, human, artifacts, time, author, project, agent [default: the first three]
+    /// The sets of tools to offer: runs, human, artifacts, time, author, project, agent [default: the first three], and the
+    /// pack fs, an agent's tools for files
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = own_set)]
     toolsets: Vec<Set>,
     /// Offer another system's tools instead: statewright, smithers, ralph, rstn
@@ -95,7 +96,7 @@ fn server_name(word: &str) -> Result<String, String> {
 }
 
 fn own_set(word: &str) -> Result<Set, String> {
-    parse_set(&Set::OWN, word)
+    parse_set(&[&Set::OWN[..], &statemark_packs::SETS].concat(), word)
 }
 
 fn profile(word: &str) -> Result<Set, String> {
@@ -121,12 +122,15 @@ pub(super) fn run(
         .with_global()?
         .with_builtin(&builtin_specs(&args.profile))
         .with_pages(docs::pages(program));
-    let sets = args.toolsets.iter().chain(&args.profile).copied();
+    let mut sets = [&args.toolsets[..], &args.profile].concat();
+    if sets.contains(&statemark_profiles::WITH_PACKS) {
+        sets.extend(statemark_packs::SETS);
+    }
     let allowed = args.allowed_tools.clone();
     let allowed = allowed.map(|all| all.into_iter().filter(|name| !name.is_empty()).collect());
     let run = args.run.as_deref();
     let options = Options {
-        sets: sets.collect(),
+        sets,
         beside: tools_beside(&args.profile),
         allowed,
         read_only: args.read_only,
@@ -138,8 +142,10 @@ pub(super) fn run(
             environment()
         },
     };
-    let profiles = statemark_profiles::all();
-    let dispatcher = Dispatcher::new(store, Arc::new(catalog), clock, options, profiles);
+    let others = statemark_profiles::all()
+        .into_iter()
+        .chain(statemark_packs::all());
+    let dispatcher = Dispatcher::new(store, Arc::new(catalog), clock, options, others.collect());
     let dispatcher = dispatcher.map_err(|error| Failure::new(error.to_string()))?;
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

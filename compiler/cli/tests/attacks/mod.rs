@@ -20,6 +20,7 @@ mod network;
 mod proof;
 mod rights;
 mod signed;
+mod workspace;
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -2,20 +2,13 @@
 //!
 //! A store that was put back would lose what was acknowledged since, and say that it is whole.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::{path_from_git, path_to_git};
 use crate::files::open_regular;
-use crate::store::FILE_MARK;
 
 /// Folders of which nothing is saved.
 const FOLDERS: [&[u8]; 2] = [b".git", b".statemark"];
-
-/// The first bytes of an SQLite database, and where its header has the mark of a program.
-/// Source: <https://sqlite.org/fileformat.html#the_database_header>.
-const DATABASE: &[u8] = b"SQLite format 3\0";
-const MARK_AT: usize = 68;
 
 /// The protected files of a working copy.
 #[derive(Debug)]
@@ -86,12 +79,7 @@ fn belongs_to(name: &[u8], store: &[u8]) -> bool {
 /// Reports whether a file is a store by what it begins with.
 fn is_store(path: &Path) -> bool {
     let is_file = std::fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file());
-    let mut header = [0; MARK_AT + 4];
-    let mut read = || open_regular(path)?.read_exact(&mut header);
-    is_file
-        && read().is_ok()
-        && header.starts_with(DATABASE)
-        && header.ends_with(&FILE_MARK.to_be_bytes())
+    is_file && open_regular(path).is_ok_and(crate::store::is_store)
 }
 
 #[cfg(test)]

@@ -16,8 +16,17 @@ pub struct Pattern {
     arguments: Option<String>,
 }
 
-/// The arguments that hold a tool's path.
-const PATH_ARGUMENTS: &[&str] = &["path", "file_path", "notebook_path"];
+/// The arguments that hold a tool's paths: one, or a list.
+pub const PATH_ARGUMENTS: &[&str] = &[
+    "path",
+    "file_path",
+    "notebook_path",
+    "paths",
+    "source",
+    "destination",
+    "src",
+    "dest",
+];
 
 impl Pattern {
     /// Parses an entry.
@@ -50,7 +59,8 @@ impl Pattern {
         self.names(tool)
             && match &self.arguments {
                 None => true,
-                Some(pattern) => matches_path(pattern, arguments).unwrap_or(false),
+                Some(pattern) => judge_paths(arguments, |path| glob::matches_path(pattern, path))
+                    .is_some_and(|matches| matches.all),
             }
     }
 
@@ -60,7 +70,8 @@ impl Pattern {
         self.names(tool)
             && match &self.arguments {
                 None => true,
-                Some(pattern) => matches_path(pattern, arguments).unwrap_or(true),
+                Some(pattern) => judge_paths(arguments, |path| glob::matches_path(pattern, path))
+                    .is_none_or(|matches| matches.any),
             }
     }
 
@@ -95,16 +106,44 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Reports whether a call's path matches; `None` without a path below the root.
-fn matches_path(pattern: &str, arguments: &Value) -> Option<bool> {
-    let mut keys = PATH_ARGUMENTS.iter();
-    let path = keys.find_map(|key| arguments.get(key)?.as_str())?;
-    let path = path.strip_prefix("./").unwrap_or(path);
-    let escapes = path.starts_with('/') || path.split('/').any(|part| part == "..");
-    if escapes {
+/// The paths of a call that match a pattern.
+struct Matches {
+    any: bool,
+    all: bool,
+}
+
+/// Compares each path of a call; `None` if there is none, or if one of them can't be judged.
+fn judge_paths(arguments: &Value, matches: impl Fn(&str) -> bool) -> Option<Matches> {
+    let mut found: Option<Matches> = None;
+    let values = PATH_ARGUMENTS.iter().filter_map(|key| arguments.get(key));
+    let values = values.flat_map(|value| match value {
+        Value::Array(all) => all.as_slice(),
+        one => std::slice::from_ref(one),
+    });
+    for value in values.filter(|value| !value.is_null()) {
+        let is_match = matches(&normal_path(value.as_str()?)?);
+        let found = found.get_or_insert(Matches {
+            any: false,
+            all: true,
+        });
+        found.any |= is_match;
+        found.all &= is_match;
+    }
+    found
+}
+
+/// Returns a path without `.` and empty parts; `None` if it may lead out of the root.
+#[must_use]
+pub fn normal_path(path: &str) -> Option<String> {
+    let mut parts = path.split('/');
+    if path.starts_with('/') || parts.clone().any(|part| part == "..") {
         return None;
     }
-    Some(glob::matches_path(pattern, path))
+    let kept: Vec<&str> = parts
+        .by_ref()
+        .filter(|part| !matches!(*part, "" | "."))
+        .collect();
+    Some(kept.join("/"))
 }
 
 #[cfg(test)]
@@ -149,6 +188,31 @@ mod tests {
         assert!(!pattern.allows("Edit", &json!({})));
         assert!(pattern.forbids("Edit", &json!({})));
         assert!(!pattern.forbids("Edit", &call("tests/b.rs")));
+    }
+
+    #[test]
+    fn every_path_of_a_call_counts() {
+        let pattern = Pattern::parse("move_file(src/**)").unwrap();
+        let call = |from: &str, to: &str| json!({"source": from, "destination": to});
+        for (from, to, allows, forbids) in [
+            ("src/a", "src/b", true, true),
+            ("./src//a", "src/./b", true, true),
+            ("src/a", "b", false, true),
+            ("a", "src/b", false, true),
+            ("a", "b", false, false),
+            ("src/a", "/src/b", false, true),
+            ("src/a", "src/../../b", false, true),
+        ] {
+            let call = call(from, to);
+            assert_eq!(pattern.allows("move_file", &call), allows, "{call}");
+            assert_eq!(pattern.forbids("move_file", &call), forbids, "{call}");
+        }
+        let several = json!({"paths": ["src/a", "b"]});
+        let pattern = Pattern::parse("read_multiple_files(src/**)").unwrap();
+        assert!(!pattern.allows("read_multiple_files", &several));
+        assert!(pattern.forbids("read_multiple_files", &several));
+        assert!(!pattern.allows("read_multiple_files", &json!({"paths": []})));
+        assert!(!pattern.allows("read_multiple_files", &json!({"paths": ["src/a", 7]})));
     }
 
     #[test]

@@ -282,6 +282,25 @@ fn instead(loaded: &Loaded) -> String {
 }
 
 impl Loaded {
+    /// Checks that a change of so many lines is within the `max_edit_lines` of the active states.
+    ///
+    /// # Errors
+    ///
+    /// The reason, for the caller.
+    pub fn check_edit(&self, lines: u64) -> Result<(), String> {
+        for (state, _) in self.active_visits() {
+            if let Some(most) = self.limit(state, "max_edit_lines")
+                && lines > most
+            {
+                return Err(format!(
+                    "this would change {lines} lines, and `max_edit_lines` of `{state}` is {most}: make a smaller change{}",
+                    instead(self)
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the visits of the active states, innermost first.
     fn active_visits(&self) -> Vec<(&String, &Visit)> {
         let table = self.workflow.table();

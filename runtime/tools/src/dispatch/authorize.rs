@@ -8,7 +8,7 @@
 //! All of this holds for agents. What people and observers may do depends on their role.
 
 use serde_json::{Map, Value, json};
-use statemark_runs::policy::{Denial, Gating, Verdict};
+use statemark_runs::policy::{Denial, Gating, Verdict, normal_path};
 use statemark_runs::{
     DenyTool, Hash, Loaded, RecordCall, ReserveCall, ReserveOutcome, Right, Role, RunError, RunId,
     StoreError, shell_word,
@@ -251,7 +251,7 @@ fn reserve(
         tool: tool.name.to_owned(),
         call: Some(call_id(tool, arguments)),
         input: Some(Hash::digest(input.as_bytes())),
-        files: Vec::new(),
+        files: changed_files(tool, arguments),
     };
     let began = ctx.runs().now();
     let order = ctx.order(run.clone(), None, None)?;
@@ -278,6 +278,42 @@ fn reserve(
         reserve,
         began,
     })
+}
+
+/// Returns the files that a call says it changes.
+fn changed_files(tool: &Tool, arguments: &Map<String, Value>) -> Vec<String> {
+    let paths = tool
+        .changes
+        .iter()
+        .filter_map(|name| find(arguments, name)?.as_str());
+    // What leads out of the workspace is refused by the tool, and changes nothing.
+    paths.filter_map(normal_path).collect()
+}
+
+impl Ctx<'_> {
+    /// Checks that an agent's change of so many lines is within the limits of each run that holds it.
+    ///
+    /// # Errors
+    ///
+    /// A state allows fewer. Or a run that holds the caller can't be read.
+    pub fn check_edit(&self, lines: u64) -> Result<(), Problem> {
+        if self.caller.actor.role != Role::Agent {
+            return Ok(());
+        }
+        let mut runs: Vec<RunId> = self.resolve_run(None).into_iter().collect();
+        let is_judged_by_one =
+            self.bound_run().is_some() || self.caller.credential == Credential::ManyRuns;
+        if !is_judged_by_one {
+            runs.extend(self.runs().runs_holding(self.caller.binding())?);
+        }
+        for run in runs {
+            let loaded = self.runs().load(&run)?;
+            loaded
+                .check_edit(lines)
+                .map_err(|reason| Problem::new("no_place", reason))?;
+        }
+        Ok(())
+    }
 }
 
 /// Returns the id of a call. Calls with one key are one call, if the tool takes keys.

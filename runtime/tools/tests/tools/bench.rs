@@ -110,8 +110,10 @@ fn dispatcher(
 ) -> Result<Dispatcher, statemark_tools::StartError> {
     let catalog = Arc::clone(specs) as Arc<dyn Catalog>;
     let clock = Arc::clone(clock) as Arc<_>;
-    let profiles = statemark_profiles::all();
-    Dispatcher::new(Arc::clone(store), catalog, clock, options, profiles)
+    let others = statemark_profiles::all()
+        .into_iter()
+        .chain(statemark_packs::all());
+    Dispatcher::new(Arc::clone(store), catalog, clock, options, others.collect())
 }
 
 /// The workflows of some specs.

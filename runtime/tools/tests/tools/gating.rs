@@ -48,8 +48,12 @@ fn every_tool_is_gated_as_the_table_says() {
         let _ = write!(table, " | {state}");
     }
     table.push('\n');
-    let sets =
-        std::iter::once(Set::OWN.to_vec()).chain(statemark_profiles::SETS.map(|set| vec![set]));
+    let sets = std::iter::once(Set::OWN.to_vec()).chain(
+        statemark_profiles::SETS
+            .into_iter()
+            .chain(statemark_packs::SETS)
+            .map(|set| vec![set]),
+    );
     for sets in sets {
         let options = Options {
             sets,
@@ -68,7 +72,10 @@ fn every_tool_is_gated_as_the_table_says() {
 /// `runs` lists the tools of a capability by name, since it knows no tool: here both lists meet.
 #[test]
 fn capabilities_list_the_tools_that_need_them() {
-    let sets = Set::OWN.into_iter().chain(statemark_profiles::SETS);
+    let sets = Set::OWN
+        .into_iter()
+        .chain(statemark_profiles::SETS)
+        .chain(statemark_packs::SETS);
     let mut needing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for set in sets {
         let options = Options {

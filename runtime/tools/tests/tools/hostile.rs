@@ -56,7 +56,12 @@ fn every_tool_survives_whatever_it_is_given() {
         .map_or(400, |text| text.parse().expect("a number of inputs"));
     let own = std::iter::once(Set::OWN.to_vec());
     let (mut done, mut all) = (0, 0);
-    for sets in own.chain(statemark_profiles::SETS.map(|set| vec![set])) {
+    for sets in own.chain(
+        statemark_profiles::SETS
+            .into_iter()
+            .chain(statemark_packs::SETS)
+            .map(|set| vec![set]),
+    ) {
         let mut world = World::new(&sets);
         for input in 0..inputs {
             world.call(&noise(&format!("{sets:?} {input}")));

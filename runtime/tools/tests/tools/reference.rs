@@ -89,7 +89,11 @@ fn every_equivalent_is_a_tool_of_our_own() {
 fn every_tool<T>(read: impl Fn(&Tool) -> T) -> Vec<T> {
     let mut bench = Bench::new(&[]);
     let mut all = Vec::new();
-    for set in Set::OWN.into_iter().chain(statemark_profiles::SETS) {
+    for set in Set::OWN
+        .into_iter()
+        .chain(statemark_profiles::SETS)
+        .chain(statemark_packs::SETS)
+    {
         bench
             .serve(Options {
                 sets: vec![set],

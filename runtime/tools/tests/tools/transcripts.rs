@@ -201,7 +201,10 @@ fn options(given: &Map<String, Value>) -> Options {
     };
     let sets = texts("sets").unwrap_or_default();
     let set = |name: &String| {
-        let all = Set::OWN.into_iter().chain(statemark_profiles::SETS);
+        let all = Set::OWN
+            .into_iter()
+            .chain(statemark_profiles::SETS)
+            .chain(statemark_packs::SETS);
         let mut named = all.filter(|set| set.name() == name);
         named.next().expect("a set of tools")
     };
