@@ -6,7 +6,7 @@
 //! are those of its system's clients: `artifact_type` and `content` (JSON in a text), `section`, `content` and `mode`,
 //! `status` and `note`, `summary`, `action` with `work_unit_id` and `payload`. Answers and errors are texts, as in its system.
 //!
-//! Deliberately not here: its tools for the workspace, processes, git, environment, web and media.
+//! Its tools for files are the pack `fs`. Deliberately not here: those for processes, git, environment, web and media.
 
 mod artifacts;
 mod coordination;
