@@ -288,6 +288,31 @@ fn a_folder_that_is_swapped_for_a_link_leads_nowhere() {
     assert!(!copied.contains("nobody's business"), "{copied}");
 }
 
+/// A file that is no text is told with the place where it stops to be one.
+#[test]
+fn a_binary_file_is_an_error_with_its_place() {
+    let scratch = project("workspace-binary");
+    fs::write(scratch.path.join("work/logo"), b"ok\xff").unwrap();
+    let mut client = serve(&scratch);
+    for part in [
+        json!({}),
+        json!({"head": 1}),
+        json!({"offset": 1}),
+        json!({"tail": 1}),
+    ] {
+        let mut arguments = part;
+        arguments["path"] = json!("logo");
+        let answer = client.ask(
+            "tools/call",
+            &json!({"name": "read_file", "arguments": arguments}),
+        );
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        let said = &answer["result"]["structuredContent"];
+        assert_eq!(said["status"], "binary_or_invalid_utf8", "{answer}");
+        assert_eq!(said["byte_offset"], 2, "{answer}");
+    }
+}
+
 /// Another name of a file keeps what it said: it may be outside of the project.
 #[test]
 fn a_hard_link_is_not_written_through() {
