@@ -1,50 +1,61 @@
 //! The keys of a definition: one table a kind of object, one line a key.
 //!
-//! The meaning of each key is in the language's reference; here are its possible values and its reader.
+//! A key has its possible values, its reader, and what the reference says of it. The reference is made of these tables.
+//! Here are the machine and what it declares; the other objects are in the files of this folder.
 
-use super::shape::{Key, Rule, Shape, Want};
+mod contract;
+mod state;
+mod transition;
 
-/// The operators of a guard.
-pub(super) static OPERATORS: [&str; 10] = [
-    "eq",
-    "neq",
-    "gt",
-    "gte",
-    "lt",
-    "lte",
-    "in",
-    "contains",
-    "exists",
-    "not_exists",
-];
+pub(super) use state::{INITIAL, INVOCATION, STATE};
+pub(super) use transition::{BRANCH, FORK};
 
-const fn key(name: &'static str, want: Want, rule: Rule) -> Key {
-    Key { name, want, rule }
+use super::shape::{Doc, Key, Rule, Shape, Want};
+use contract::{ARTIFACT, CHECK, INTERRUPT, PROPERTY};
+use transition::GUARD;
+
+const fn key(name: &'static str, want: Want, rule: Rule, doc: Doc) -> Key {
+    Key {
+        name,
+        want,
+        rule,
+        doc,
+    }
+}
+
+/// Says what a key means, its value where it is left out (empty if it can't be), and shows it.
+const fn doc(meaning: &'static str, default: &'static str, example: &'static str) -> Doc {
+    Doc {
+        meaning,
+        default,
+        example,
+    }
 }
 
 /// Declares a key that the syntax tree has a field for.
-const fn typed(name: &'static str, want: Want) -> Key {
-    key(name, want, Rule::Typed)
+const fn typed(name: &'static str, want: Want, doc: Doc) -> Key {
+    key(name, want, Rule::Typed, doc)
 }
 
 /// Declares a key without which its object is meaningless.
-const fn required(name: &'static str, want: Want) -> Key {
-    key(name, want, Rule::Required)
+const fn required(name: &'static str, want: Want, doc: Doc) -> Key {
+    key(name, want, Rule::Required, doc)
 }
 
 /// Declares a key for hosts.
-const fn host(name: &'static str, want: Want) -> Key {
-    key(name, want, Rule::Host)
+const fn host(name: &'static str, want: Want, doc: Doc) -> Key {
+    key(name, want, Rule::Host, doc)
 }
 
 /// Declares an old spelling of `now`, and what it wants.
 const fn old(name: &'static str, now: &'static str, want: Want) -> Key {
-    key(name, want, Rule::Old(now))
+    key(name, want, Rule::Old(now), doc("", "", ""))
 }
 
-const fn shape(what: &'static str, keys: &'static [Key]) -> Shape {
+const fn shape(what: &'static str, place: &'static str, keys: &'static [Key]) -> Shape {
     Shape {
         what,
+        place,
         keys,
         open: false,
     }
@@ -73,43 +84,231 @@ static GUARD_ITEM: Want = Want::Either(&GUARDS);
 /// Statewright's wrapper around a machine.
 pub(super) static WRAPPER: Shape = shape(
     "the wrapper",
+    "a whole file, as Statewright keeps it",
     &[
-        required("definition", Want::Any),
+        required(
+            "definition",
+            Want::Any,
+            doc(
+                "the machine; everything else is beside it",
+                "",
+                r#""definition": {"initial": "a", "states": {"a": {"on": {"go": "b"}}, "b": {"type": "final"}}}"#,
+            ),
+        ),
         host(
             "upstream_servers",
             Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)]),
+            doc(
+                "MCP servers whose tools a workflow speaks of; read by hosts",
+                "none",
+                r#""upstream_servers": [{"name": "github", "command": "github-mcp"}]"#,
+            ),
         ),
-        typed("$schema", Want::Text),
+        typed(
+            "$schema",
+            Want::Text,
+            doc(
+                "where a JSON Schema of the file is, for editors",
+                "",
+                r#""$schema": "https://example.org/workflow.schema.json""#,
+            ),
+        ),
     ],
 );
 
 /// A machine.
 pub(super) static MACHINE: Shape = shape(
     "a machine",
+    "the definition itself",
     &[
-        typed("$schema", Want::Text),
-        typed("id", Want::Name),
-        typed("title", Want::Text),
-        typed("description", Want::Text),
-        host("version", Want::Either(&[Want::Text, Want::Number])),
-        typed("initial", Want::Either(&INITIALS)),
-        typed("context", Want::Map(&Want::Any)),
-        host("context_schema", Want::Map(&Want::Any)),
-        typed("events", Want::Map(&Want::Object(&EVENT))),
-        typed("guards", Want::Either(&DECLARED_GUARDS)),
-        typed("actions", Want::Map(&Want::Object(&ACTION))),
-        typed("actions_fail", Want::Flag),
-        typed("states", Want::Map(&Want::Object(&STATE))),
-        typed("on", Want::Map(&BRANCHES_BY_NAME)),
-        host("artifacts", Want::Map(&Want::Object(&ARTIFACT))),
-        host("documents", Want::Map(&Want::Text)),
-        host("tasks", Want::Text),
-        host("checks", Want::Map(&Want::Object(&CHECK))),
-        host("capabilities", Want::Map(&NAMES)),
-        typed("interrupts", Want::Map(&Want::Object(&INTERRUPT))),
+        typed(
+            "$schema",
+            Want::Text,
+            doc(
+                "where a JSON Schema of the file is, for editors",
+                "",
+                r#""$schema": "https://example.org/workflow.schema.json""#,
+            ),
+        ),
+        typed(
+            "id",
+            Want::Name,
+            doc(
+                "the name by which runs are started of it",
+                "the section's name, the front matter's `name`, or the file's name",
+                r#""id": "paper""#,
+            ),
+        ),
+        typed(
+            "title",
+            Want::Text,
+            doc(
+                "a title for people",
+                "the diagram's title",
+                r#""title": "How a paper is published""#,
+            ),
+        ),
+        typed(
+            "description",
+            Want::Text,
+            doc(
+                "what it is for, in a sentence",
+                "the front matter's `description`",
+                r#""description": "From the first draft to the press.""#,
+            ),
+        ),
+        host(
+            "version",
+            Want::Either(&[Want::Text, Want::Number]),
+            doc(
+                "the version of its author; statemark tells versions apart by their hashes",
+                "",
+                r#""version": "1.2""#,
+            ),
+        ),
+        typed(
+            "initial",
+            Want::Either(&INITIALS),
+            doc(
+                "the state that a run begins in, alone or with actions",
+                "the only state that nothing leads to",
+                r#""initial": "draft""#,
+            ),
+        ),
+        typed(
+            "context",
+            Want::Map(&Want::Any),
+            doc(
+                "the data that a run begins with",
+                "no data",
+                r#""context": {"words": 0, "attempts": 0}"#,
+            ),
+        ),
+        host(
+            "context_schema",
+            Want::Map(&Want::Any),
+            doc(
+                "a JSON Schema of the data; fields that it declares are the only ones that events set",
+                "the types of the first values",
+                r#""context_schema": {"properties": {"words": {"type": "integer", "minimum": 0}}}"#,
+            ),
+        ),
+        typed(
+            "events",
+            Want::Map(&Want::Object(&EVENT)),
+            doc(
+                "events by name, with what they are for and which data comes with them",
+                "events are what transitions name",
+                r#""events": {"submit": {"title": "Hand in", "data": {"properties": {"words": {"type": "integer"}}}}}"#,
+            ),
+        ),
+        typed(
+            "guards",
+            Want::Either(&DECLARED_GUARDS),
+            doc(
+                r#"conditions by name: an expression, a comparison, or what it means in words for a program that answers it; `"declared"` forbids guards that nothing defines"#,
+                "guards that nothing defines are claims of the sender",
+                r#""guards": {"long": "words >= 100", "short": "words < 9"}"#,
+            ),
+        ),
+        typed(
+            "actions",
+            Want::Map(&Want::Object(&ACTION)),
+            doc(
+                "actions by name: what they assign, raise, or have somebody carry out",
+                "an action that nothing declares is carried out by the host",
+                r#""actions": {"count": {"assign": {"attempts": "attempts + 1"}}}"#,
+            ),
+        ),
+        typed(
+            "actions_fail",
+            Want::Flag,
+            doc(
+                r#"`true`: every action of the host can fail, and with it the step, where it doesn't say `"fails": false`; runs take no notice"#,
+                "`false`",
+                r#""actions_fail": true"#,
+            ),
+        ),
+        typed(
+            "states",
+            Want::Map(&Want::Object(&STATE)),
+            doc(
+                "states by name",
+                "those of the diagram",
+                r#""states": {"draft": {"on": {"submit": "review"}}, "review": {"type": "final"}}"#,
+            ),
+        ),
+        typed(
+            "on",
+            Want::Map(&BRANCHES_BY_NAME),
+            doc(
+                "transitions that hold in every state",
+                "none",
+                r#""on": {"cancel": "dropped"}"#,
+            ),
+        ),
+        host(
+            "artifacts",
+            Want::Map(&Want::Object(&ARTIFACT)),
+            doc(
+                "what a run hands in, by name, with the contract that it is checked against",
+                "none",
+                r#""artifacts": {"plan": {"required_sections": ["Steps"]}}"#,
+            ),
+        ),
+        host(
+            "documents",
+            Want::Map(&Want::Text),
+            doc(
+                "files of the project that agents may read (`read_document`), by name",
+                "none",
+                r#""documents": {"spec": "docs/spec.md"}"#,
+            ),
+        ),
+        host(
+            "tasks",
+            Want::Text,
+            doc(
+                "the name of the document that is the checklist of `complete_task`",
+                "none",
+                r#""documents": {"list": "docs/tasks.md"}, "tasks": "list""#,
+            ),
+        ),
+        host(
+            "checks",
+            Want::Map(&Want::Object(&CHECK)),
+            doc(
+                "programs that test the work, by name",
+                "none",
+                r#""checks": {"tests": {"command": ["cargo", "test"], "timeout": "10m"}}"#,
+            ),
+        ),
+        host(
+            "capabilities",
+            Want::Map(&NAMES),
+            doc(
+                "sets of tools by a name that states use",
+                "only the built-in names",
+                r#""capabilities": {"look": ["Read", "Grep"]}"#,
+            ),
+        ),
+        typed(
+            "interrupts",
+            Want::Map(&Want::Object(&INTERRUPT)),
+            doc(
+                "changes of files that lead a run to another state",
+                "none",
+                r#""interrupts": {"spec_changed": {"trigger": {"file_pattern": "docs/**"}, "target": "draft"}}"#,
+            ),
+        ),
         host(
             "upstream_servers",
             Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)]),
+            doc(
+                "MCP servers whose tools the states speak of; read by hosts",
+                "none",
+                r#""upstream_servers": [{"name": "github", "command": "github-mcp"}]"#,
+            ),
         ),
         host(
             "properties",
@@ -117,12 +316,57 @@ pub(super) static MACHINE: Shape = shape(
                 Want::List(&Want::Object(&PROPERTY)),
                 Want::Object(&PROPERTY),
             ]),
+            doc(
+                "what must always hold; kept for hosts",
+                "none",
+                r#""properties": [{"always": "attempts <= 3"}]"#,
+            ),
         ),
-        host("meta", Want::Object(&META)),
-        host("merge", Want::Choice(&["all", "none", "shallow"])),
-        host("inputs", Want::List(&Want::Text)),
-        host("untracked_agents", Want::Text),
-        host("deactivate", Want::Choice(&["cancel", "release"])),
+        host(
+            "meta",
+            Want::Object(&META),
+            doc(
+                "what holds for the whole workflow: who decides, debugging, tags; other keys are yours",
+                "empty",
+                r#""meta": {"tags": ["writing"], "approvers": ["ann"]}"#,
+            ),
+        ),
+        host(
+            "merge",
+            Want::Choice(&["all", "none", "shallow"]),
+            doc(
+                r#"which fields of events' data become fields of the context: `"all"`, or `"none"`; `"shallow"` is an old word for `"all"`"#,
+                "those that the event's `data` lists or, without it, those that no action assigns",
+                r#""merge": "none""#,
+            ),
+        ),
+        host(
+            "inputs",
+            Want::List(&Want::Text),
+            doc(
+                "the fields of the context that an agent's input may set when it starts or forks a run",
+                "those that no guard reads",
+                r#""inputs": ["words"]"#,
+            ),
+        ),
+        host(
+            "untracked_agents",
+            Want::Text,
+            doc(
+                r#"`"deny"`: reports of steps by agents that no workflow describes are refused"#,
+                "they are taken without a check",
+                r#""untracked_agents": "deny""#,
+            ),
+        ),
+        host(
+            "deactivate",
+            Want::Choice(&["cancel", "release"]),
+            doc(
+                r#"`"release"`: a run that an agent gives up no longer restricts its tools; `"cancel"`: it goes on restricting them until another run is live"#,
+                r#"`"cancel"`"#,
+                r#""deactivate": "release""#,
+            ),
+        ),
     ],
 );
 
@@ -130,21 +374,107 @@ pub(super) static MACHINE: Shape = shape(
 static META: Shape = Shape {
     what: "`meta`",
     open: true,
+    place: "`meta` of a machine",
     keys: &[
-        host("debug", Want::Flag),
+        host(
+            "debug",
+            Want::Flag,
+            doc(
+                "`true`: a person may set the state of a run by hand (`statemark force`)",
+                "`false`",
+                r#""debug": true"#,
+            ),
+        ),
         host(
             "danger_level",
             Want::Choice(&["safe", "moderate", "dangerous"]),
+            doc(
+                "how much harm the work can do, for people",
+                "none",
+                r#""danger_level": "moderate""#,
+            ),
         ),
-        host("default_model", Want::Text),
-        host("tags", Want::List(&Want::Text)),
-        host("requires_human_approval", Want::Flag),
-        host("approvers", Want::Either(&APPROVERS)),
-        host("accept_elicitation", Want::Flag),
-        host("relay_answers", Want::Flag),
-        host("task_type", Want::Text),
-        host("estimated_steps", Want::Whole(0)),
-        host("capture_output", Want::Flag),
+        host(
+            "default_model",
+            Want::Text,
+            doc(
+                "the model for states that name none; read by hosts",
+                "none",
+                r#""default_model": "small""#,
+            ),
+        ),
+        host(
+            "tags",
+            Want::List(&Want::Text),
+            doc(
+                "words for lists and searches",
+                "none",
+                r#""tags": ["writing"]"#,
+            ),
+        ),
+        host(
+            "requires_human_approval",
+            Want::Flag,
+            doc(
+                "`true`: a note for hosts that a person should look at the work; what is enforced is `requires_approval` of a transition",
+                "`false`",
+                r#""requires_human_approval": true"#,
+            ),
+        ),
+        host(
+            "approvers",
+            Want::Either(&APPROVERS),
+            doc(
+                "the persons who may decide: their names, or an object that demands signatures, too",
+                "any person",
+                r#""approvers": ["ann", "bob"]"#,
+            ),
+        ),
+        host(
+            "accept_elicitation",
+            Want::Flag,
+            doc(
+                "`true`: an approval given in a client's own dialog counts",
+                "`false`",
+                r#""accept_elicitation": true"#,
+            ),
+        ),
+        host(
+            "relay_answers",
+            Want::Flag,
+            doc(
+                "`true`: an agent may hand on what a person answered",
+                "`false`",
+                r#""relay_answers": true"#,
+            ),
+        ),
+        host(
+            "task_type",
+            Want::Text,
+            doc(
+                "the kind of work, for hosts",
+                "none",
+                r#""task_type": "bugfix""#,
+            ),
+        ),
+        host(
+            "estimated_steps",
+            Want::Whole(0),
+            doc(
+                "how many steps the work takes, for hosts",
+                "none",
+                r#""estimated_steps": 6"#,
+            ),
+        ),
+        host(
+            "capture_output",
+            Want::Flag,
+            doc(
+                "`true`: hosts keep the output of what they run",
+                "`false`",
+                r#""capture_output": true"#,
+            ),
+        ),
     ],
 };
 
@@ -153,261 +483,142 @@ static APPROVERS: [Want; 2] = [Want::List(&Want::Text), Want::Object(&SIGNED_APP
 
 static SIGNED_APPROVERS: Shape = shape(
     "`approvers`",
+    "`meta.approvers`, as an object",
     &[
-        host("names", Want::List(&Want::Text)),
-        host("signed", Want::Flag),
+        host(
+            "names",
+            Want::List(&Want::Text),
+            doc(
+                "the persons who may decide",
+                "any person",
+                r#""names": ["ann"]"#,
+            ),
+        ),
+        host(
+            "signed",
+            Want::Flag,
+            doc(
+                "`true`: each decision needs a signature by a key that the store knows",
+                "`false`",
+                r#""signed": true"#,
+            ),
+        ),
     ],
 );
 
 static EVENT: Shape = shape(
     "an event",
+    "`events.NAME`",
     &[
-        typed("title", Want::Text),
-        typed("description", Want::Text),
-        typed("data", Want::Either(&[Want::Map(&Want::Any), Want::Flag])),
+        typed(
+            "title",
+            Want::Text,
+            doc(
+                "a title for people",
+                "the label in the diagram",
+                r#""title": "Hand in""#,
+            ),
+        ),
+        typed(
+            "description",
+            Want::Text,
+            doc(
+                "when somebody sends it",
+                "none",
+                r#""description": "The author thinks that it is done.""#,
+            ),
+        ),
+        typed(
+            "data",
+            Want::Either(&[Want::Map(&Want::Any), Want::Flag]),
+            doc(
+                "a JSON Schema of its data; the fields that it lists, and no others, are merged into the context",
+                "any data",
+                r#""data": {"properties": {"words": {"type": "integer"}}, "required": ["words"]}"#,
+            ),
+        ),
     ],
 );
 
 static ACTION: Shape = shape(
     "an action",
+    "`actions.NAME`",
     &[
-        typed("raise", Want::Name),
-        host("assign", Want::Map(&ASSIGNED)),
-        host("effect", Want::Any),
-        typed("fails", Want::Flag),
-        host("idempotent", Want::Flag),
-        host("compensate", Want::Name),
-        host("description", Want::Text),
+        typed(
+            "raise",
+            Want::Name,
+            doc(
+                "the event that it raises, from inside the machine",
+                "none",
+                r#""raise": "submit""#,
+            ),
+        ),
+        host(
+            "assign",
+            Want::Map(&ASSIGNED),
+            doc(
+                "fields of the context, and the expressions whose values they get",
+                "none",
+                r#""assign": {"attempts": "attempts + 1"}"#,
+            ),
+        ),
+        host(
+            "effect",
+            Want::Any,
+            doc(
+                "what somebody does in the world, in words or data for whoever does it",
+                "none",
+                r#""effect": "send the paper to the press""#,
+            ),
+        ),
+        typed(
+            "fails",
+            Want::Flag,
+            doc(
+                "`true`: a program that embeds the machine may report that it failed, which fails the step; runs take no notice",
+                "`actions_fail` of the machine",
+                r#""effect": "print", "fails": true"#,
+            ),
+        ),
+        host(
+            "idempotent",
+            Want::Flag,
+            doc(
+                "`true`: doing it twice is doing it once, so a run tries it again after a crash",
+                "`false`",
+                r#""effect": "print", "idempotent": true"#,
+            ),
+        ),
+        host(
+            "compensate",
+            Want::Name,
+            doc(
+                "the action that takes it back when a run is rewound",
+                "none",
+                r#""effect": "print", "compensate": "pulp""#,
+            ),
+        ),
+        host(
+            "description",
+            Want::Text,
+            doc(
+                "what it does, for people",
+                "none",
+                r#""effect": "print", "description": "Prints 300 copies.""#,
+            ),
+        ),
     ],
 );
 
 /// The value of an assignment: an expression, or a constant that isn't a text.
 static ASSIGNED: Want = Want::Either(&[Want::Text, Want::Number, Want::Flag, Want::Null]);
 
-static ACTION_USE: Shape = shape("an action", &[required("type", Want::Name)]);
-
-static INTERRUPT: Shape = shape(
-    "an interrupt",
-    &[
-        required("trigger", Want::Object(&TRIGGER)),
-        required("target", Want::Name),
-    ],
-);
-
-static TRIGGER: Shape = shape("a trigger", &[required("file_pattern", Want::Text)]);
-
-/// The contracts that hosts know by name.
-static BUILTIN_CONTRACTS: [&str; 7] = [
-    "ralph/plan",
-    "ralph/development_result",
-    "ralph/issues",
-    "ralph/fix_result",
-    "ralph/commit_message",
-    "ralph/development_analysis_decision",
-    "ralph/review_analysis_decision",
-];
-
-static ARTIFACT: Shape = shape(
-    "an artifact",
-    &[
-        host("schema", Want::Any),
-        host("format", Want::Choice(&["json", "markdown", "text"])),
-        host("front_matter", Want::Map(&Want::Any)),
-        host("required_sections", Want::List(&Want::Text)),
-        host("sections", Want::List(&Want::Object(&SECTION))),
-        host("closed", Want::Flag),
-        host("max_characters", Want::Whole(1)),
-        host("like", Want::Choice(&BUILTIN_CONTRACTS)),
-        host("description", Want::Text),
-    ],
-);
-
-static CONTENT: Want = Want::Choice(&["text", "list", "checkboxes", "table", "code", "json"]);
-
-/// The shape of a section of a Markdown artifact.
-static SECTION: Shape = shape(
-    "a section",
-    &[
-        required("heading", Want::Text),
-        host("level", Want::Whole(1)),
-        host("optional", Want::Flag),
-        host("contains", Want::List(&CONTENT)),
-        host("forbids", Want::List(&CONTENT)),
-        host("forbids_text", Want::List(&Want::Text)),
-        host("ids", Want::Flag),
-        host("min_items", Want::Whole(0)),
-        host("max_items", Want::Whole(0)),
-        host("schema", Want::Any),
-        host("description", Want::Text),
-    ],
-);
-
-/// The requirements for leaving a state: artifacts, checks or facts.
-///
-/// They are for any event, or for those that are named.
-static REQUIREMENTS: [Want; 2] = [Want::List(&Want::Text), Want::Map(&REQUIRED)];
-static REQUIRED: Want = Want::List(&Want::Text);
-
-static CHECK: Shape = shape(
-    "a check",
-    &[
-        required("command", Want::List(&Want::Text)),
-        host("cwd", Want::Text),
-        host("env", Want::Map(&Want::Text)),
-        host("inherit", Want::List(&Want::Text)),
-        host("timeout", Want::Either(&[Want::Text, Want::Number])),
-    ],
-);
-
-static PROPERTY: Shape = shape(
-    "a property",
-    &[
-        host("always", Want::Text),
-        host(
-            "never",
-            Want::Either(&[Want::List(&Want::Text), Want::Text]),
-        ),
-        host("eventually", Want::Text),
-    ],
-);
-
-/// A state.
-pub(super) static STATE: Shape = shape(
-    "a state",
-    &[
-        typed(
-            "type",
-            Want::Choice(&["atomic", "compound", "parallel", "final", "history"]),
-        ),
-        typed("history", Want::Choice(&["shallow", "deep"])),
-        typed("initial", Want::Either(&INITIALS)),
-        typed("target", Want::Either(&INITIALS)),
-        typed("states", Want::Map(&Want::Object(&STATE))),
-        typed("on", Want::Map(&BRANCHES_BY_NAME)),
-        typed("always", Want::Either(&BRANCHES)),
-        typed("after", Want::Map(&BRANCHES_BY_NAME)),
-        typed("on_done", Want::Either(&BRANCHES)),
-        old("onDone", "on_done", Want::Either(&BRANCHES)),
-        typed("invoke", Want::Object(&INVOCATION)),
-        typed("entry", Want::Either(&ACTIONS)),
-        typed("exit", Want::Either(&ACTIONS)),
-        typed("title", Want::Text),
-        typed("description", Want::Text),
-        typed("instructions", Want::Text),
-        host("allowed_tools", Want::List(&Want::Text)),
-        host("disallowed_tools", Want::List(&Want::Text)),
-        host("capabilities", Want::List(&Want::Text)),
-        host("allowed_commands", Want::List(&Want::Text)),
-        host("allowed_commands_tool", Want::Text),
-        host("blocked_env", Want::List(&Want::Text)),
-        old("deny_env", "blocked_env", Want::List(&Want::Text)),
-        host("env_overrides", Want::Map(&Want::Text)),
-        old("env", "env_overrides", Want::Map(&Want::Text)),
-        host("max_iterations", Want::Whole(1)),
-        typed("on_max_iterations", Want::Name),
-        host("max_visits", Want::Whole(1)),
-        host("max_edit_lines", Want::Whole(0)),
-        host("max_files_per_state", Want::Whole(0)),
-        host("context_budget_bytes", Want::Whole(1)),
-        host("requires", Want::Either(&REQUIREMENTS)),
-        typed("safe_next", Want::Name),
-        typed("outcome", Want::Choice(&["success", "failure"])),
-        host("model", Want::Text),
-        host("thinking_level", Want::Text),
-        host("model_ladder", Want::List(&Want::Object(&RUNG))),
-        host("direct_execution", Want::Flag),
-        typed("while_waiting", Want::List(&Want::Name)),
-        host("tags", Want::List(&Want::Text)),
-        host("meta", Want::Map(&Want::Any)),
-    ],
-);
-
-/// The beginning of a machine or of a state, with its actions.
-pub(super) static INITIAL: Shape = shape(
-    "an initial transition",
-    &[
-        required("target", Want::Either(&TARGETS)),
-        typed("actions", Want::Either(&ACTIONS)),
-        typed("description", Want::Text),
-    ],
-);
-
-/// `invoke` of a state.
-pub(super) static INVOCATION: Shape = shape(
-    "an invoked workflow",
-    &[
-        required("src", Want::Name),
-        typed("id", Want::Name),
-        typed("input", Want::Any),
-        typed("on_done", Want::Either(&BRANCHES)),
-        old("onDone", "on_done", Want::Either(&BRANCHES)),
-        typed("on_error", Want::Either(&BRANCHES)),
-        old("onError", "on_error", Want::Either(&BRANCHES)),
-    ],
-);
-
-static RUNG: Shape = shape(
-    "a rung of the ladder",
-    &[
-        required("model", Want::Text),
-        host("url", Want::Text),
-        host("thinking_level", Want::Text),
-        host("health_url", Want::Text),
-        host("requires_provider_switch", Want::Flag),
-    ],
-);
-
-/// A transition.
-pub(super) static BRANCH: Shape = shape(
-    "a transition",
-    &[
-        typed("target", Want::Either(&TARGETS)),
-        typed("internal", Want::Flag),
-        typed("reenter", Want::Flag),
-        typed("guard", Want::Either(&GUARDS)),
-        old("cond", "guard", Want::Either(&GUARDS)),
-        typed("guards", Want::List(&GUARD_ITEM)),
-        host("requires_approval", Want::Flag),
-        host("approval_message", Want::Text),
-        typed("actions", Want::Either(&ACTIONS)),
-        typed("description", Want::Text),
-        typed("fork", Want::Object(&FORK)),
-        typed("invoke", Want::Name),
-        typed("input", Want::Any),
-        typed("on_complete", Want::Name),
-        typed("on_fail", Want::Name),
-    ],
-);
-
-/// The branches of a fork.
-pub(super) static FORK: Shape = shape(
-    "a fork",
-    &[
-        required("branches", Want::Map(&Want::Object(&FORK_BRANCH))),
-        typed("join", Want::Choice(&["all", "any"])),
-        required("on_complete", Want::Name),
-        typed("on_fail", Want::Name),
-    ],
-);
-
-static FORK_BRANCH: Shape = shape(
-    "a branch of a fork",
-    &[
-        required("initial", Want::Name),
-        required("terminal", Want::Name),
-    ],
-);
-
-/// A guard.
-static GUARD: Shape = shape(
-    "a guard",
-    &[
-        typed("field", Want::Name),
-        typed("op", Want::Choice(&OPERATORS)),
-        typed("value", Want::Any),
-        typed("all", Want::List(&GUARD_ITEM)),
-        typed("any", Want::List(&GUARD_ITEM)),
-        typed("not", Want::Either(&GUARDS)),
-        typed("type", Want::Text),
-    ],
+static ACTION_USE: Shape = shape(
+    "an action",
+    "an item of `entry`, `exit` or `actions`, as XState writes it",
+    &[required(
+        "type",
+        Want::Name,
+        doc("the action's name", "", r#""type": "count""#),
+    )],
 );
