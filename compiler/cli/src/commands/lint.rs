@@ -85,7 +85,7 @@ pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, 
     }
     let (sources, diagnostics) = merge(&checked);
     let style = printer.style();
-    printer.result(&match format {
+    printer.findings(&match format {
         LintFormat::Full => full(&diagnostics, &sources, &style),
         LintFormat::Concise => concise(&diagnostics, &sources, &style),
         LintFormat::Json => json(&diagnostics, &sources),
@@ -93,8 +93,7 @@ pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, 
     if format == LintFormat::Full && !diagnostics.is_empty() {
         printer.remark("\n");
     }
-    let closing = describe_closing(args, &checked, &diagnostics, printer);
-    printer.remark(&closing);
+    print_closing(args, &checked, &diagnostics, printer);
     Ok(ExitStatus::clean_if(!fails(&diagnostics, args.fail_on)))
 }
 
@@ -127,13 +126,13 @@ fn fails(diagnostics: &[Diagnostic], fail_on: FailOn) -> bool {
         .any(|diagnostic| diagnostic.severity >= least)
 }
 
-/// Describes what was checked: files without a machine, the count of findings, and what to do next.
-fn describe_closing(
+/// Prints what was checked: files without a machine, the count of findings, and what to do next.
+fn print_closing(
     args: &LintArgs,
     checked: &[Checked],
     diagnostics: &[Diagnostic],
-    printer: &Printer,
-) -> String {
+    printer: &mut Printer,
+) {
     let palette = printer.remark_palette();
     let mut words = String::new();
     for file in checked {
@@ -155,8 +154,9 @@ fn describe_closing(
     }
     let machines: usize = checked.iter().map(|file| file.machine_count).sum();
     if !diagnostics.is_empty() {
-        words.push_str(&footer(diagnostics, &printer.remark_style()));
-        words.push_str(&palette.dim(&describe_explain(diagnostics)));
+        printer.remark(&words);
+        printer.remark_findings(&footer(diagnostics, &printer.remark_style()));
+        words = palette.dim(&describe_explain(diagnostics));
     } else if machines > 0 {
         let clean = palette.good("no findings");
         let files = count(
@@ -170,7 +170,7 @@ fn describe_closing(
     } else if words.is_empty() {
         words.push_str("no spec found: no file has a heading `## STATE-MACHINE` with a mermaid state diagram; `statemark new NAME` begins one\n");
     }
-    words
+    printer.remark(&words);
 }
 
 /// Names the command that explains the most severe finding.
