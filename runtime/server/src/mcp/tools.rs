@@ -110,7 +110,7 @@ pub(super) fn describe(tool: &Tool) -> McpTool {
         .destructive(tool.annotations.destructive)
         .idempotent(tool.annotations.idempotent)
         .open_world(tool.annotations.open_world);
-    let described = McpTool::new(tool.name, tool.description, schema(&tool.input))
+    let described = McpTool::new(tool.name, tool.description.clone(), schema(&tool.input))
         .with_title(tool.title)
         .with_annotations(annotations);
     match &tool.output {
