@@ -62,7 +62,7 @@ fn workflow_to_begin(ctx: &Ctx<'_>) -> Result<String, Problem> {
         [] if known.iter().any(|id| id == SESSION) => Ok(SESSION.to_owned()),
         several => {
             let names: Vec<String> = several.iter().map(|id| format!("`{id}`")).collect();
-            let how = if ctx.lists("start_run") {
+            let how = if ctx.can_call("start_run") {
                 "`start_run`"
             } else {
                 "`statemark start`"

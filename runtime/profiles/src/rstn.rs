@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{RequestKind, StepStatus};
 use statemark_runs::policy::Gating;
-use statemark_runs::{Advance, Loaded, OpenRequest, Reason, Report, Status, explain};
+use statemark_runs::{Advance, Loaded, OpenRequest, Reason, Report, Status, StepView, explain};
 use statemark_tools::project::{self, Feature, Files, checks, current_project};
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Set, Tool, target};
 
@@ -231,7 +231,8 @@ fn last_reports(loaded: &Loaded) -> String {
     let Ok(view) = loaded.view() else {
         return String::new();
     };
-    let lines = view.steps.iter().map(|step| {
+    let begun = |step: &&StepView| step.status != StepStatus::NotStarted;
+    let lines = view.steps.iter().filter(begun).map(|step| {
         let message = step.message.as_ref();
         let message = message.map_or_else(String::new, |it| format!(": {it}"));
         format!("{} {}{message}\n", step.step, step.status.name())

@@ -66,7 +66,12 @@ fn find_live(ctx: &Ctx<'_>, session: Option<&str>) -> Result<Option<Loaded>, Pro
 fn no_workflow(ctx: &Ctx<'_>) -> Result<Problem, Problem> {
     let known = ctx.catalog().ids();
     let mut message = format!(
-        "No workflow is active. Load one with statewright_load_workflow. Available: {}",
+        "No workflow is active. {}Available: {}",
+        to_call(
+            ctx,
+            "statewright_load_workflow",
+            "Load one with statewright_load_workflow. "
+        ),
         known.join(", ")
     );
     let live = match ctx.bound_run() {
@@ -78,6 +83,11 @@ fn no_workflow(ctx: &Ctx<'_>) -> Result<Problem, Problem> {
         message += &format!(". Of other sessions are active: {names}");
     }
     Ok(Problem::new("no_run", message).with(json!({"known": known})))
+}
+
+/// Returns what a sentence says about a tool, if the caller has the tool.
+fn to_call<'t>(ctx: &Ctx<'_>, tool: &str, text: &'t str) -> &'t str {
+    if ctx.can_call(tool) { text } else { "" }
 }
 
 /// Returns Statewright's word for a status.

@@ -32,15 +32,8 @@ use statemark_tools::{Caller, Ctx, Dispatcher, Problem};
 
 use crate::hub::Hub;
 use crate::limits::{Limits, Share};
+use crate::prompt;
 pub use stdio::serve_stdio;
-
-/// The text that clients put before their models.
-const INSTRUCTIONS: &str = "\
-Drive runs of workflows with these tools. `list_workflows` lists the workflows, `start_run` starts a run. Every answer about \
-a run has `next`: its states, their `instructions`, the events that it takes now (`legal`, with the facts that their guards \
-read), and the `tools` that its states grant. `send_event` moves the run; a refusal says what is legal instead. If the run is \
-stuck, `explain_run` says why and which call helps. People decide approvals elsewhere: ask with `request_human`, then call \
-`wait_run`.";
 
 /// A handler of one connection, or of one request in the era without connections.
 #[derive(Clone)]
@@ -98,7 +91,10 @@ impl Server {
         let caller = self.caller(context);
         let dispatcher = Arc::clone(&self.hub.dispatcher);
         let _working = self.share(context).turn(false).await;
-        let work = tokio::task::spawn_blocking(move || ask(&dispatcher, &dispatcher.ctx(&caller)));
+        let work = tokio::task::spawn_blocking(move || {
+            let ctx = dispatcher.ctx(&caller);
+            ask(&dispatcher, &ctx).map_err(|problem| problem.callable_by(&ctx))
+        });
         let answer = work.await;
         let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         answer.map_err(|problem| protocol_error(&problem))
@@ -131,7 +127,7 @@ impl ServerHandler for Server {
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("statemark", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(prompt::instructions(&self.hub.dispatcher.ctx(&self.caller)))
     }
 
     async fn list_tools(

@@ -1,6 +1,6 @@
 //! Prompts: texts that a person puts before a model.
 //!
-//! One for each workflow says how to drive it; one says how to write workflows.
+//! Clients put one there when they connect. One for each workflow says how to drive it; one says how to write workflows. All name the tools that the caller has.
 
 use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, Workflow};
@@ -111,7 +111,7 @@ fn check_offered(ctx: &Ctx<'_>, tool: &str, argument: &str) -> Result<(), Proble
     if ctx.offers(tool) {
         return Ok(());
     }
-    let message = format!("this server doesn't offer `{tool}`: leave out `{argument}`");
+    let message = format!("this server doesn't tell that: leave out `{argument}`");
     Err(Problem::new("not_offered", message))
 }
 
@@ -121,6 +121,16 @@ fn write_authoring(
     workflow: Option<&str>,
 ) -> Result<String, Problem> {
     let mut text = GUIDE.to_owned();
+    let or = |tool: &str| {
+        let name = ctx.name_of(tool);
+        name.map_or_else(String::new, |name| format!("`{name}`, or "))
+    };
+    text += &format!(
+        "3. Check it ({}`statemark lint FILE`), and fix every finding.\n\
+         4. Save it ({}a file in the specs folder), start a run of it, and take each path once.\n",
+        or("lint_workflow"),
+        or("create_workflow"),
+    );
     if let Some(id) = workflow {
         check_offered(ctx, "describe_workflow", "workflow")?;
         let source = ctx.catalog().source(id);
@@ -172,7 +182,7 @@ fn write_driving(
     if let Some(task) = task {
         text += &format!("\n## The task\n\n{task}\n");
     }
-    text += &write_steps(id, loaded.as_ref());
+    text += &write_steps(ctx, id, loaded.as_ref());
     text += "\n## States\n";
     let rest = format!("\nThe rest is at {}.\n", Address::Spec(id.to_owned()));
     for page in write_states(workflow) {
@@ -190,8 +200,44 @@ fn write_driving(
     Ok(text)
 }
 
+/// Returns the text that clients put before their models: which tools drive runs.
+pub(crate) fn instructions(ctx: &Ctx<'_>) -> String {
+    let named = |tool: &str| ctx.name_of(tool);
+    let mut text = "Drive runs of workflows with these tools.".to_owned();
+    if let Some(list) = named("list_workflows") {
+        text += &format!(" `{list}` lists the workflows.");
+    }
+    if let Some(start) = named("start_run") {
+        text += &format!(" `{start}` starts a run.");
+    }
+    if ctx.can_call_own("get_run") || ctx.can_call_own("send_event") {
+        text += " Every answer about a run has `next`: its states, their `instructions`, the events that it takes now \
+                 (`legal`, with the facts that their guards read), and the `tools` that its states grant.";
+    } else if let Some(look) = named("get_run") {
+        text += &format!(" `{look}` says where a run is.");
+    }
+    if let Some(send) = named("send_event") {
+        text += &format!(" `{send}` moves the run; a refusal says what is possible instead.");
+    }
+    if let Some(submit) = named("submit_artifact") {
+        text += &format!(" `{submit}` hands in what a state asks for.");
+    }
+    if let Some(explain) = named("explain_run") {
+        text += &format!(" If the run is stuck, `{explain}` says why, and what helps.");
+    }
+    text += " People decide approvals elsewhere";
+    text += &match (named("request_human"), named("wait_run")) {
+        (Some(ask), Some(wait)) => format!(": ask with `{ask}`, then call `{wait}`."),
+        (Some(ask), None) => format!(": ask with `{ask}`."),
+        (None, Some(wait)) => format!(": `{wait}` waits for them."),
+        (None, None) => ".".to_owned(),
+    };
+    text
+}
+
 /// Writes the tools to call, and the state of the run.
-fn write_steps(id: &str, loaded: Option<&Loaded>) -> String {
+fn write_steps(ctx: &Ctx<'_>, id: &str, loaded: Option<&Loaded>) -> String {
+    let named = |tool: &str| ctx.name_of(tool);
     let mut text = "\n## How\n\n".to_owned();
     match loaded {
         Some(loaded) => {
@@ -199,24 +245,53 @@ fn write_steps(id: &str, loaded: Option<&Loaded>) -> String {
             let leaves: Vec<String> = state.leaves.iter().map(|it| format!("`{it}`")).collect();
             let status = state.status();
             text += &format!(
-                "- Continue the run `{run}`: it is {} in {}. `get_run` says what is next.\n",
+                "- Continue the run `{run}`: it is {} in {}.{}\n",
                 status.name(),
-                leaves.join(", ")
+                leaves.join(", "),
+                sentence(named("get_run"), "says what is next"),
             );
         }
-        None => {
+        None if ctx.can_call_own("start_run") => {
             text += &format!(
-                "- `start_run` with `workflow: \"{id}\"` starts a run; `list_runs` lists the existing ones.\n"
+                "- `start_run` with `workflow: \"{id}\"` starts a run.{}\n",
+                sentence(named("list_runs"), "lists the existing ones"),
             );
         }
+        None => match named("start_run") {
+            Some(start) => text += &format!("- `{start}` starts a run of `{id}`.\n"),
+            None => text += &format!("- A person starts the run: `statemark start {id}`.\n"),
+        },
     }
-    text += "\
-- Follow `next.instructions`, with the tools that `next.tools` grants and no others.
-- Move the run with `send_event` and one of the events in `next.legal`. A refusal says what is legal instead: don't work around it.
-- If a person has to approve, the event opens a request: `wait_run` with `until: \"request\"` waits for the answer.
-- If the run is stuck, `explain_run` says why and which call helps.
-";
+    text += if ctx.can_call_own("get_run") || ctx.can_call_own("send_event") {
+        "- Follow `next.instructions`, with the tools that `next.tools` grants and no others.\n"
+    } else {
+        "- Follow the instructions of the state that the run is in, with the tools that it grants and no others.\n"
+    };
+    if let Some(send) = named("send_event") {
+        let events = match ctx.can_call_own("send_event") {
+            true => "one of the events in `next.legal`",
+            false => "one of its state's events",
+        };
+        text += &format!(
+            "- Move the run with `{send}` and {events}. A refusal says what is possible instead: don't work around it.\n"
+        );
+    }
+    text += "- If a person has to approve, the event opens a request.";
+    text += &match named("wait_run") {
+        Some("wait_run") if ctx.can_call_own("wait_run") => {
+            " `wait_run` with `until: \"request\"` waits for the answer.\n".to_owned()
+        }
+        wait => sentence(wait, "waits for the answer") + "\n",
+    };
+    if let Some(explain) = named("explain_run") {
+        text += &format!("- If the run is stuck, `{explain}` says why, and what helps.\n");
+    }
     text
+}
+
+/// Writes what a tool does, if there is one.
+fn sentence(tool: Option<&str>, does: &str) -> String {
+    tool.map_or_else(String::new, |tool| format!(" `{tool}` {does}."))
 }
 
 /// Writes the states in document order: instructions, options and transitions.

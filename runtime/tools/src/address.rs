@@ -145,8 +145,7 @@ impl Address {
         if is_docs || tools.iter().any(|tool| ctx.offers(tool)) {
             return Ok(());
         }
-        let tools = tools.join("` or `");
-        let message = format!("this server offers neither `{self}` nor `{tools}`");
+        let message = format!("this server doesn't offer `{self}`, nor a tool with the same");
         Err(Problem::new("not_offered", message))
     }
 

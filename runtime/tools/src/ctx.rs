@@ -6,7 +6,7 @@ pub mod target;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use statemark_runs::{Actor, Key, Loaded, Order, RunId, Runs};
+use statemark_runs::{Actor, Key, Loaded, Order, Role, RunId, Runs};
 
 use crate::services::Services;
 use crate::waiting::Waits;
@@ -22,6 +22,7 @@ pub struct Ctx<'c> {
     progress: &'c (dyn Fn(f64, &str) + Sync),
     changes: Option<&'c Changes>,
     pub(crate) waits: Option<&'c Waits>,
+    is_api: bool,
 }
 
 /// The files that a call has changed, whatever its answer says of them: a state may limit how many.
@@ -44,7 +45,24 @@ impl<'c> Ctx<'c> {
             progress: &|_, _| {},
             changes: None,
             waits: None,
+            is_api: false,
         }
+    }
+
+    /// Returns the context of a call that came over the API.
+    ///
+    /// The API has all of our own tools that the options leave.
+    #[must_use]
+    pub const fn over_api(self) -> Self {
+        Self {
+            is_api: true,
+            ..self
+        }
+    }
+
+    /// Reports whether the call came over the API.
+    pub(crate) const fn is_api(&self) -> bool {
+        self.is_api
     }
 
     /// Lets the caller cancel the call, and hear of its progress: the share that is done, and a sentence.
@@ -109,10 +127,35 @@ impl<'c> Ctx<'c> {
         self.services.own_tools.contains(tool)
     }
 
-    /// Returns whether clients are offered one of our own tools: what the API alone has isn't meant.
+    /// Reports whether the caller can call a tool of that name, of ours or of a profile.
+    ///
+    /// What is said to a caller proposes no other.
     #[must_use]
-    pub fn lists(&self, tool: &str) -> bool {
-        self.services.listed_tools.contains(tool)
+    pub fn can_call(&self, tool: &str) -> bool {
+        let reads_only = self.caller.actor.role < Role::Agent;
+        let mut listed = self.services.listed.iter();
+        let is_listed = listed.any(|it| it.name == tool && (it.read_only || !reads_only));
+        is_listed || self.is_api && self.offers(tool)
+    }
+
+    /// Returns the name under which the caller can call one of our own tools: its own, or a profile's.
+    ///
+    /// Of several equivalents it is the one whose name ends with the tool's, else the first.
+    #[must_use]
+    pub fn name_of(&self, own: &str) -> Option<&'static str> {
+        let callable = self.services.listed.iter();
+        let callable = callable.filter(|it| it.own == own && self.can_call(it.name));
+        let names: Vec<&'static str> = callable.map(|it| it.name).collect();
+        let alike = names.iter().find(|name| name.ends_with(own));
+        alike.or(names.first()).copied()
+    }
+
+    /// Reports whether the caller can call that tool of ours, and not an equivalent with other answers.
+    #[must_use]
+    pub fn can_call_own(&self, tool: &str) -> bool {
+        let mut listed = self.services.listed.iter();
+        let is_own = listed.any(|it| it.name == tool && it.set.is_own());
+        is_own && self.can_call(tool)
     }
 
     /// Returns the function that says whether the caller has given up, for an operation of `Runs`.

@@ -27,7 +27,7 @@ use crate::envelope::{bounds, describe_next};
 use crate::problem::OTHER_RUN;
 use crate::project::current_project;
 use crate::registry::{Registry, StartError};
-use crate::services::Services;
+use crate::services::{Listed, Services};
 use crate::tool::ToolCall as _;
 use crate::tools::{RUN_CHECK, StartRunCall};
 use crate::waiting::{Wait, Waits};
@@ -77,6 +77,8 @@ struct Call {
     subject: Subject,
     reservations: Vec<Reservation>,
     changes: Changes,
+    /// True if it came over the API, which has more tools than clients are offered.
+    is_api: bool,
 }
 
 impl Waiting {
@@ -116,9 +118,13 @@ impl Dispatcher {
             runs = runs.with_project_root(project.root);
         }
         let own = registry.own_tools().map(|tool| tool.name).collect();
-        let listed = registry.offered.iter().filter(|tool| tool.set.is_own());
-        let listed = listed.map(|tool| tool.name).collect();
-        let services = Services::new(runs, catalog, options, own, listed);
+        let listed = registry.offered.iter().map(|tool| Listed {
+            name: tool.name,
+            own: tool.equivalent.unwrap_or(tool.name),
+            set: tool.set,
+            read_only: tool.annotations.read_only,
+        });
+        let services = Services::new(runs, catalog, options, own, listed.collect());
         Ok(Self { services, registry })
     }
 
@@ -215,7 +221,7 @@ impl Dispatcher {
         arguments: Map<String, Value>,
     ) -> Option<Turn> {
         let tool = self.own_tool(name)?;
-        Some(dispatch(ctx, tool, arguments))
+        Some(dispatch(&ctx.over_api(), tool, arguments))
     }
 
     /// Goes on with a call that waited, of a caller who is the same.
@@ -227,7 +233,8 @@ impl Dispatcher {
             .registry
             .all()
             .find(|it| (it.name, it.set) == (name, set));
-        Some(go_on(ctx, found?, call, wait.rest))
+        let ctx = if call.is_api { ctx.over_api() } else { *ctx };
+        Some(go_on(&ctx, found?, call, wait.rest))
     }
 }
 
@@ -240,6 +247,7 @@ fn dispatch(ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Turn {
         subject: Subject::find(arguments.as_ref().ok()),
         reservations: Vec::new(),
         changes: Changes::default(),
+        is_api: ctx.is_api(),
     };
     let admitted = arguments.and_then(|mut arguments| {
         check_role(ctx, tool)?;
@@ -352,11 +360,12 @@ fn shape(
     outcome: Outcome,
 ) -> ((Value, String), bool) {
     if !tool.set.is_own() {
+        let outcome = outcome.map_err(|problem| problem.callable_by(ctx));
         let (answer, is_error) = (tool.shape)(outcome);
         let text = answer.to_string();
         return ((answer, text), is_error);
     }
-    let outcome = outcome.map_err(|problem| add_next(ctx, tool, subject, problem));
+    let outcome = outcome.map_err(|problem| add_next(ctx, tool, subject, problem).callable_by(ctx));
     let (answer, is_error) = (tool.shape)(outcome);
     (bounds::enforce(answer), is_error)
 }

@@ -20,7 +20,7 @@ pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
     let known = catalog.ids();
     if broken_spec(catalog, id).is_some() {
         let message = format!(
-            "`{id}` has errors, and defines no workflow before they are mended: `lint_workflow` (or `statemark lint`) lists them"
+            "`{id}` has errors, and defines no workflow before they are mended: `statemark lint` lists them"
         );
         return Problem::new("unknown_workflow", message)
             .with(json!({"known": known}))

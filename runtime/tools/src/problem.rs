@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use statemark_runs::body::Refused;
 use statemark_runs::{CannotStep, InvalidRequest, RunError, StoreError};
 
+use crate::Ctx;
+
 /// The code of a call on a run that isn't the caller's.
 pub(crate) const OTHER_RUN: &str = "other_run";
 
@@ -70,6 +72,13 @@ impl Problem {
     #[must_use]
     pub fn mended_by(mut self, tool: &'static str, arguments: Value) -> Self {
         self.fix = Some(Box::new(Fix { tool, arguments }));
+        self
+    }
+
+    /// Leaves out the call that mends it if the caller can't make it.
+    #[must_use]
+    pub fn callable_by(mut self, ctx: &Ctx<'_>) -> Self {
+        self.fix = self.fix.filter(|fix| ctx.can_call(fix.tool));
         self
     }
 

@@ -53,6 +53,7 @@ impl Registry {
         let mut all = add_profiles(tools::own_tools(), profiles);
         all.sort_by_key(|tool| tool.name);
         check_allowed(options, &all)?;
+        let names: Vec<&'static str> = all.iter().map(|tool| tool.name).collect();
         let (mut offered, mut unlisted): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|tool| is_offered(options, tool));
         let names_own_sets = options.sets.iter().any(|set| set.is_own());
@@ -61,6 +62,7 @@ impl Registry {
             keep_nearest(options, &mut offered);
         }
         check_names(&offered)?;
+        keep_to_offered(&mut offered, &names);
         Ok(Self { offered, unlisted })
     }
 
@@ -72,6 +74,32 @@ impl Registry {
     /// Returns all tools, offered or not.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Tool> {
         self.offered.iter().chain(&self.unlisted)
+    }
+}
+
+/// Removes from descriptions what is about tools that aren't offered. `names` has all tools.
+///
+/// A clause, which ends with a full stop or a semicolon, goes as a whole.
+fn keep_to_offered(offered: &mut [Tool], names: &[&'static str]) {
+    let own: Vec<&'static str> = offered.iter().map(|tool| tool.name).collect();
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let is_missing =
+        |word: &str| word.contains('_') && names.contains(&word) && !own.contains(&word);
+    let names_missing = |text: &str| text.split(|letter| !is_letter(letter)).any(is_missing);
+    for tool in offered {
+        if !names_missing(&tool.description) {
+            continue;
+        }
+        let mut kept = String::new();
+        for sentence in tool.description.split_inclusive(". ") {
+            let clauses = sentence.trim_end().trim_end_matches('.').split("; ");
+            let clauses: Vec<&str> = clauses.filter(|clause| !names_missing(clause)).collect();
+            if !clauses.is_empty() {
+                kept += &format!("{}. ", clauses.join("; "));
+            }
+        }
+        kept.truncate(kept.trim_end().len());
+        tool.description = kept;
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn as_call(ctx: &Ctx<'_>, remedy: &Remedy, loaded: &Loaded) -> Value 
     }
     let call = as_tool_call(remedy, loaded);
     let tool = call.get("tool").and_then(Value::as_str);
-    if tool.is_none_or(|tool| ctx.lists(tool)) {
+    if tool.is_none_or(|tool| ctx.can_call(tool)) {
         return call;
     }
     let commands = remedy.as_commands(&loaded.run, loaded.workflow.id());

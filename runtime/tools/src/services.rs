@@ -6,7 +6,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use statemark_runs::{Hash, Runs};
 
 use crate::docs;
-use crate::{Catalog, Docs, Options};
+use crate::{Catalog, Docs, Options, Set};
+
+/// A tool that clients are offered, as far as others speak of it.
+pub(crate) struct Listed {
+    pub(crate) name: &'static str,
+    /// The tool of our own that does the same; itself, if it is one.
+    pub(crate) own: &'static str,
+    pub(crate) set: Set,
+    pub(crate) read_only: bool,
+}
 
 /// The runs, the workflows and the documentation of a server.
 pub(crate) struct Services {
@@ -15,8 +24,8 @@ pub(crate) struct Services {
     pub(crate) options: Options,
     /// The names of our own tools that the options leave: listed to clients, or for the API alone.
     pub(crate) own_tools: BTreeSet<&'static str>,
-    /// The names of our own tools among those that clients are offered.
-    pub(crate) listed_tools: BTreeSet<&'static str>,
+    /// The tools that clients are offered, by name.
+    pub(crate) listed: Vec<Listed>,
     /// The index of the documentation, and the hashes of the workflows in it.
     docs: Mutex<Option<(Vec<Hash>, Arc<Docs>)>>,
     /// The ids and titles of the listed pages.
@@ -29,14 +38,14 @@ impl Services {
         catalog: Arc<dyn Catalog>,
         options: Options,
         own_tools: BTreeSet<&'static str>,
-        listed_tools: BTreeSet<&'static str>,
+        listed: Vec<Listed>,
     ) -> Self {
         Self {
             runs,
             catalog,
             options,
             own_tools,
-            listed_tools,
+            listed,
             docs: Mutex::default(),
             listed_pages: OnceLock::new(),
         }

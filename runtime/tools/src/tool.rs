@@ -195,8 +195,8 @@ pub struct Tool {
     pub set: Set,
     /// The name for people.
     pub title: &'static str,
-    /// The description for models: what it does and when to use it.
-    pub description: &'static str,
+    /// The description for models: what it does and when to use it. It names no tool that isn't offered.
+    pub description: String,
     /// The hints for clients.
     pub annotations: Annotations,
     /// The JSON Schema of its arguments.
@@ -230,7 +230,7 @@ impl Tool {
             name: R::NAME,
             set: R::SET,
             title: R::TITLE,
-            description: R::DESCRIPTION,
+            description: R::DESCRIPTION.to_owned(),
             annotations: R::ANNOTATIONS,
             input: schema::input::<R>().into(),
             output: Some(schema::output(&fields).into()),
@@ -259,7 +259,7 @@ impl Tool {
             name: tool.name,
             set,
             title: tool.title,
-            description: tool.description,
+            description: tool.description.to_owned(),
             annotations: tool.annotations,
             input: schema::input::<I>().into(),
             output: (!fields.is_empty()).then(|| schema::output(&fields).into()),

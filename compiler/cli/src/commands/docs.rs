@@ -1,5 +1,6 @@
-//! The documentation in the program: README and book, guides, pages of profiles and findings, help of commands, and two
-//! indexes.
+//! The documentation in the program: README and book, guides, pages of profiles, findings and commands.
+//!
+//! Two indexes list findings and commands.
 
 use statemark_compiler::diag::Code;
 use statemark_compiler::keys_page;
@@ -13,7 +14,7 @@ const LANGUAGE: f64 = 1.4;
 const GUIDE: f64 = 1.0;
 const README: f64 = 0.8;
 const EXAMPLE: f64 = 0.8;
-const PROFILE: f64 = 0.8;
+const PROFILE: f64 = 0.4;
 const KEYS: f64 = 0.6;
 const HELP: f64 = 0.75;
 const RULE: f64 = 0.45;
@@ -124,7 +125,7 @@ const GUIDES: &[(&str, f64, &str)] = &[
     ),
 ];
 
-/// Where `emit` departs from rp1's document: the page of a system that is no profile of the server.
+/// The page of rp1, which is no profile of the server: where `emit` departs from its document.
 const RP1: (&str, &str) = ("rp1", include_str!("run/emit/rp1.md"));
 
 /// Returns all pages; `program` is the command line.

@@ -9,6 +9,7 @@ mod given_up;
 mod http;
 mod lists;
 mod notifications;
+mod offers;
 mod profiles;
 mod project;
 pub(crate) mod raw;

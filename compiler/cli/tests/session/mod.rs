@@ -293,7 +293,13 @@ impl<'s> Session<'s> {
             true => String::new(),
             false => format!("STATEMARK_NOW={now}{} ", token.unwrap_or_default()),
         };
-        let command = format!("{set}{command}");
+        // A repository around the session's folder isn't meant.
+        let ceiling = self.scratch.path.parent().unwrap().display();
+        let ceiling = match folder.is_empty() {
+            true => String::new(),
+            false => format!("GIT_CEILING_DIRECTORIES={ceiling} "),
+        };
+        let command = format!("{ceiling}{set}{command}");
         // A path that ends with a separator looks different in answers.
         let folder = match folder {
             "" => self.scratch.path.clone(),

@@ -722,49 +722,58 @@ fn request_id(reason: &Reason) -> Option<&str> {
 }
 
 /// Returns the remedy as a sentence: a call of this system's tools or of those beside them, else the command.
+///
+/// Only tools that the caller has are named.
 fn describe_remedy(ctx: &Ctx<'_>, remedy: &Remedy, loaded: &Loaded) -> String {
     let run = &loaded.run;
-    match remedy {
-        Remedy::Approve { .. } | Remedy::Deny { .. } => {
-            "Call resolve_approval with action=approve or action=deny.".to_owned()
-        }
-        Remedy::Look { run } => format!("Call explain_run with runId={run}."),
-        Remedy::Start { workflow } => format!("Call run_workflow with workflowId={workflow}."),
-        Remedy::Continue => {
-            let workflow = &loaded.state.workflow;
-            format!("Call run_workflow with workflowId={workflow} runId={run} resume=true.")
-        }
-        Remedy::Rewind { to, .. } => format!("Call rewind_run with frameNo={to} confirm=true."),
+    let call = match remedy {
         Remedy::OneOf { remedies } => {
             let each = remedies.iter().map(|it| describe_remedy(ctx, it, loaded));
-            each.collect::<Vec<String>>().join(" Or: ")
+            return each.collect::<Vec<String>>().join(" Or: ");
         }
+        Remedy::Approve { .. } | Remedy::Deny { .. } => {
+            let arguments = "action=approve or action=deny";
+            Some(("resolve_approval", arguments.to_owned()))
+        }
+        Remedy::Look { run } => Some(("explain_run", format!("runId={run}"))),
+        Remedy::Start { workflow } => Some(("run_workflow", format!("workflowId={workflow}"))),
+        Remedy::Continue => {
+            let workflow = &loaded.state.workflow;
+            let arguments = format!("workflowId={workflow} runId={run} resume=true");
+            Some(("run_workflow", arguments))
+        }
+        Remedy::Rewind { to, .. } => Some(("rewind_run", format!("frameNo={to} confirm=true"))),
         Remedy::Send {
             event,
             fields,
             claims,
-        } if ctx.lists("send_event") => {
-            let mut call = format!("Call send_event with runId={run} event={event}");
+        } => {
+            let mut arguments = format!("runId={run} event={event}");
             if !fields.is_empty() {
-                call += &format!(", and data with {}", fields.join(", "));
+                arguments += &format!(", and data with {}", fields.join(", "));
             }
             if !claims.is_empty() {
-                call += &format!(", and claims {claims:?}");
+                arguments += &format!(", and claims {claims:?}");
             }
-            call + "."
+            Some(("send_event", arguments))
         }
-        Remedy::SubmitArtifact { artifact } if ctx.lists("submit_artifact") => {
-            format!("Call submit_artifact with runId={run} name={artifact} mode=final.")
+        Remedy::SubmitArtifact { artifact } => {
+            let arguments = format!("runId={run} name={artifact} mode=final");
+            Some(("submit_artifact", arguments))
         }
-        Remedy::FinalizeArtifact { artifact, revision } if ctx.lists("submit_artifact") => format!(
-            "Call submit_artifact with runId={run} name={artifact} mode=final baseRevision={revision}."
-        ),
-        Remedy::RunCheck { check } if ctx.lists("run_check") => {
-            format!("Call run_check with runId={run} name={check}.")
+        Remedy::FinalizeArtifact { artifact, revision } => {
+            let arguments =
+                format!("runId={run} name={artifact} mode=final baseRevision={revision}");
+            Some(("submit_artifact", arguments))
         }
-        other => match other.as_commands(run, loaded.workflow.id()).as_slice() {
-            [] => "Wait: the timer fires by itself.".to_owned(),
-            commands => format!("Run `{}`.", commands.join("` or `")),
-        },
+        Remedy::RunCheck { check } => Some(("run_check", format!("runId={run} name={check}"))),
+        _ => None,
+    };
+    if let Some((tool, arguments)) = call.filter(|(tool, _)| ctx.can_call(tool)) {
+        return format!("Call {tool} with {arguments}.");
+    }
+    match remedy.as_commands(run, loaded.workflow.id()).as_slice() {
+        [] => "Wait: the timer fires by itself.".to_owned(),
+        commands => format!("Run `{}`.", commands.join("` or `")),
     }
 }

@@ -93,7 +93,7 @@ pub(super) fn all() -> Vec<Tool> {
 struct RewindArguments {
     /// The run.
     run_id: String,
-    /// The frame to go back to, from `get_timeline`.
+    /// The frame to go back to, from the timeline.
     frame_no: u64,
     /// Must be true.
     #[serde(default)]
@@ -352,7 +352,7 @@ fn check_effects(plan: &RewindPlan, confirm: bool) -> Result<(), Problem> {
 struct ForkArguments {
     /// The run to fork.
     parent_run_id: String,
-    /// The frame, from `get_timeline`.
+    /// The frame, from the timeline.
     frame_no: u64,
     /// Nodes to enter again: the fork begins before the first of them was entered.
     #[serde(default)]
@@ -374,7 +374,7 @@ struct ForkArguments {
 struct ReplayRun {
     /// The run to fork.
     parent_run_id: String,
-    /// The frame, from `get_timeline`.
+    /// The frame, from the timeline.
     frame_no: u64,
     /// Nodes to enter again: the fork begins before the first of them was entered.
     #[serde(default)]

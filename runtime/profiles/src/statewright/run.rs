@@ -14,7 +14,7 @@ use statemark_tools::envelope::{into_fields, set_field};
 use statemark_tools::lookup::check_state;
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool};
 
-use super::{SessionInput, active, driven, map_status, require_live, tool};
+use super::{SessionInput, active, driven, map_status, require_live, to_call, tool};
 use crate::execute;
 
 pub(super) fn all() -> Vec<Tool> {
@@ -40,7 +40,7 @@ pub(super) fn all() -> Vec<Tool> {
         tool(&ProfileTool {
             name: "statewright_deactivate",
             title: "Deactivate",
-            description: "Leave the workflow early: its run is cancelled. Tools stay restricted unless the workflow says otherwise.",
+            description: "Leave the workflow early: its run is cancelled. What its states withhold stays withheld unless the workflow says otherwise.",
             annotations: Annotations::DESTRUCTIVE,
             output: "",
             equivalent: Some("control_run"),
@@ -210,8 +210,8 @@ fn transition(ctx: &Ctx<'_>, input: &Transition) -> Outcome {
     let written = ctx.runs().execute(&order, &send)?;
     match &written.outcome {
         SendOutcome::Taken(_) => Ok(describe_taken(&before, &written)),
-        SendOutcome::Asked(opened) => describe_pending(&before, &written, opened, &send),
-        SendOutcome::Refused(refused) => Err(describe_refusal(&before, &send, refused)?),
+        SendOutcome::Asked(opened) => describe_pending(ctx, &before, &written, opened, &send),
+        SendOutcome::Refused(refused) => Err(describe_refusal(ctx, &before, &send, refused)?),
     }
 }
 
@@ -228,6 +228,7 @@ fn describe_taken(before: &Loaded, written: &Written<SendOutcome>) -> Value {
 
 /// Returns a transition that waits for a person.
 fn describe_pending(
+    ctx: &Ctx<'_>,
     before: &Loaded,
     written: &Written<SendOutcome>,
     opened: &Opened,
@@ -244,8 +245,10 @@ fn describe_pending(
         "requires_approval": true,
         "request_id": opened.request,
         "message": format!(
-            "{} The transition is made as soon as a person approves request `{}`; look with statewright_get_state.",
-            opened.prompt, opened.request
+            "{} The transition is made as soon as a person approves request `{}`.{}",
+            opened.prompt,
+            opened.request,
+            to_call(ctx, "statewright_get_state", " Look with statewright_get_state."),
         ),
         "transition_count": written.loaded.state.transitions,
         "usage": usage(&written.loaded),
@@ -259,6 +262,7 @@ fn usage(loaded: &Loaded) -> Value {
 
 /// Returns a refusal, in Statewright's words where it has some.
 fn describe_refusal(
+    ctx: &Ctx<'_>,
     before: &Loaded,
     send: &SendEvent,
     refused: &Refused,
@@ -289,9 +293,12 @@ fn describe_refusal(
         "unknown_event" => unknown_event(before, event, refused),
         "paused" => {
             let workflow = &before.state.workflow;
+            let resume = format!(
+                " Resume it with statewright_load_workflow(name=\"{workflow}\", resume=true)."
+            );
+            let resume = to_call(ctx, "statewright_load_workflow", &resume);
             format!(
-                "Transition '{event}' from state '{state}' was refused: the run is paused. Resume it with \
-                 statewright_load_workflow(name=\"{workflow}\", resume=true)."
+                "Transition '{event}' from state '{state}' was refused: the run is paused.{resume}"
             )
         }
         _ => format!("Transition '{event}' from state '{state}' was refused: {reason}"),
@@ -415,9 +422,15 @@ fn run_agent(ctx: &Ctx<'_>, input: &RunAgent) -> Outcome {
     }
     let loaded = driven(ctx, input.session_id.as_deref())?;
     check_state(&loaded.workflow, input.state.as_deref())?;
+    let then = to_call(
+        ctx,
+        "statewright_transition",
+        ", then call statewright_transition",
+    );
     Err(Problem::new(
         "executor_unavailable",
-        "executor_unavailable: no executor is configured. Do the state's work with your own tools, then call \
-         statewright_transition.",
+        format!(
+            "executor_unavailable: no executor is configured. Do the state's work with your own tools{then}."
+        ),
     ))
 }

@@ -14,7 +14,7 @@ use statemark_tools::{
 };
 
 use super::run::describe_state;
-use super::{SessionInput, active, find_live, map_status, tool};
+use super::{SessionInput, active, find_live, map_status, to_call, tool};
 use crate::execute;
 
 /// Most findings in an error. Why: an author with a hundred mends the first ones first.
@@ -102,7 +102,7 @@ struct LoadWorkflow {
     name: String,
     /// Client session identifier, for one state a session.
     session_id: Option<String>,
-    /// Project identifier, for one active run a project.
+    /// Project identifier, for one active run a project: it is the session where none is given.
     project_id: Option<String>,
     /// Resume from the last paused run instead of starting fresh.
     #[serde(default)]
@@ -129,15 +129,13 @@ fn load_workflow(ctx: &Ctx<'_>, input: &LoadWorkflow) -> Outcome {
             || before.workflow.hash() != workflow.hash() && !input.resume)
         && ctx.caller.actor.role < Role::Person
     {
-        return Err(still_active(before, &input.name));
+        return Err(still_active(ctx, before, &input.name));
     }
     if input.resume {
         let paused = before.as_ref().map(|it| it.run.clone());
-        let project = project(ctx, input);
-        let last = || latest_paused(ctx.runs(), &input.name, project.as_deref());
         let paused = match paused {
             Some(run) => Some(run),
-            None => last()?,
+            None => last_paused(ctx, input)?,
         };
         if let Some(run) = paused {
             return resume(ctx, &run);
@@ -149,10 +147,35 @@ fn load_workflow(ctx: &Ctx<'_>, input: &LoadWorkflow) -> Outcome {
     start(ctx, input, before.as_ref())
 }
 
+/// Returns the last paused run of the workflow that no other session holds.
+fn last_paused(ctx: &Ctx<'_>, input: &LoadWorkflow) -> Result<Option<RunId>, Problem> {
+    let project = project(ctx, input);
+    let Some(run) = latest_paused(ctx.runs(), &input.name, project.as_deref())? else {
+        return Ok(None);
+    };
+    let holder = ctx.runs().load(&run)?.state.session.clone();
+    let session = session(ctx, input);
+    let is_own = session.is_none() || holder.is_none() || holder == session;
+    Ok(is_own.then_some(run))
+}
+
 /// Returns the project of runs: the connection's, else the given one.
 fn project(ctx: &Ctx<'_>, input: &LoadWorkflow) -> Option<String> {
     let own = ctx.caller.project.clone();
     own.or_else(|| input.project_id.clone())
+}
+
+/// Returns the session of runs.
+///
+/// Where the client names none, a project that it names within the connection's is one: it tells runs apart, and gives
+/// access to none.
+fn session(ctx: &Ctx<'_>, input: &LoadWorkflow) -> Option<String> {
+    let own = ctx.caller.project.as_ref();
+    let within = || {
+        let project = input.project_id.clone();
+        project.filter(|project| own.is_some_and(|own| own != project))
+    };
+    input.session_id.clone().or_else(within)
 }
 
 /// Joins the run that the caller is bound to as it is, or starts it.
@@ -181,7 +204,7 @@ fn find_conflicting(ctx: &Ctx<'_>, input: &LoadWorkflow) -> Result<Option<Loaded
     let project = project(ctx, input);
     let of_project = |head: &Head| project.is_none() || head.summary.project == project;
     let live = target::live_runs(ctx)?.into_iter().filter(of_project);
-    let mut live = target::runs_of_session(live.collect(), input.session_id.as_deref());
+    let mut live = target::runs_of_session(live.collect(), session(ctx, input).as_deref());
     match live.pop() {
         Some(only) if live.is_empty() => Ok(Some(ctx.runs().catch_up(&only.run)?)),
         Some(last) => {
@@ -193,21 +216,24 @@ fn find_conflicting(ctx: &Ctx<'_>, input: &LoadWorkflow) -> Result<Option<Loaded
 }
 
 /// Returns the problem of a workflow that would replace a live one.
-fn still_active(live: &Loaded, name: &str) -> Problem {
+fn still_active(ctx: &Ctx<'_>, live: &Loaded, name: &str) -> Problem {
     let (run, workflow) = (&live.run, &live.state.workflow);
     let leave = match &live.state.session {
-        Some(session) => format!("statewright_deactivate(session_id=\"{session}\")"),
-        None => "statewright_deactivate".to_owned(),
+        Some(session) => {
+            format!(", or leave it with statewright_deactivate(session_id=\"{session}\")")
+        }
+        None => ", or leave it with statewright_deactivate".to_owned(),
     };
+    let leave = to_call(ctx, "statewright_deactivate", &leave);
     let message = if workflow == name {
         format!(
-            "'{name}' has changed since run '{run}' of it began, and that one is still active: finish it, or leave it with \
-             {leave}, before the new one is loaded."
+            "'{name}' has changed since run '{run}' of it began, and that one is still active: finish it{leave}, \
+             before the new one is loaded."
         )
     } else {
         format!(
-            "Run '{run}' of workflow '{workflow}' is still active, and another workflow can't take its place: finish it, or \
-             leave it with {leave}, before '{name}' is loaded."
+            "Run '{run}' of workflow '{workflow}' is still active, and another workflow can't take its place: finish it{leave}, \
+             before '{name}' is loaded."
         )
     };
     Problem::new("still_active", message)
@@ -243,7 +269,7 @@ fn start(ctx: &Ctx<'_>, input: &LoadWorkflow, before: Option<&Loaded>) -> Outcom
     let start = StartRun {
         workflow: input.name.clone(),
         project: project(ctx, input),
-        session: input.session_id.clone(),
+        session: session(ctx, input),
         ..StartRun::default()
     };
     runs.execute(&order, &start)?;
@@ -276,6 +302,7 @@ struct CreateWorkflow {
 
 fn create_workflow(ctx: &Ctx<'_>, input: &CreateWorkflow) -> Outcome {
     let name = &input.name;
+    check_name(name)?;
     let mut definition = input.definition.clone();
     // A workflow is loaded by its machine's id.
     let id = definition.entry("id").or_insert_with(|| json!(name));
@@ -302,15 +329,51 @@ fn create_workflow(ctx: &Ctx<'_>, input: &CreateWorkflow) -> Outcome {
     }))
 }
 
+/// Checks that a name is as Statewright's workflows are called.
+fn check_name(name: &str) -> Result<(), Problem> {
+    let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let mut parts = name.split('-');
+    if parts.all(|part| !part.is_empty() && part.chars().all(is_fine)) {
+        return Ok(());
+    }
+    let message = format!(
+        "Invalid workflow name '{name}': write lowercase letters and digits with hyphens between, such as data-pipeline."
+    );
+    Err(Problem::new("invalid_arguments", message))
+}
+
 /// Adds a problem's findings to its message: Statewright's errors have nothing else.
 fn invalid(name: &str, mut problem: Problem) -> Problem {
+    match problem.code.as_str() {
+        "exists" => {
+            problem.message = format!(
+                "Workflow '{name}' exists already, and this tool replaces none: load it, or choose another name. A person \
+                 changes it in its file."
+            );
+            return problem;
+        }
+        "has_errors" => {
+            "its definition has errors, and nothing was written:".clone_into(&mut problem.message)
+        }
+        _ => {}
+    }
     let found = problem.details.pointer("/findings/diagnostics");
     let found = found.and_then(Value::as_array).into_iter().flatten();
     let lines = found.take(MAX_FINDINGS).map(|finding| {
         let text = |key| finding.get(key).and_then(Value::as_str);
-        let (code, message) = (text("code"), text("message"));
-        let (code, message) = (code.unwrap_or_default(), message.unwrap_or_default());
-        format!("\n- {code} {message}")
+        let word = |key| text(key).unwrap_or_default();
+        let mut line = format!(
+            "\n- {} {}: {}",
+            word("severity"),
+            word("code"),
+            word("message")
+        );
+        for key in ["notes", "help"] {
+            let all = finding.get(key).and_then(Value::as_array);
+            let all = all.into_iter().flatten().filter_map(Value::as_str);
+            line.extend(all.map(|text| format!("; {text}")));
+        }
+        line
     });
     let lines: String = lines.collect();
     problem.message = format!("Invalid workflow '{name}': {}{lines}", problem.message);

@@ -109,7 +109,7 @@ pub(super) fn describe(tool: &Tool) -> McpTool {
         .destructive(tool.annotations.destructive)
         .idempotent(tool.annotations.idempotent)
         .open_world(tool.annotations.open_world);
-    let described = McpTool::new(tool.name, tool.description, Arc::clone(&tool.input))
+    let described = McpTool::new(tool.name, tool.description.clone(), Arc::clone(&tool.input))
         .with_title(tool.title)
         .with_annotations(annotations);
     match &tool.output {

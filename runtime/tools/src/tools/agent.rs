@@ -52,7 +52,7 @@ impl ToolCall for RunAgentCall {
             check_state(&workflow, self.state.as_deref())?;
             let message = format!(
                 "this server has no executor, and nothing was started. Start a run of `{id}` yourself: do what the state's \
-                 `instructions` say, then `send_event`"
+                 `instructions` say, then send its event"
             );
             return Err(unavailable(message).mended_by("start_run", json!({"workflow": id})));
         }
@@ -61,7 +61,7 @@ impl ToolCall for RunAgentCall {
         let run = &loaded.run;
         let message = format!(
             "this server has no executor, and nothing was done. Drive `{run}` yourself: do what the state's `instructions` say, \
-             then `send_event`"
+             then send its event"
         );
         let next = describe_next(&loaded)?;
         Err(unavailable(message)

@@ -52,8 +52,9 @@ pub(super) struct Requested {
     /// The request.
     request_id: Option<String>,
     /// The call that waits for the answer.
-    #[schemars(with = "Map<String, Value>")]
-    wait: Fix,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    wait: Option<Fix>,
 }
 
 impl ToolCall for RequestHumanCall {
@@ -80,10 +81,10 @@ impl ToolCall for RequestHumanCall {
         let written = ctx.runs().execute(&order, &ask)?;
         // An answer that comes before anybody waits is found, too.
         let after = written.records.last().map(|it| it.seq);
-        let wait = Fix {
+        let wait = ctx.can_call("wait_run").then(|| Fix {
             tool: "wait_run",
             arguments: json!({"run_id": order.run, "until": "request", "after_seq": after}),
-        };
+        });
         let request_id = written.opened().map(|it| it.request.clone());
         answer_order(&written, Requested { request_id, wait })
     }

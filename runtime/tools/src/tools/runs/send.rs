@@ -189,7 +189,7 @@ fn answer_sent(
     let room = remaining_room(&answer);
     let (effects, cut_effects) = Page::fill(effects, Position::default(), room);
     answer.fields.effects = effects;
-    if cut.or(cut_effects).is_some() {
+    if cut.or(cut_effects).is_some() && ctx.can_call("get_run") {
         answer.fields.cut = Some(Fix {
             tool: "get_run",
             arguments: json!({"run_id": written.loaded.run, "include": ["context"]}),
