@@ -207,8 +207,12 @@ fn open_address(
     Ok(Ok(runs))
 }
 
-/// The store of a server, and the clock that it goes by.
-type Served = (Arc<dyn Store>, Arc<dyn Clock>);
+/// The store of a server, with its name for people and the clock that it goes by.
+pub(crate) struct Served {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) name: String,
+}
 
 /// Opens the store of a server, which is made if it doesn't exist, with its clock.
 pub(crate) fn open_for_server(store: Option<&str>) -> Result<Served, Failure> {
@@ -216,7 +220,8 @@ pub(crate) fn open_for_server(store: Option<&str>) -> Result<Served, Failure> {
     let address = project::make_store_address(store)?;
     let store = statemark_stores::open(&address, Arc::clone(&clock) as Arc<_>)?;
     clock.check_for(&over_clock(&store, &clock)?, true)?;
-    Ok((store, clock))
+    let name = project::public_name(&address);
+    Ok(Served { store, clock, name })
 }
 
 /// Finds the run that a word means: by its id, or the beginning of it.

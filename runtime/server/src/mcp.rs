@@ -32,6 +32,7 @@ use statemark_tools::{Caller, Ctx, Dispatcher, Problem};
 
 use crate::hub::Hub;
 use crate::limits::{Limits, Share};
+use crate::request_id::RequestId;
 pub use stdio::serve_stdio;
 
 /// The text that clients put before their models.
@@ -82,6 +83,13 @@ impl Server {
         let parts = context.extensions.get::<axum::http::request::Parts>();
         let share = parts.and_then(|parts| parts.extensions.get::<Share>().cloned());
         share.unwrap_or_else(|| self.hub.limits.share(None))
+    }
+
+    /// Returns the id of a request: that of its HTTP request, else a new one.
+    fn request_id(&self, context: &RequestContext<RoleServer>) -> RequestId {
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let id = parts.and_then(|parts| parts.extensions.get::<RequestId>().cloned());
+        id.unwrap_or_else(RequestId::new)
     }
 
     fn credential(&self, parts: Option<&axum::http::request::Parts>) -> Caller {

@@ -259,7 +259,8 @@ fn program() -> clap::Command {
 /// Returns each command without subcommands, with its path.
 fn leaves(command: &clap::Command, path: &str) -> Vec<(String, clap::Command)> {
     let subcommands = command.get_subcommands();
-    let subcommands: Vec<_> = subcommands.filter(|it| it.get_name() != "help").collect();
+    let is_own = |name: &str| path.is_empty() || name != "help";
+    let subcommands: Vec<_> = subcommands.filter(|it| is_own(it.get_name())).collect();
     if subcommands.is_empty() {
         return vec![(path.to_owned(), command.clone())];
     }
@@ -440,7 +441,7 @@ fn differences(pair: &Pair, command: &clap::Command, tool: &Tool) -> BTreeSet<St
         let mut renamed = renamed.filter(|(property, _)| *property == name);
         renamed.next().map_or(name, |(_, flag)| flag).to_owned()
     };
-    let skipped = ["help", "version", "color"];
+    let skipped = ["help", "version", "color", "log", "log-format", "log_format"];
     let flags = command.get_arguments();
     let flags: Vec<&Arg> = flags
         .filter(|arg| !skipped.contains(&arg.get_id().as_str()))
