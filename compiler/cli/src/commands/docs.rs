@@ -45,16 +45,8 @@ const GUIDES: &[(&str, f64, &str)] = &[
         GUIDE,
         include_str!("docs/linked/book/proofs.md"),
     ),
-    (
-        "book/rust",
-        GUIDE,
-        include_str!("docs/linked/book/rust.md"),
-    ),
-    (
-        "book/runs",
-        GUIDE,
-        include_str!("docs/linked/book/runs.md"),
-    ),
+    ("book/rust", GUIDE, include_str!("docs/linked/book/rust.md")),
+    ("book/runs", GUIDE, include_str!("docs/linked/book/runs.md")),
     (
         "book/decisions",
         GUIDE,
@@ -232,7 +224,7 @@ fn add_help(command: &mut clap::Command, parent: &str, pages: &mut Vec<Page>) {
         return;
     }
     let path = format!("{parent}{name}");
-    let text = command.clone().render_long_help().to_string();
+    let text = command.clone().render_help().to_string();
     pages.push(Page {
         id: format!("command/{path}"),
         title: format!("statemark {}", path.replace('/', " ")),

@@ -40,7 +40,7 @@ pub(super) fn run(
 ) -> CommandResult {
     let words: Vec<&str> = args.topic.iter().map(String::as_str).collect();
     let text = match words.as_slice() {
-        [] => program.render_long_help().ansi().to_string(),
+        [] => program.render_help().ansi().to_string(),
         [TOPICS] => list(&docs::pages(program), printer.palette()),
         words => find(words, &docs::pages(program))?,
     };

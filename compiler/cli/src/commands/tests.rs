@@ -234,7 +234,7 @@ const PAIRS: &[Pair] = &[
             ("timers", "map-timer"),
             ("dry_run", "dry-run"),
         ],
-        departures: &[("?to", "a server knows the run's workflow")],
+        departures: &[("+all", "an agent migrates the run that it drives")],
     },
     Pair {
         command: "replay",
@@ -441,7 +441,14 @@ fn differences(pair: &Pair, command: &clap::Command, tool: &Tool) -> BTreeSet<St
         let mut renamed = renamed.filter(|(property, _)| *property == name);
         renamed.next().map_or(name, |(_, flag)| flag).to_owned()
     };
-    let skipped = ["help", "version", "color", "log", "log-format", "log_format"];
+    let skipped = [
+        "help",
+        "version",
+        "color",
+        "log",
+        "log-format",
+        "log_format",
+    ];
     let flags = command.get_arguments();
     let flags: Vec<&Arg> = flags
         .filter(|arg| !skipped.contains(&arg.get_id().as_str()))

@@ -72,7 +72,7 @@ impl Listening {
             .unwrap();
         // The first line of the log.
         let at = line.split_once("listening at http://");
-        let at = at.and_then(|(_, rest)| rest.split_once("/mcp store="));
+        let at = at.and_then(|(_, rest)| rest.split_once("/mcp "));
         let (at, _) = at.unwrap_or_else(|| panic!("{line}"));
         let at = at.to_owned();
         Self {

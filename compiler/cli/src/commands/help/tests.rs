@@ -16,8 +16,12 @@ fn pages() -> Vec<Page> {
 }
 
 fn found(topic: &str) -> String {
+    found_in(&pages(), topic)
+}
+
+fn found_in(pages: &[Page], topic: &str) -> String {
     let words: Vec<&str> = topic.split(' ').collect();
-    find(&words, &pages()).unwrap_or_else(|failure| panic!("{topic}: {failure}"))
+    find(&words, pages).unwrap_or_else(|failure| panic!("{topic}: {failure}"))
 }
 
 #[test]
@@ -54,23 +58,24 @@ fn every_topic_is_listed_and_can_be_read() {
 
 #[test]
 fn commands_and_findings_are_topics() {
+    let pages = pages();
     for command in COMMANDS {
         assert!(
-            found(command.name).contains("Usage: statemark"),
+            found_in(&pages, command.name).contains("Usage: statemark"),
             "{}",
             command.name
         );
     }
-    assert!(found("store verify").contains("Usage: statemark store verify"));
+    assert!(found_in(&pages, "store verify").contains("Usage: statemark store verify"));
     for code in Code::ALL {
-        assert_eq!(found(code.id()), code.page());
-        assert_eq!(found(code.name()), code.page());
+        assert_eq!(found_in(&pages, code.id()), code.page());
+        assert_eq!(found_in(&pages, code.name()), code.page());
     }
 }
 
 #[test]
 fn the_help_lists_every_command_once() {
-    let help = program().render_long_help().to_string();
+    let help = program().render_help().to_string();
     for command in COMMANDS {
         let line = format!("\n  {} ", command.name);
         assert_eq!(help.matches(&line).count(), 1, "{}", command.name);
@@ -84,18 +89,19 @@ fn the_help_lists_every_command_once() {
 
 #[test]
 fn a_part_of_a_page_is_found_by_its_heading_or_row() {
-    let row = found("configuration STATEMARK_LOG");
+    let pages = pages();
+    let row = found_in(&pages, "configuration STATEMARK_LOG");
     assert!(
         row.contains("| variable | means |") && row.contains("| `STATEMARK_LOG` |"),
         "{row}"
     );
     assert!(!row.contains("STATEMARK_STORE"), "{row}");
-    let section = found("proxies nginx");
+    let section = found_in(&pages, "proxies nginx");
     assert!(
         section.starts_with("## nginx\n") && !section.contains("Caddy"),
         "{section}"
     );
-    assert!(found("systemd service").contains("ExecStart="));
+    assert!(found_in(&pages, "systemd service").contains("ExecStart="));
     for (topic, help) in [
         ("confguration", "`statemark help configuration`"),
         ("stroe verify", "`statemark help store verify`"),
@@ -108,7 +114,7 @@ fn a_part_of_a_page_is_found_by_its_heading_or_row() {
         ("xyzzyqwv", "`statemark help topics` lists them"),
     ] {
         let words: Vec<&str> = topic.split(' ').collect();
-        let failure = find(&words, &pages()).unwrap_err();
+        let failure = find(&words, &pages).unwrap_err();
         let said = failure.help().unwrap_or_default();
         assert!(said.contains(help), "{topic}: {failure}: {said}");
     }
