@@ -305,6 +305,18 @@ fn every_command_is_in_the_changelog() {
 }
 
 #[test]
+fn every_variable_of_ours_is_in_the_changelog() {
+    let changelog = fs::read_to_string(root().join("../../CHANGELOG.md")).unwrap();
+    let ours = crate::environment::VARIABLES.iter().map(|it| it.name);
+    for name in ours.filter(|name| name.starts_with("STATEMARK_")) {
+        assert!(
+            mentions(&changelog, name),
+            "CHANGELOG.md doesn't name {name}"
+        );
+    }
+}
+
+#[test]
 fn every_help_has_an_example() {
     for (path, command) in leaves(&program(), "") {
         let help = command.get_after_help().map(ToString::to_string);

@@ -160,7 +160,10 @@ impl StoreKeys {
             let used = RecordFirstUse { hash };
             drop(self.dispatcher.runs().execute(&actor, &used));
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            *known = None;
+            // Read again next time; if that fails, it is still what was known last.
+            if let Some((read, _)) = known.as_mut() {
+                *read = read.checked_sub(FRESH).unwrap_or(*read);
+            }
         };
         drop(tokio::task::spawn_blocking(record).await);
     }
