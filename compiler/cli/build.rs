@@ -1,4 +1,5 @@
-//! Names the sources of what `lint` does, so that its cache tells one build from another.
+//! Names the sources of what `lint` does, so that its cache tells one build from another, and lists the pages of the
+//! documentation.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -40,7 +41,33 @@ fn main() -> io::Result<()> {
         "cargo::rustc-env=STATEMARK_SOURCES={:016x}",
         hasher.finish()
     );
-    Ok(())
+    list_pages()
+}
+
+/// The folder whose files are pages of the documentation.
+const PAGES: &str = "src/commands/docs";
+
+/// Writes a list of pages, for `docs.rs`: the name of each file, and its text.
+fn list_pages() -> io::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGES);
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if let (Some("md"), Some(name)) = (
+            path.extension().and_then(|it| it.to_str()),
+            path.file_stem().and_then(|it| it.to_str()),
+        ) {
+            pages.push(format!(
+                "({name:?}, include_str!({:?})),",
+                path.display().to_string()
+            ));
+        }
+    }
+    pages.sort_unstable();
+    #[expect(clippy::disallowed_methods, reason = "cargo says it in no other way")]
+    let list = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("pages.rs");
+    fs::write(list, format!("&[\n{}\n]\n", pages.join("\n")))
 }
 
 /// Adds a file, or all files below a folder.

@@ -15,7 +15,8 @@ cd "$work/project"
 "$statemark" serve --http 127.0.0.1:0 2>"$work/listening" &
 server=$!
 url=$(line_of "$work/listening")
-url=${url#listening at }
+url=${url#*listening at }
+url=${url%% *}
 
 fail() {
     echo "$*" >&2

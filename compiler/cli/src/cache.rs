@@ -19,8 +19,8 @@ use std::time::{Duration, SystemTime};
 use statemark_runs::Hash;
 use statemark_runs::files::{create_new, make_private_folder};
 
+use crate::environment::{self, user_folder};
 use crate::files;
-use crate::project::user_folder;
 
 /// Most entries of a file; past it, those that the latest run had no use for are dropped.
 ///
@@ -62,7 +62,7 @@ pub(crate) struct Cache {
 impl Cache {
     /// Opens the cache of the current folder; `None` if this user has no folder for caches.
     pub(crate) fn open() -> Option<Self> {
-        let folder = user_folder("XDG_CACHE_HOME", ".cache")?;
+        let folder = user_folder(&environment::CACHE_HOME, ".cache")?;
         let here = std::env::current_dir().ok()?;
         let name = Hash::digest(here.as_os_str().as_encoded_bytes());
         let path = folder.join("statemark/lint").join(name.to_string());

@@ -18,13 +18,11 @@ use statemark_runs::{Actor, Hash, Role, RunId, Runs, Token};
 use statemark_tools::{Caller, Credential};
 
 use crate::clock::format_time;
+use crate::environment::{self, user_folder};
 use crate::failure::Failure;
 use crate::files::{self, PendingFile};
 use crate::printer;
-use crate::project::{self, user_folder, variable};
-
-/// The variable that has the caller's token.
-const VARIABLE: &str = "STATEMARK_TOKEN";
+use crate::project;
 
 /// The list of tokens in a project's own folder, from before tokens were in stores.
 const FORMER_LIST: &str = "tokens.json";
@@ -106,7 +104,7 @@ pub(crate) fn identify_person(runs: &Runs, deed: &str) -> Result<Identity, Failu
 
 /// Returns the token of the environment, if there is one.
 fn environment_token(runs: &Runs) -> Result<Option<Token>, Failure> {
-    let Some(text) = variable(VARIABLE) else {
+    let Some(text) = environment::TOKEN.text() else {
         return Ok(None);
     };
     let authority = runs.authority()?;
@@ -278,7 +276,7 @@ fn saved_lines() -> Result<Vec<String>, Failure> {
 
 /// Returns the path of the caller's own tokens.
 fn own_path() -> Option<PathBuf> {
-    let folder = user_folder("XDG_CONFIG_HOME", ".config")?;
+    let folder = user_folder(&environment::CONFIG_HOME, ".config")?;
     Some(folder.join("statemark/token"))
 }
 

@@ -243,7 +243,11 @@ impl SpecCatalog {
         let changed = if is_same {
             None
         } else {
-            read_specs(&self.specs).ok()
+            let read = read_specs(&self.specs);
+            if let Err(failure) = &read {
+                tracing::warn!(cause = %failure, "the specs can't be read again; the workflows stay");
+            }
+            read.ok()
         };
         let mut snapshot = self
             .snapshot
@@ -251,6 +255,8 @@ impl SpecCatalog {
             .unwrap_or_else(PoisonError::into_inner);
         if let Some(mut changed) = changed {
             changed.lost = lost_workflows(&snapshot, &changed);
+            let (workflows, files_with_errors) = (changed.entries.len(), changed.broken.len());
+            tracing::info!(workflows, files_with_errors, "read the specs again");
             *snapshot = changed;
         }
         snapshot.checked_at = Some(Instant::now());

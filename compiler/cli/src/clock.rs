@@ -11,10 +11,8 @@ use statemark_runs::{
     Actor, Clock, ManualClock, Role, RunId, Runs, Store, StoreError, SystemClock,
 };
 
+use crate::environment;
 use crate::failure::Failure;
-
-/// The variable that stops the clock of a store that was made for testing.
-const VARIABLE: &str = "STATEMARK_NOW";
 
 /// The last second that is written as a date. Source: RFC 3339 has years of four digits.
 const LAST_SECOND: u64 = 253_402_300_799;
@@ -24,12 +22,12 @@ const ALLOWED: &str = "a time like 2026-11-21T15:04:05Z, or a number of millisec
 
 /// Returns the machine's clock, or one that stands at the time of the environment.
 pub(crate) fn clock() -> Result<CommandClock, Failure> {
-    let Ok(value) = std::env::var(VARIABLE) else {
+    let Some(value) = environment::NOW.text() else {
         return Ok(CommandClock::System);
     };
     match parse_time(&value) {
         Some(now) => Ok(CommandClock::Fixed(ManualClock::new(now))),
-        None => Err(Failure::bad_variable(VARIABLE, &value, ALLOWED)),
+        None => Err(Failure::bad_variable(&environment::NOW, &value, ALLOWED)),
     }
 }
 
@@ -73,11 +71,12 @@ impl CommandClock {
             return Ok(());
         }
         if authority.store_id().is_some() || !is_empty(store)? {
+            let name = environment::NOW.name;
             return Err(Failure::new(format!(
-                "{VARIABLE} is set, and this store wasn't made for testing: nobody sets its clock"
+                "{name} is set, and this store wasn't made for testing: nobody sets its clock"
             ))
             .with_help(format!(
-                "unset {VARIABLE}; a store that is made while it is set is one for testing, for as long as it exists"
+                "unset {name}; a store that is made while it is set is one for testing, for as long as it exists"
             )));
         }
         if marks {

@@ -6,6 +6,8 @@ use std::{fmt, io};
 use statemark_runs::{RunError, StoreError};
 use statemark_text::suggest::nearest;
 
+use crate::environment::Variable;
+
 /// The outcome of a command.
 pub(crate) type CommandResult = Result<ExitStatus, Failure>;
 
@@ -84,9 +86,10 @@ impl Failure {
     }
 
     /// Makes a failure about a variable of the environment.
-    pub(crate) fn bad_variable(name: &str, value: &str, allowed: &str) -> Self {
+    pub(crate) fn bad_variable(variable: &Variable, value: &str, allowed: &str) -> Self {
         Self::new(format!(
-            "the environment variable {name} can't be `{value}`"
+            "the environment variable {} can't be `{value}`",
+            variable.name
         ))
         .with_help(format!("it may be {allowed}"))
     }

@@ -4,8 +4,8 @@
 //! runtime, and gives texts to the [`printer`].
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`catalog`],
-//! [`simulation`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`clock`], [`signals`], [`args`], [`files`],
-//! [`printer`], [`failure`].
+//! [`simulation`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
+//! [`printer`], [`failure`], [`environment`].
 
 mod args;
 mod cache;
@@ -15,8 +15,10 @@ mod checks;
 mod clock;
 mod commands;
 mod describe;
+mod environment;
 mod failure;
 mod files;
+mod logging;
 mod printer;
 mod project;
 mod runs;
@@ -39,8 +41,12 @@ fn main() -> ExitCode {
         return code;
     }
     let outcome = commands::parse().and_then(|matches| {
-        let mut printer = Printer::new(Args::from_arg_matches(&matches)?.color);
-        let outcome = commands::run(&matches, &mut printer)?;
+        let args = Args::from_arg_matches(&matches)?;
+        let mut printer = Printer::new(args.color);
+        let outcome = match commands::begin_logging(&args, &matches) {
+            Ok(()) => commands::run(&matches, &mut printer)?,
+            Err(failure) => Err(failure),
+        };
         let status = outcome.unwrap_or_else(|failure| {
             printer.failure(&failure);
             failure.exit()

@@ -170,6 +170,17 @@ pub(crate) fn print_clap_answer(answer: &clap::Error) -> ExitStatus {
     }
 }
 
+/// Prints a line of the log, which has been made visible.
+///
+/// It is written at once, so that lines of several threads don't mix.
+pub(crate) fn print_log_line(line: &str) {
+    ignore_closed(
+        io::stderr()
+            .lock()
+            .write_all(format!("{line}\n").as_bytes()),
+    );
+}
+
 /// Returns a text as it goes to a terminal, with hidden characters shown as what they are.
 ///
 /// Our own commands to a terminal carry the mark of this process, which nobody else who writes a text can know: a color of

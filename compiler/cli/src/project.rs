@@ -26,6 +26,7 @@ use statemark_runs::files::{make_private_folder, read_own};
 use statemark_runs::{Hash, find_working_copy};
 use statemark_stores::file_of;
 
+use crate::environment::{self, user_folder};
 use crate::failure::Failure;
 use crate::files;
 
@@ -34,9 +35,6 @@ const CONFIG_FILE: &str = "statemark.toml";
 
 /// Largest configuration. Unit: bytes. Why: it has a few lines.
 const MAX_CONFIG: usize = 1 << 20;
-
-/// The variable that names the store.
-const STORE_VARIABLE: &str = "STATEMARK_STORE";
 
 /// The folder of what belongs to a project alone.
 const FOLDER: &str = ".statemark";
@@ -166,9 +164,20 @@ pub(crate) fn store_name(address: &str) -> String {
     names.display().to_string()
 }
 
+/// Returns the name of a store with its server, for a log: no user and no password.
+pub(crate) fn public_name(address: &str) -> String {
+    match server_of(address) {
+        Some(server) if file_of(address).is_none() => {
+            let server = server.split('?').next().unwrap_or_default();
+            format!("{server}/{}", store_name(address))
+        }
+        _ => store_name(address),
+    }
+}
+
 /// Reports whether the store is the project's own and doesn't exist yet.
 pub(crate) fn lacks_store(flag: Option<&str>) -> Result<bool, Failure> {
-    let is_named = flag.is_some() || variable(STORE_VARIABLE).is_some();
+    let is_named = flag.is_some() || environment::STORE.text().is_some();
     let (address, _) = resolve_store(flag)?;
     Ok(!is_named && check_store_exists(&address).is_err())
 }
@@ -187,7 +196,10 @@ pub(crate) fn check_store_exists(address: &str) -> Result<(), Failure> {
 
 /// Returns the address of the store, and its folder if nobody named it.
 fn resolve_store(flag: Option<&str>) -> Result<(String, Option<PathBuf>), Failure> {
-    if let Some(address) = flag.map(str::to_owned).or_else(|| variable(STORE_VARIABLE)) {
+    if let Some(address) = flag
+        .map(str::to_owned)
+        .or_else(|| environment::STORE.text())
+    {
         return Ok((address, None));
     }
     let here = current_folder()?;
@@ -230,7 +242,7 @@ fn with_variables(config: &Path, address: &str) -> Result<String, Failure> {
                     .with_help("write `${NAME}` for a variable of the environment"),
             );
         };
-        let Some(value) = variable(name) else {
+        let Some(value) = environment::read(name) else {
             return Err(Failure::new(format!(
                 "`store` in `{config}` needs the variable `{name}`, which isn't set"
             ))
@@ -240,18 +252,6 @@ fn with_variables(config: &Path, address: &str) -> Result<String, Failure> {
         replaced += rest;
     }
     Ok(replaced)
-}
-
-/// Returns the value of a variable of the environment, unless it is empty.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// Returns the folder that a variable names, else one in the user's home folder, if there is one.
-pub(crate) fn user_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let folder = set(variable).map(PathBuf::from);
-    folder.or_else(|| Some(PathBuf::from(set("HOME")?).join(in_home)))
 }
 
 /// Returns the folder of what belongs to the project alone, which need not exist.
@@ -387,7 +387,7 @@ pub(crate) fn allowed_folders() -> Result<Vec<PathBuf>, Failure> {
 
 /// Returns the list of places that this user allows projects to use.
 fn allowed_lines() -> Result<String, Failure> {
-    let Some(folder) = user_folder("XDG_CONFIG_HOME", ".config") else {
+    let Some(folder) = user_folder(&environment::CONFIG_HOME, ".config") else {
         return Ok(String::new());
     };
     let path = folder.join(ALLOWED_PLACES);
@@ -483,6 +483,22 @@ pub(crate) fn id(path: &str) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_names_a_store_without_its_user() {
+        for (address, name) in [
+            (
+                "postgres://ann:pw@runs.example.org:1/db?a=pw",
+                "postgres://runs.example.org:1/db",
+            ),
+            ("postgresql://h/db?host=x", "postgres://h/db"),
+            ("postgres:///db?password=pw", "db"),
+            ("sqlite:shop/.statemark/runs.db", "shop/.statemark/runs.db"),
+            ("memory:", "memory:"),
+        ] {
+            assert_eq!(public_name(address), name, "{address}");
+        }
+    }
 
     #[test]
     fn a_server_is_named_by_its_host_and_whatever_else_leads_elsewhere() {

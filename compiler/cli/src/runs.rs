@@ -163,18 +163,48 @@ pub(crate) fn open_comparison(
     word: &str,
     run: &str,
 ) -> Result<Comparison, Failure> {
+    let current = |runs: &Runs| {
+        let loaded = load(runs, run)?;
+        Ok((loaded.run, loaded.state.workflow.clone()))
+    };
+    let (runs, workflow, run) = open_to_compare(store, specs, word, current)?;
+    Ok(Comparison {
+        runs,
+        run,
+        workflow,
+    })
+}
+
+/// Opens a store together with the workflow that a word means; `current` is the id of the runs that are to go on there.
+pub(crate) fn open_for_migration(
+    store: &StoreArgs,
+    specs: &SpecsArgs,
+    word: &str,
+    current: &str,
+) -> Result<(Runs, Arc<Workflow>), Failure> {
+    let current = |_: &Runs| Ok(((), current.to_owned()));
+    let (runs, workflow, ()) = open_to_compare(store, specs, word, current)?;
+    Ok((runs, workflow))
+}
+
+/// Opens a store together with the workflow that a word means.
+///
+/// `current` says which id counts where a spec has several, with what it found on the way.
+fn open_to_compare<T>(
+    store: &StoreArgs,
+    specs: &SpecsArgs,
+    word: &str,
+    current: impl FnOnce(&Runs) -> Result<(T, String), Failure>,
+) -> Result<(Runs, Arc<Workflow>, T), Failure> {
     let clock = Arc::new(clock::clock()?);
     let address = project::existing_store_address(store.store.as_deref())?;
     let store = statemark_stores::open(&address, Arc::clone(&clock) as Arc<dyn Clock>)?;
     let runs = over_clock(&store, &clock)?;
     clock.check_for(&runs, false)?;
-    let loaded = load(&runs, run)?;
-    let (catalog, workflow) = SpecCatalog::resolve(word, &specs.specs, &loaded.state.workflow)?;
-    Ok(Comparison {
-        runs: Runs::new(store, Arc::new(catalog), clock).with_project_root(project_root()?),
-        run: loaded.run,
-        workflow,
-    })
+    let (found, current) = current(&runs)?;
+    let (catalog, workflow) = SpecCatalog::resolve(word, &specs.specs, &current)?;
+    let runs = Runs::new(store, Arc::new(catalog), clock).with_project_root(project_root()?);
+    Ok((runs, workflow, found))
 }
 
 /// Opens the runs of a store that is open already; workflows come from journals alone.
@@ -223,8 +253,12 @@ fn open_address(
     Ok(Ok(runs))
 }
 
-/// The store of a server, and the clock that it goes by.
-type Served = (Arc<dyn Store>, Arc<dyn Clock>);
+/// The store of a server, with its name for people and the clock that it goes by.
+pub(crate) struct Served {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) name: String,
+}
 
 /// Opens the store of a server, which is made if it doesn't exist, with its clock.
 pub(crate) fn open_for_server(store: Option<&str>) -> Result<Served, Failure> {
@@ -232,7 +266,8 @@ pub(crate) fn open_for_server(store: Option<&str>) -> Result<Served, Failure> {
     let address = project::make_store_address(store)?;
     let store = statemark_stores::open(&address, Arc::clone(&clock) as Arc<_>)?;
     clock.check_for(&over_clock(&store, &clock)?, true)?;
-    Ok((store, clock))
+    let name = project::public_name(&address);
+    Ok(Served { store, clock, name })
 }
 
 /// Finds the run that a word means: by its id, or the beginning of it.
@@ -342,7 +377,7 @@ pub(crate) fn execute_on_store<O: Operation<Order = Actor>>(
 
 /// Makes an order of the caller.
 pub(crate) fn order(runs: &Runs, run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
-    make_order(caller::identify(runs)?, run, key)
+    make_order(&caller::identify(runs)?, run, key)
 }
 
 /// Makes an order that only a person may give, or that counts for more from a person.
@@ -354,15 +389,25 @@ pub(crate) fn person_order(
     key: Option<&Key>,
     deed: &str,
 ) -> Result<Order, Failure> {
-    make_order(caller::identify_person(runs, deed)?, run, key)
+    make_order(&caller::identify_person(runs, deed)?, run, key)
 }
 
-fn make_order(caller: Identity, run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
+/// Returns the caller of several orders that only a person may give, or that count for more from a person.
+pub(crate) fn person(runs: &Runs, deed: &str) -> Result<Identity, Failure> {
+    caller::identify_person(runs, deed)
+}
+
+/// Makes one of several orders of a caller.
+pub(crate) fn order_of(caller: &Identity, run: RunId) -> Result<Order, Failure> {
+    make_order(caller, run, None)
+}
+
+fn make_order(caller: &Identity, run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
     caller.check_run(&run)?;
     Ok(Order {
         key: key.cloned(),
         only_accepted: caller.credential == Credential::ManyRuns,
-        ..Order::new(run, caller.actor)
+        ..Order::new(run, caller.actor.clone())
     })
 }
 

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::failure::{Failure, system_message};
 
 /// Returns a future that is ready when the process is asked to end, which doesn't end it at once then.
+///
+/// It has the name of the signal.
 #[cfg(unix)]
-pub(crate) fn end_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(crate) fn end_signal() -> std::io::Result<impl Future<Output = &'static str>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut ended = signal(SignalKind::terminate())?;
@@ -21,9 +23,9 @@ pub(crate) fn end_signal() -> std::io::Result<impl Future<Output = ()>> {
             }
         };
         tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = ended.recv() => {}
-            _ = hung_up => {}
+            _ = interrupted.recv() => "SIGINT",
+            _ = ended.recv() => "SIGTERM",
+            _ = hung_up => "SIGHUP",
         }
     })
 }
@@ -46,10 +48,11 @@ fn outlives_its_terminal() -> bool {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn end_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(crate) fn end_signal() -> std::io::Result<impl Future<Output = &'static str>> {
     let mut interrupted = tokio::signal::windows::ctrl_c()?;
     Ok(async move {
         interrupted.recv().await;
+        "Ctrl-C"
     })
 }
 

@@ -12,13 +12,10 @@ use std::path::{Path, PathBuf};
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey};
 use statemark_runs::signing::{NAMESPACE, Signature, signed_time};
 
+use crate::environment::{self, user_folder};
 use crate::failure::Failure;
 use crate::files;
 use crate::printer;
-use crate::project::{user_folder, variable};
-
-/// The variable that names the file of the key.
-const VARIABLE: &str = "STATEMARK_SIGNING_KEY";
 
 /// The file in the person's own configuration whose first line names the file of the key.
 const OWN_FILE: &str = "statemark/signing-key";
@@ -112,10 +109,10 @@ fn key_path(flag: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     if let Some(path) = flag {
         return Ok(Some(path.to_owned()));
     }
-    if let Some(path) = variable(VARIABLE) {
+    if let Some(path) = environment::SIGNING_KEY.text() {
         return Ok(Some(PathBuf::from(path)));
     }
-    let Some(folder) = user_folder("XDG_CONFIG_HOME", ".config") else {
+    let Some(folder) = user_folder(&environment::CONFIG_HOME, ".config") else {
         return Ok(None);
     };
     let own = folder.join(OWN_FILE);
@@ -125,7 +122,7 @@ fn key_path(flag: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     let text = read_text(&own)?;
     let line = text.lines().next().unwrap_or_default().trim();
     let path = match line.strip_prefix("~/") {
-        Some(rest) => user_folder("HOME", "").map(|home| home.join(rest)),
+        Some(rest) => user_folder(&environment::HOME, "").map(|home| home.join(rest)),
         None => Some(PathBuf::from(line)),
     };
     match path.filter(|it| it.is_absolute()) {
@@ -211,6 +208,7 @@ mod agent {
     use ssh_key::{HashAlg, PublicKey, SshSig};
     use statemark_runs::signing::NAMESPACE;
 
+    use crate::environment;
     use crate::failure::{Failure, system_message};
 
     /// `SSH_AGENTC_SIGN_REQUEST`.
@@ -230,7 +228,7 @@ mod agent {
         text: &str,
         path: &str,
     ) -> Result<SshSig, Failure> {
-        let socket = std::env::var_os("SSH_AUTH_SOCK").filter(|it| !it.is_empty());
+        let socket = environment::SSH_AGENT.value();
         let Some(socket) = socket else {
             return Err(Failure::new(format!(
                 "`{path}` is a public key, and there is no `ssh-agent` to sign with it: SSH_AUTH_SOCK isn't set"

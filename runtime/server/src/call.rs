@@ -3,7 +3,7 @@
 //! Each turn has a thread of its caller's share, and the waits between them have none.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 use statemark_tools::{Caller, Reply, Turn, Waiting};
@@ -14,9 +14,25 @@ use tokio_util::sync::CancellationToken;
 
 use crate::hub::Hub;
 use crate::limits::Share;
+use crate::request_id::RequestId;
+
+/// Shortest turn that a log tells of.
+///
+/// Why: most take a millisecond, and a person notices a second. The waits between turns don't count.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// The codes of failures that are ours or the store's, not the caller's.
+const FAILURES: [&str; 5] = [
+    "bad_table",
+    "corrupt",
+    "failed",
+    "step_failed",
+    "store_failed",
+];
 
 /// A call of a tool.
 pub(crate) struct Call {
+    pub(crate) id: RequestId,
     pub(crate) caller: Caller,
     pub(crate) share: Share,
     pub(crate) tool: String,
@@ -76,6 +92,7 @@ impl Call {
         mut changes: Option<Receiver<()>>,
     ) -> (Option<Turn>, Option<Receiver<()>>) {
         let dispatcher = &hub.dispatcher;
+        let began = Instant::now();
         let cancelled = || self.given_up.is_cancelled();
         let progress = |share: f64, text: &str| {
             if let Some(reports) = &self.reports {
@@ -108,9 +125,41 @@ impl Call {
             let code = reply.code.as_deref();
             hub.metrics
                 .count_call(&self.tool, code, self.began.elapsed());
+            self.report(hub, reply);
+        }
+        let took = began.elapsed();
+        if took >= SLOW {
+            let took_ms = took.as_millis();
+            tracing::warn!(request = %self.id, tool = self.tool, took_ms, "slow call");
         }
         (turn, changes)
     }
+}
+
+impl Call {
+    /// Logs a reply, and reports what it says of the store.
+    fn report(&self, hub: &Hub, reply: &Reply) {
+        let took_ms = self.began.elapsed().as_millis();
+        let code = reply.code.as_deref();
+        tracing::debug!(request = %self.id, tool = self.tool, code, took_ms, "call");
+        let Some(code) = code else {
+            return hub.health.report_reached();
+        };
+        if !FAILURES.contains(&code) {
+            return;
+        }
+        let cause = failure_cause(reply);
+        if code == "store_failed" {
+            hub.health.report_lost(cause);
+        }
+        tracing::error!(request = %self.id, tool = self.tool, code, cause, "call failed");
+    }
+}
+
+/// Returns the message of a reply that failed; other systems' tools have shapes of their own.
+pub(crate) fn failure_cause(reply: &Reply) -> &str {
+    let message = reply.answer.pointer("/error/message");
+    message.and_then(Value::as_str).unwrap_or(&reply.text)
 }
 
 /// Waits for the next change, for ever if nothing is watched.

@@ -6,10 +6,11 @@
 //! connection ─→ middleware: Host, Origin, token → Caller, Share, body ─→ /mcp      own session, any handler of rmcp
 //!                                                                     ├→ /api      Dispatcher::call_own, status by code
 //!                                                                     └→ /metrics
-//!            └─→ /healthz  (no token)
+//!            └─→ /healthz, /readyz  (no token)
 //! ```
 //!
-//! What to rely on: `middleware.rs` checks every request but those to `/healthz`.
+//! What to rely on: `middleware.rs` checks every request but those to `/healthz` (the process answers) and `/readyz` (so
+//! does its store; otherwise 503 with the cause).
 
 mod api;
 mod body;
@@ -112,8 +113,8 @@ pub async fn serve_http(
     options: HttpOptions,
 ) -> std::io::Result<Serving> {
     let stop = CancellationToken::new();
-    let keys = Keys::of_store(Arc::clone(&dispatcher));
     let hub = Hub::new(dispatcher, limits());
+    let keys = Keys::of_store(Arc::clone(&hub.dispatcher), Arc::clone(&hub.health));
     let (served, caller) = (Arc::clone(&hub), options.caller.clone());
     let make = move || Server::over(Arc::clone(&served), caller.clone());
     let counted = Arc::clone(&hub);
@@ -130,7 +131,8 @@ pub async fn serve_http(
             refuse(StatusCode::NOT_FOUND, problem)
         });
     let shared = (Arc::clone(&hub.metrics), Arc::clone(&hub.limits));
-    listen(make, routes, keys, shared, &options, stop).await
+    let open = Router::new().route("/readyz", get(move || is_ready(Arc::clone(&hub))));
+    listen(make, (routes, open), keys, shared, &options, stop).await
 }
 
 /// Makes limits where no caller takes more than three quarters of the connections.
@@ -149,13 +151,14 @@ pub async fn serve_handler<H: ServerHandler>(
 ) -> std::io::Result<Serving> {
     let shared = (Arc::default(), Arc::new(limits()));
     let stop = CancellationToken::new();
-    listen(make, Router::new(), Keys::Nobody, shared, &options, stop).await
+    let routes = (Router::new(), Router::new());
+    listen(make, routes, Keys::Nobody, shared, &options, stop).await
 }
 
-/// Assembles the router: the handler at `/mcp` and other routes, after the middleware.
+/// Assembles the router: the handler at `/mcp` and other routes, after the middleware, and those that are open to all.
 fn router<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
-    routes: Router,
+    (routes, open): (Router, Router),
     keys: Keys,
     (metrics, limits): &(Arc<Metrics>, Arc<Limits>),
     options: &HttpOptions,
@@ -186,13 +189,34 @@ fn router<H: ServerHandler>(
         .layer(DefaultBodyLimit::max(MAX_MESSAGE))
         .layer(from_fn_with_state(middleware, middleware::pass))
         .route("/healthz", get(|| async { "ok\n" }))
+        .merge(open)
+}
+
+/// Answers whether the store is reachable, for whoever sends requests here only if it is.
+async fn is_ready(hub: Arc<Hub>) -> Response {
+    match hub.health.check(&hub.dispatcher).await {
+        Ok(()) => "ready\n".into_response(),
+        Err(cause) => {
+            let text = format!("not ready: {cause}\n");
+            (StatusCode::SERVICE_UNAVAILABLE, text).into_response()
+        }
+    }
 }
 
 /// Writes the metrics. Counting runs may take its time.
 async fn write_metrics(hub: Arc<Hub>) -> Response {
     let count = move || {
-        let count = || hub.dispatcher.runs().store().status_counts().ok();
-        hub.metrics.text(count)
+        let count = || match hub.dispatcher.runs().store().status_counts() {
+            Ok(counts) => {
+                hub.health.report_reached();
+                Some(counts)
+            }
+            Err(error) => {
+                hub.health.report_lost(&error.to_string());
+                None
+            }
+        };
+        hub.metrics.text(count, || !hub.health.is_lost())
     };
     match tokio::task::spawn_blocking(count).await {
         Ok(text) => ([(header::CONTENT_TYPE, metrics::MEDIA)], text).into_response(),
@@ -205,14 +229,14 @@ async fn write_metrics(hub: Arc<Hub>) -> Response {
 
 async fn listen<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
-    routes: Router,
+    routes: (Router, Router),
     keys: Keys,
     shared: (Arc<Metrics>, Arc<Limits>),
     options: &HttpOptions,
     stop: CancellationToken,
 ) -> std::io::Result<Serving> {
     let is_loopback = options.address.ip().is_loopback();
-    let is_open = keys.allow_anonymous().await;
+    let is_open = keys.allow_anonymous(keys::Unread::None).await;
     if !is_loopback && is_open.map_err(std::io::Error::other)? {
         return Err(std::io::Error::other(
             "an address that others can reach needs tokens: `statemark token create NAME --role person` makes the first",

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use statemark_tools::Dispatcher;
 
+use crate::health::Health;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::notifications::Publisher;
@@ -14,12 +15,15 @@ pub(crate) struct Hub {
     pub(crate) publisher: Publisher,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: Arc<Limits>,
+    pub(crate) health: Arc<Health>,
 }
 
 impl Hub {
     pub(crate) fn new(dispatcher: Arc<Dispatcher>, limits: Limits) -> Arc<Self> {
+        let health = Arc::<Health>::default();
         Arc::new(Self {
-            publisher: Publisher::new(Arc::clone(&dispatcher)),
+            publisher: Publisher::new(Arc::clone(&dispatcher), Arc::clone(&health)),
+            health,
             dispatcher,
             metrics: Arc::default(),
             limits: Arc::new(limits),

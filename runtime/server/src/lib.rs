@@ -10,11 +10,15 @@
 //! What to rely on: tools know neither the protocol nor a connection; all that a caller gets comes from the dispatcher, or
 //! belongs to a tool that the dispatcher would let the caller use.
 //!
+//! Lines for a log are events of `tracing`: what a caller or an operator has to know, never what runs are about. Whoever
+//! starts a server subscribes to them, and says where they go.
+//!
 //! Deliberately not here: tools and policy. The program that starts a server hands it a
 //! [`Dispatcher`](statemark_tools::Dispatcher).
 
 mod call;
 mod complete;
+mod health;
 mod http;
 mod hub;
 mod limits;
@@ -22,6 +26,7 @@ mod mcp;
 mod metrics;
 mod notifications;
 mod prompt;
+mod request_id;
 mod resource;
 
 pub use http::{HttpOptions, Serving, serve_handler, serve_http};

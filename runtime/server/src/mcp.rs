@@ -33,6 +33,7 @@ use statemark_tools::{Caller, Ctx, Dispatcher, Problem};
 use crate::hub::Hub;
 use crate::limits::{Limits, Share};
 use crate::prompt;
+use crate::request_id::RequestId;
 pub use stdio::serve_stdio;
 
 /// A handler of one connection, or of one request in the era without connections.
@@ -75,6 +76,13 @@ impl Server {
         let parts = context.extensions.get::<axum::http::request::Parts>();
         let share = parts.and_then(|parts| parts.extensions.get::<Share>().cloned());
         share.unwrap_or_else(|| self.hub.limits.share(None))
+    }
+
+    /// Returns the id of a request: that of its HTTP request, else a new one.
+    fn request_id(&self, context: &RequestContext<RoleServer>) -> RequestId {
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let id = parts.and_then(|parts| parts.extensions.get::<RequestId>().cloned());
+        id.unwrap_or_else(RequestId::new)
     }
 
     fn credential(&self, parts: Option<&axum::http::request::Parts>) -> Caller {

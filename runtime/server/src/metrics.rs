@@ -1,7 +1,7 @@
 //! Metrics in Prometheus' format.
 //!
 //! They are calls by tool and outcome, refusals by code (those of the middleware, too), the duration of calls, connections,
-//! and runs by status.
+//! runs by status, and whether the store is reachable.
 //!
 //! What to rely on: the store counts all of its runs, once in some seconds however often somebody asks; in between, the last
 //! numbers hold. A status without runs is 0. If the store can't count, runs are left out: old numbers would be taken for new.
@@ -44,6 +44,7 @@ pub(crate) struct Metrics {
     seconds: Histogram,
     connections: Gauge,
     runs: Family<Vec<(&'static str, String)>, Gauge>,
+    store: Gauge,
     /// The time of the last count of runs.
     counted: Mutex<Option<Instant>>,
 }
@@ -61,6 +62,9 @@ impl Default for Metrics {
         registry.register("connections", "Open connections", connections.clone());
         let runs = Family::<Vec<(&'static str, String)>, Gauge>::default();
         registry.register("runs", "Runs of the store, by status", runs.clone());
+        let store = Gauge::default();
+        let what = "1 if the store answered when it was used last, else 0";
+        registry.register("store_reachable", what, store.clone());
         Self {
             registry,
             calls,
@@ -68,6 +72,7 @@ impl Default for Metrics {
             seconds,
             connections,
             runs,
+            store,
             counted: Mutex::default(),
         }
     }
@@ -127,8 +132,15 @@ impl Metrics {
     }
 
     /// Writes all metrics. Counts the runs, which may take its time, unless that was just done.
-    pub(crate) fn text(&self, count: impl FnOnce() -> Option<BTreeMap<String, u64>>) -> String {
+    ///
+    /// `is_reachable` is asked about the store after that.
+    pub(crate) fn text(
+        &self,
+        count: impl FnOnce() -> Option<BTreeMap<String, u64>>,
+        is_reachable: impl FnOnce() -> bool,
+    ) -> String {
         self.count_runs(count);
+        self.store.set(i64::from(is_reachable()));
         let mut text = String::new();
         match encode(&mut text, &self.registry) {
             Ok(()) => text,
@@ -148,7 +160,7 @@ mod tests {
         metrics.count_call("get_run", None, Duration::from_micros(700));
         metrics.count_call("get_run", Some("unknown_run"), Duration::from_micros(200));
         metrics.count_opened();
-        let text = metrics.text(|| None);
+        let text = metrics.text(|| None, || true);
         for line in [
             "statemark_calls_total{tool=\"get_run\",outcome=\"ok\"} 1",
             "statemark_calls_total{tool=\"get_run\",outcome=\"refused\"} 1",
@@ -156,11 +168,14 @@ mod tests {
             "statemark_call_seconds_bucket{le=\"0.001\"} 2",
             "statemark_call_seconds_count 2",
             "statemark_connections 1",
+            "statemark_store_reachable 1",
             "# EOF",
         ] {
             assert!(text.lines().any(|it| it == line), "{line} in\n{text}");
         }
         assert!(!text.contains("statemark_runs{"), "{text}");
+        let lost = metrics.text(|| None, || false);
+        assert!(lost.contains("statemark_store_reachable 0"), "{lost}");
     }
 
     #[test]
@@ -181,20 +196,26 @@ mod tests {
             "statemark_runs{status=\"running\"} 0",
             "statemark_runs{status=\"waiting\"} 7",
         ];
-        assert_eq!(runs(&metrics.text(|| counts(7))), expected);
+        assert_eq!(runs(&metrics.text(|| counts(7), || true)), expected);
         for _ in 0..100 {
-            let text = metrics.text(|| panic!("counted again at once"));
+            let text = metrics.text(|| panic!("counted again at once"), || true);
             assert_eq!(runs(&text), expected);
         }
         // While one counts, the others don't wait for it.
         let forget = || *metrics.counted.lock().unwrap() = None;
         forget();
-        metrics.text(|| {
-            assert_eq!(runs(&metrics.text(|| panic!("counted twice"))), expected);
+        let twice = || metrics.text(|| panic!("counted twice"), || true);
+        let count = || {
+            assert_eq!(runs(&twice()), expected);
             counts(0)
-        });
-        assert!(metrics.text(|| None).contains("{status=\"waiting\"} 0"));
+        };
+        metrics.text(count, || true);
+        assert!(
+            metrics
+                .text(|| None, || true)
+                .contains("{status=\"waiting\"} 0")
+        );
         forget();
-        assert_eq!(runs(&metrics.text(|| None)), [""; 0]);
+        assert_eq!(runs(&metrics.text(|| None, || true)), [""; 0]);
     }
 }

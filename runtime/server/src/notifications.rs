@@ -17,6 +17,8 @@ use statemark_tools::Dispatcher;
 use tokio::sync::broadcast::{self, Receiver, Sender};
 use tokio::sync::watch;
 
+use crate::health::Health;
+
 /// Shortest time between two polls of the store. Why: a busy store commits a thousand times a second.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -47,6 +49,7 @@ pub(crate) struct Publisher(Arc<Inner>);
 
 struct Inner {
     dispatcher: Arc<Dispatcher>,
+    health: Arc<Health>,
     sender: Sender<Notification>,
     state: Mutex<State>,
 }
@@ -62,9 +65,10 @@ struct State {
 }
 
 impl Publisher {
-    pub(crate) fn new(dispatcher: Arc<Dispatcher>) -> Self {
+    pub(crate) fn new(dispatcher: Arc<Dispatcher>, health: Arc<Health>) -> Self {
         Self(Arc::new(Inner {
             dispatcher,
+            health,
             sender: broadcast::channel(CAPACITY).0,
             state: Mutex::default(),
         }))
@@ -120,10 +124,12 @@ impl Inner {
 
     /// Publishes the changes of runs since the last poll.
     fn publish_runs(&self, published: &Watermark) {
-        // A store that can't be reached now may be in a moment.
-        let Ok((next, hints)) = self.dispatcher.runs().store().changes(published) else {
-            return;
+        let (next, hints) = match self.dispatcher.runs().store().changes(published) {
+            Ok(changes) => changes,
+            // A store that can't be reached now may be in a moment.
+            Err(error) => return self.health.report_lost(&error.to_string()),
         };
+        self.health.report_reached();
         // Under the lock: a new subscriber receives all of these or none.
         let mut state = self.state();
         let mut left = hints.len();

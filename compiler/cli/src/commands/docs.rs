@@ -1,10 +1,14 @@
 //! The documentation in the program: README and book, guides, pages of profiles, findings and commands.
 //!
-//! Two indexes list findings and commands.
+//! Two indexes list findings and commands. `docs/` has pages that stand nowhere else; the build script finds them, so that a
+//! file there is a page. `docs/linked` has links to guides from elsewhere in the project, so that they are in a published
+//! package, too.
 
 use statemark_compiler::diag::Code;
 use statemark_compiler::keys_page;
 use statemark_tools::Page;
+
+use crate::environment;
 
 /// Weights of pages relative to a guide.
 ///
@@ -22,111 +26,108 @@ const MAP: f64 = 0.3;
 
 /// The guides: id, weight and text.
 const GUIDES: &[(&str, f64, &str)] = &[
-    ("readme", README, include_str!("../../../../README.md")),
+    ("readme", README, include_str!("docs/linked/readme.md")),
     (
         "book/install",
         GUIDE,
-        include_str!("../../../docs/src/install.md"),
+        include_str!("docs/linked/book/install.md"),
     ),
     (
         "book/specs",
         GUIDE,
-        include_str!("../../../docs/src/specs.md"),
+        include_str!("docs/linked/book/specs.md"),
     ),
     (
         "book/findings",
         GUIDE,
-        include_str!("../../../docs/src/findings.md"),
+        include_str!("docs/linked/book/findings.md"),
     ),
     (
         "book/proofs",
         GUIDE,
-        include_str!("../../../docs/src/proofs.md"),
+        include_str!("docs/linked/book/proofs.md"),
     ),
-    (
-        "book/rust",
-        GUIDE,
-        include_str!("../../../docs/src/rust.md"),
-    ),
-    (
-        "book/runs",
-        GUIDE,
-        include_str!("../../../docs/src/runs.md"),
-    ),
+    ("book/rust", GUIDE, include_str!("docs/linked/book/rust.md")),
+    ("book/runs", GUIDE, include_str!("docs/linked/book/runs.md")),
     (
         "book/decisions",
         GUIDE,
-        include_str!("../../../docs/src/decisions.md"),
+        include_str!("docs/linked/book/decisions.md"),
     ),
     (
         "book/stores",
         GUIDE,
-        include_str!("../../../docs/src/stores.md"),
+        include_str!("docs/linked/book/stores.md"),
     ),
     (
         "book/agents",
         GUIDE,
-        include_str!("../../../docs/src/agents.md"),
+        include_str!("docs/linked/book/agents.md"),
     ),
     (
         "book/trust",
         GUIDE,
-        include_str!("../../../docs/src/trust.md"),
+        include_str!("docs/linked/book/trust.md"),
     ),
     (
         "book/comparison",
         GUIDE,
-        include_str!("../../../docs/src/comparison.md"),
+        include_str!("docs/linked/book/comparison.md"),
     ),
     (
         "skills/write-state-machine",
         GUIDE,
-        include_str!("../../../../skills/write-state-machine/SKILL.md"),
+        include_str!("docs/linked/write-state-machine.md"),
     ),
     (
         "skills/write-state-machine/references/language",
         LANGUAGE,
-        include_str!("../../../../skills/write-state-machine/references/language.md"),
+        include_str!("docs/linked/language.md"),
     ),
-    (
-        "mermaid",
-        GUIDE,
-        include_str!("../../../src/front/mermaid/DIFFERENCES.md"),
-    ),
+    ("mermaid", GUIDE, include_str!("docs/linked/mermaid.md")),
     (
         "examples/bugfix_agent",
         EXAMPLE,
-        include_str!("../../../../examples/bugfix_agent/README.md"),
+        include_str!("docs/linked/bugfix_agent.md"),
     ),
     (
         "examples/paper",
         EXAMPLE,
-        include_str!("../../../../examples/paper/README.md"),
+        include_str!("docs/linked/paper.md"),
     ),
     (
         "examples/player",
         EXAMPLE,
-        include_str!("../../../../examples/player/README.md"),
+        include_str!("docs/linked/player.md"),
     ),
     (
         "examples/traffic_light",
         EXAMPLE,
-        include_str!("../../../../examples/traffic_light/README.md"),
+        include_str!("docs/linked/traffic_light.md"),
     ),
     (
         "examples/turnstile",
         EXAMPLE,
-        include_str!("../../../../examples/turnstile/README.md"),
+        include_str!("docs/linked/turnstile.md"),
     ),
     (
         "architecture",
         MAP,
-        include_str!("../../../../ARCHITECTURE.md"),
+        include_str!("docs/linked/architecture.md"),
     ),
 ];
 
 /// The page of rp1, which is no profile of the server: where `emit` departs from its document.
 const RP1: (&str, &str) = ("rp1", include_str!("run/emit/rp1.md"));
+
+/// The pages of the folder `docs/`: id and text.
+const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// The service for systemd, which the page of that name shows.
+const SERVICE: &str = include_str!("../../deploy/statemark.service");
+
+/// The recipe for an image, which the page about containers shows.
+const CONTAINERFILE: &str = include_str!("../../deploy/Containerfile");
 
 /// Returns all pages; `program` is the command line.
 pub(super) fn pages(mut program: clap::Command) -> Vec<Page> {
@@ -137,12 +138,10 @@ pub(super) fn pages(mut program: clap::Command) -> Vec<Page> {
         add_help(command, "", &mut commands);
     }
     let mut pages: Vec<Page> = GUIDES.iter().map(guide).collect();
-    pages.extend(
-        statemark_profiles::PAGES
-            .into_iter()
-            .chain([RP1])
-            .map(profile),
-    );
+    let topics = PAGES.iter();
+    pages.extend(topics.map(|(id, text)| guide(&(*id, GUIDE, filled(text).as_str()))));
+    let profiles = statemark_profiles::PAGES.into_iter().chain([RP1]);
+    pages.extend(profiles.map(profile));
     pages.push(keys());
     pages.push(index("rules", "Rules", &rules));
     pages.push(index("commands", "Commands", &commands));
@@ -196,6 +195,27 @@ fn profile((name, text): (&str, &str)) -> Page {
     guide(&(&format!("profile/{name}"), PROFILE, text))
 }
 
+/// Returns a page with what is said elsewhere: a line `{{NAME}}` stands for it.
+fn filled(text: &str) -> String {
+    let mut filled = String::with_capacity(text.len());
+    for line in text.lines() {
+        match line {
+            "{{variables}}" => {
+                for variable in environment::VARIABLES {
+                    filled += &format!("| `{}` | {} |\n", variable.name, variable.meaning);
+                }
+            }
+            "{{service}}" => filled += SERVICE,
+            "{{containerfile}}" => filled += CONTAINERFILE,
+            line => {
+                filled += line;
+                filled.push('\n');
+            }
+        }
+    }
+    filled
+}
+
 /// Returns the first heading of a text.
 fn title(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("# "))
@@ -215,11 +235,12 @@ fn rule(code: Code) -> Page {
 /// Adds the help of a command and of its subcommands.
 fn add_help(command: &mut clap::Command, parent: &str, pages: &mut Vec<Page>) {
     let name = command.get_name().to_owned();
-    if name == "help" || command.is_hide_set() {
+    // The program's own `help` has a page; those that clap makes say nothing more.
+    if (name == "help" && !parent.is_empty()) || command.is_hide_set() {
         return;
     }
     let path = format!("{parent}{name}");
-    let text = command.clone().render_long_help().to_string();
+    let text = command.clone().render_help().to_string();
     pages.push(Page {
         id: format!("command/{path}"),
         title: format!("statemark {}", path.replace('/', " ")),

@@ -10,14 +10,12 @@ use statemark_compiler::diag::render::{concise, footer, full, json};
 use statemark_compiler::diag::{Diagnostic, Severity};
 
 use crate::cache::Cache;
+use crate::environment;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::printer::{Printer, count};
-use crate::project::{self, Diagrams, variable};
+use crate::project::{self, Diagrams};
 use crate::specs::{Checked, STDIN_NAME, lint_all, merge, no_machine_message};
-
-/// The variable that has the format.
-const FORMAT_VARIABLE: &str = "STATEMARK_OUTPUT_FORMAT";
 
 /// List every finding in specs.
 #[derive(Debug, clap::Args)]
@@ -126,12 +124,12 @@ fn resolve_format(args: &LintArgs) -> Result<LintFormat, Failure> {
     if let Some(format) = args.output_format {
         return Ok(format);
     }
-    match variable(FORMAT_VARIABLE).as_deref() {
+    match environment::OUTPUT_FORMAT.text().as_deref() {
         None | Some("full") => Ok(LintFormat::Full),
         Some("concise") => Ok(LintFormat::Concise),
         Some("json") => Ok(LintFormat::Json),
         Some(value) => Err(Failure::bad_variable(
-            FORMAT_VARIABLE,
+            &environment::OUTPUT_FORMAT,
             value,
             "full, concise or json",
         )),

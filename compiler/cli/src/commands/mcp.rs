@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 
 use crate::caller::no_home;
+use crate::environment;
 use crate::failure::{CommandResult, ExitStatus, Failure, system_message};
 use crate::files;
 use crate::printer::Printer;
@@ -114,15 +115,16 @@ pub(super) fn run(args: &McpArgs, printer: &mut Printer) -> CommandResult {
 
 /// Returns the configuration in which a client has its servers.
 fn config_path(args: &AddArgs) -> Result<PathBuf, Failure> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || {
-        let home = set("HOME").or_else(|| set("USERPROFILE"));
+        let home = environment::HOME
+            .value()
+            .or_else(|| environment::USER_PROFILE.value());
         home.map(PathBuf::from).ok_or_else(no_home)
     };
     Ok(match (args.client, args.user) {
         (Client::Claude, false) => PathBuf::from(".mcp.json"),
         (Client::Claude, true) => home()?.join(".claude.json"),
-        (Client::Codex, _) => match set("CODEX_HOME") {
+        (Client::Codex, _) => match environment::CODEX_HOME.value() {
             Some(folder) => PathBuf::from(folder).join("config.toml"),
             None => home()?.join(".codex/config.toml"),
         },

@@ -9,6 +9,7 @@ pub(super) mod emit;
 pub(super) mod events;
 pub(super) mod history;
 pub(super) mod migrate;
+mod migrate_all;
 pub(super) mod requests;
 pub(super) mod rewind;
 pub(super) mod state;

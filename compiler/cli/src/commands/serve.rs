@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use statemark_runs::authority::{CreateSessionToken, GiveUpToken};
-use statemark_runs::{RunError, StoreError};
+use statemark_runs::{RunError, StoreError, Workflows as _};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_tools::{Dispatcher, Options, Set};
 
 use super::docs;
 use crate::caller::{self, Identity};
 use crate::catalog::SpecCatalog;
+use crate::environment;
 use crate::failure::{CommandResult, ExitStatus, Failure, system_message};
 use crate::printer::Printer;
-use crate::project::variable;
-use crate::runs;
+use crate::runs::{self, Served};
 use crate::signals::end_signal;
 
 /// The session file, in the project's own folder.
@@ -40,7 +40,8 @@ const PATIENCE: Duration = Duration::from_millis(200);
                         Workflows in ~/.config/statemark/workflows are served as well, unless one of the specs has their id.\n\
                         The server keeps no run in memory: kill it and start it again, and every run is where it was. Over\n\
                         HTTP, callers need tokens (`statemark token create`) as soon as there is one; without any, only this\n\
-                        machine has access.")]
+                        machine has access. `/healthz` answers while the process lives, `/readyz` while its store does.\n\
+                        What it does is logged to standard error (`--log`, `--log-format json`).")]
 pub(crate) struct ServeArgs {
     /// Files and folders with the specs of workflows
     #[arg(default_value = ".", value_name = "PATH")]
@@ -112,12 +113,8 @@ fn parse_set(sets: &[Set], word: &str) -> Result<Set, String> {
 }
 
 /// Serves until the process is asked to end. The help of the program is documentation.
-pub(super) fn run(
-    args: &ServeArgs,
-    program: clap::Command,
-    printer: &mut Printer,
-) -> CommandResult {
-    let (store, clock) = runs::open_for_server(args.store.as_deref())?;
+pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> CommandResult {
+    let Served { store, clock, name } = runs::open_for_server(args.store.as_deref())?;
     let catalog = SpecCatalog::read(&args.specs)?
         .with_global()?
         .with_builtin(&builtin_specs(&args.profile))
@@ -126,6 +123,11 @@ pub(super) fn run(
     if sets.contains(&statemark_profiles::WITH_PACKS) {
         sets.extend(statemark_packs::SETS);
     }
+    let about = About {
+        store: name,
+        workflows: catalog.ids().len(),
+        files_with_errors: catalog.broken().len(),
+    };
     let allowed = args.allowed_tools.clone();
     let allowed = allowed.map(|all| all.into_iter().filter(|name| !name.is_empty()).collect());
     let run = args.run.as_deref();
@@ -153,13 +155,19 @@ pub(super) fn run(
         .map_err(|error| cannot_serve(&error))?;
     match args.http {
         Some(address) => {
-            let serving = listen(args, address, dispatcher, printer);
+            let serving = listen(args, address, dispatcher, &about);
             tokio.block_on(serving)?;
         }
         None => {
             let caller = caller::stdio_caller(dispatcher.runs())?;
             let server = Server::new(Arc::new(dispatcher), caller);
-            let outcome = tokio.block_on(async { serve_stdio(server, end_signal()?).await });
+            about.log_start("standard input and output", "the client, as an agent");
+            let outcome = tokio.block_on(async {
+                let end = end_signal()?;
+                let stop = async { log_stop(end.await) };
+                serve_stdio(server, stop).await
+            });
+            tracing::info!("stopped");
             // A thread that still waits for input must not delay the end.
             tokio.shutdown_background();
             outcome.map_err(|error| cannot_serve(&error))?;
@@ -187,7 +195,7 @@ async fn listen(
     args: &ServeArgs,
     address: SocketAddr,
     dispatcher: Dispatcher,
-    printer: &mut Printer,
+    about: &About,
 ) -> Result<(), Failure> {
     let options = HttpOptions {
         address,
@@ -200,14 +208,52 @@ async fn listen(
     let serving = serve_http(Arc::clone(&dispatcher), options).await;
     let serving = serving.map_err(|error| cannot_serve(&error))?;
     // The file and its token go when this function ends, in whatever way.
-    let _file = SessionFile::write(&args.name, serving.address, dispatcher)?;
-    printer.remark(&format!("listening at http://{}/mcp\n", serving.address));
+    let file = SessionFile::write(&args.name, serving.address, dispatcher)?;
+    let callers = if file.is_open {
+        "anyone on this machine: the store has no tokens"
+    } else {
+        "those who show a token"
+    };
+    about.log_start(&format!("http://{}/mcp", serving.address), callers);
+    if !args.host.is_empty() && file.is_open {
+        tracing::warn!(
+            "callers under another name come through a proxy, and all of them are let in: make a token \
+             (`statemark token create NAME --role person`)"
+        );
+    }
     let stop = serving.stopper();
     tokio::spawn(async move {
-        end.await;
+        log_stop(end.await);
         stop();
     });
-    serving.ended().await.map_err(|error| cannot_serve(&error))
+    let ended = serving.ended().await;
+    tracing::info!("stopped");
+    ended.map_err(|error| cannot_serve(&error))
+}
+
+/// What a server serves, for the first line of its log.
+struct About {
+    store: String,
+    workflows: usize,
+    files_with_errors: usize,
+}
+
+impl About {
+    /// Logs that the server has started: where it listens, and who is let in.
+    fn log_start(&self, address: &str, callers: &str) {
+        tracing::info!(
+            store = self.store,
+            workflows = self.workflows,
+            files_with_errors = self.files_with_errors,
+            callers,
+            "listening at {address}"
+        );
+    }
+}
+
+/// Logs why the server ends.
+fn log_stop(cause: &str) {
+    tracing::info!(cause, "stopping");
 }
 
 fn cannot_serve(error: &io::Error) -> Failure {
@@ -218,7 +264,7 @@ fn cannot_serve(error: &io::Error) -> Failure {
 /// Returns the variables of the environment that profiles read.
 fn environment() -> BTreeMap<String, String> {
     let names = statemark_profiles::VARIABLES.into_iter();
-    let set = names.filter_map(|name| Some((name.to_owned(), variable(name)?)));
+    let set = names.filter_map(|name| Some((name.to_owned(), environment::read(name)?)));
     set.collect()
 }
 
@@ -231,6 +277,8 @@ struct SessionFile {
     text: String,
     /// The token in it, and the store that it is revoked in.
     token: Option<String>,
+    /// True if callers needed no token when it was written.
+    is_open: bool,
     dispatcher: Arc<Dispatcher>,
     /// The file of another server that was there before.
     before: Option<String>,
@@ -243,7 +291,8 @@ impl SessionFile {
         dispatcher: Arc<Dispatcher>,
     ) -> Result<Self, Failure> {
         let runs = dispatcher.runs();
-        let token = if runs.authority()?.allows_anonymous() {
+        let is_open = runs.authority()?.allows_anonymous();
+        let token = if is_open {
             None
         } else {
             let Identity { actor, run, .. } = caller::identify(runs)?;
@@ -261,6 +310,7 @@ impl SessionFile {
             path,
             text,
             token,
+            is_open,
             dispatcher,
             before,
         })

@@ -234,7 +234,7 @@ const PAIRS: &[Pair] = &[
             ("timers", "map-timer"),
             ("dry_run", "dry-run"),
         ],
-        departures: &[("?to", "a server knows the run's workflow")],
+        departures: &[("+all", "an agent migrates the run that it drives")],
     },
     Pair {
         command: "replay",
@@ -259,7 +259,8 @@ fn program() -> clap::Command {
 /// Returns each command without subcommands, with its path.
 fn leaves(command: &clap::Command, path: &str) -> Vec<(String, clap::Command)> {
     let subcommands = command.get_subcommands();
-    let subcommands: Vec<_> = subcommands.filter(|it| it.get_name() != "help").collect();
+    let is_own = |name: &str| path.is_empty() || name != "help";
+    let subcommands: Vec<_> = subcommands.filter(|it| is_own(it.get_name())).collect();
     if subcommands.is_empty() {
         return vec![(path.to_owned(), command.clone())];
     }
@@ -300,6 +301,18 @@ fn every_command_is_in_the_changelog() {
         let is_named = [format!("`{name}"), format!("statemark {name}")];
         let is_named = is_named.iter().any(|words| mentions(&changelog, words));
         assert!(is_named, "CHANGELOG.md doesn't name `{name}`");
+    }
+}
+
+#[test]
+fn every_variable_of_ours_is_in_the_changelog() {
+    let changelog = fs::read_to_string(root().join("../../CHANGELOG.md")).unwrap();
+    let ours = crate::environment::VARIABLES.iter().map(|it| it.name);
+    for name in ours.filter(|name| name.starts_with("STATEMARK_")) {
+        assert!(
+            mentions(&changelog, name),
+            "CHANGELOG.md doesn't name {name}"
+        );
     }
 }
 
@@ -440,7 +453,14 @@ fn differences(pair: &Pair, command: &clap::Command, tool: &Tool) -> BTreeSet<St
         let mut renamed = renamed.filter(|(property, _)| *property == name);
         renamed.next().map_or(name, |(_, flag)| flag).to_owned()
     };
-    let skipped = ["help", "version", "color"];
+    let skipped = [
+        "help",
+        "version",
+        "color",
+        "log",
+        "log-format",
+        "log_format",
+    ];
     let flags = command.get_arguments();
     let flags: Vec<&Arg> = flags
         .filter(|arg| !skipped.contains(&arg.get_id().as_str()))

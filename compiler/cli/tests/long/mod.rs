@@ -53,6 +53,7 @@ const MOST: Duration = Duration::from_millis(20);
 #[test]
 #[ignore = "writes 100,000 records, and measures the release build"]
 fn a_long_run_is_read_at_once() {
+    #[expect(clippy::disallowed_methods, reason = "a test asks the machine")]
     let records = std::env::var("STATEMARK_RECORDS").ok();
     let records: u64 = records.map_or(100_000, |it| it.parse().unwrap());
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("long-{records}"));

@@ -53,6 +53,8 @@ impl Client {
     }
 
     fn spawn(mut command: Command) -> Self {
+        // That it begins and ends is no news in the output of tests.
+        command.env("STATEMARK_LOG", "warn");
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().unwrap();
         Self {

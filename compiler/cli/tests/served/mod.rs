@@ -8,6 +8,8 @@ mod ended;
 mod given_up;
 mod http;
 mod lists;
+#[cfg(unix)]
+mod logs;
 mod notifications;
 mod offers;
 mod profiles;

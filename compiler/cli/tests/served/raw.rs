@@ -70,9 +70,11 @@ impl Listening {
         BufReader::new(process.stderr.take().unwrap())
             .read_line(&mut line)
             .unwrap();
-        let at = line.strip_prefix("listening at http://");
-        let at = at.and_then(|it| it.strip_suffix("/mcp\n"));
-        let at = at.unwrap_or_else(|| panic!("{line}")).to_owned();
+        // The first line of the log.
+        let at = line.split_once("listening at http://");
+        let at = at.and_then(|(_, rest)| rest.split_once("/mcp "));
+        let (at, _) = at.unwrap_or_else(|| panic!("{line}"));
+        let at = at.to_owned();
         Self {
             process,
             at,

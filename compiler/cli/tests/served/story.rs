@@ -210,6 +210,7 @@ fn a_server_killed_within_every_call_leaves_the_same_journals() {
     let calm = folder("served-calm");
     assert_eq!(play_story(&calm, &[]), 0);
     let wild = folder("served-wild");
+    #[expect(clippy::disallowed_methods, reason = "a test asks the machine")]
     let long = std::env::var("STATEMARK_CHAOS").is_ok_and(|it| it == "long");
     let moments: Vec<Duration> = if long {
         (0..200).map(|it| Duration::from_micros(it * 100)).collect()

@@ -246,6 +246,7 @@ pub(crate) fn untouched(program: impl AsRef<OsStr>, folder: &Path) -> Command {
         "STATEMARK_OUTPUT_FORMAT",
         "STATEMARK_RUN",
         "STATEMARK_STORE",
+        "STATEMARK_LOG",
         "STATEMARK_TOKEN",
         "STATEMARK_SIGNING_KEY",
         "SSH_AUTH_SOCK",

@@ -21,10 +21,11 @@ use serde_json::{Map, Value, json};
 use statemark_tools::{Caller, Method, Problem, Route, own_tools};
 use tokio_util::sync::CancellationToken;
 
-use super::middleware::refuse;
-use crate::call::Call;
+use super::middleware::{Cause, refuse};
+use crate::call::{Call, failure_cause};
 use crate::hub::Hub;
 use crate::limits::Share;
+use crate::request_id::RequestId;
 
 /// The state of the API's handlers.
 #[derive(Clone)]
@@ -105,6 +106,7 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
     match route.method {
         Method::Get => get(
             move |State(api): State<Api>,
+                  Extension(id),
                   Extension(caller),
                   Extension(share),
                   params: RawPathParams,
@@ -114,11 +116,12 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                     None => Map::new(),
                 };
                 let arguments = add_path_argument(&params, arguments);
-                call(api, (caller, share), tool, arguments, StatusCode::OK).await
+                call(api, (id, caller, share), tool, arguments, StatusCode::OK).await
             },
         ),
         Method::Post | Method::Create => post(
             move |State(api): State<Api>,
+                  Extension(id),
                   Extension(caller),
                   Extension(share),
                   params: RawPathParams,
@@ -131,7 +134,7 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                     Method::Create => StatusCode::CREATED,
                     _ => StatusCode::OK,
                 };
-                call(api, (caller, share), tool, arguments, done).await
+                call(api, (id, caller, share), tool, arguments, done).await
             },
         ),
     }
@@ -166,13 +169,14 @@ fn malformed(rejection: &JsonRejection) -> Response {
 /// Calls a tool where that may take its time.
 async fn call(
     api: Api,
-    (caller, share): (Caller, Share),
+    (id, caller, share): (RequestId, Caller, Share),
     tool: &'static str,
     arguments: Map<String, Value>,
     done: StatusCode,
 ) -> Response {
     // If the client leaves, this is dropped: a wait ends, and what a tool does goes on to its end.
     let call = Call {
+        id,
         caller,
         share,
         tool: tool.to_owned(),
@@ -185,7 +189,15 @@ async fn call(
     match call.answer(api.hub).await {
         Ok(Some(reply)) => {
             let status = reply.code.as_deref().map_or(done, status_of);
-            (status, [(CONTENT_TYPE, "application/json")], reply.text).into_response()
+            let cause = status
+                .is_server_error()
+                .then(|| Cause(failure_cause(&reply).to_owned()));
+            let media = [(CONTENT_TYPE, "application/json")];
+            let mut response = (status, media, reply.text).into_response();
+            if let Some(cause) = cause {
+                response.extensions_mut().insert(cause);
+            }
+            response
         }
         Ok(None) => {
             let problem = not_offered(tool);

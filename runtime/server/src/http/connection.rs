@@ -12,6 +12,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
@@ -78,6 +79,8 @@ struct Open {
 /// The place of a connection among the others.
 pub(super) struct Place {
     connections: Arc<Connections>,
+    /// The address that it comes from: of the caller, or of a proxy.
+    pub(super) peer: SocketAddr,
     /// Ends it, to make room.
     evicted: CancellationToken,
     /// The part of a caller's share that it takes.
@@ -109,12 +112,15 @@ impl Connections {
                 accepted = listener.accept() => accepted,
                 () = stop.cancelled() => break,
             };
-            let Ok((stream, _)) = accepted else {
+            let Ok((stream, peer)) = accepted else {
                 // The client has left already, or the system has no room: the next one may fare better.
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let Some(place) = self.admit() else { continue };
+            let Some(place) = self.admit(peer) else {
+                tracing::warn!(%peer, code = "too_many_connections", "connection refused");
+                continue;
+            };
             // Otherwise a small answer waits 40 ms for an acknowledgment of the one before. A failure only means that it waits.
             drop(stream.set_nodelay(true));
             let evicted = place.evicted.clone();
@@ -148,7 +154,7 @@ impl Connections {
     }
 
     /// Makes a place for one more connection; `None` if all have callers that have a right to theirs.
-    fn admit(self: &Arc<Self>) -> Option<Arc<Place>> {
+    fn admit(self: &Arc<Self>, peer: SocketAddr) -> Option<Arc<Place>> {
         let mut open = self.open();
         if open.count >= self.most {
             match open.strangers.pop_front() {
@@ -161,6 +167,7 @@ impl Connections {
         }
         let place = Arc::new(Place {
             connections: Arc::clone(self),
+            peer,
             evicted: CancellationToken::new(),
             acquainted: OnceLock::new(),
         });

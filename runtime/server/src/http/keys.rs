@@ -7,6 +7,8 @@ use statemark_runs::authority::{InvalidToken, RecordFirstUse};
 use statemark_runs::{Authority, Hash, Token};
 use statemark_tools::Dispatcher;
 
+use crate::health::Health;
+
 /// Longest time for which tokens are used as they were read.
 ///
 /// Why: a revoked token is refused in a moment, and a busy server doesn't ask its store for each request.
@@ -24,7 +26,17 @@ pub(super) enum Keys {
 /// The tokens of a store, as they were read last.
 pub(super) struct StoreKeys {
     dispatcher: Arc<Dispatcher>,
+    health: Arc<Health>,
     known: Mutex<Option<(Instant, Arc<Authority>)>>,
+}
+
+/// The tokens that count where the store can't be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// None: one may have been revoked meanwhile.
+    None,
+    /// Those that were read last, for what shows nothing of runs.
+    Last,
 }
 
 /// The reason why a caller isn't known.
@@ -37,9 +49,10 @@ pub(super) enum Unknown {
 
 impl Keys {
     /// Makes the source of the tokens of a dispatcher's store.
-    pub(super) fn of_store(dispatcher: Arc<Dispatcher>) -> Self {
+    pub(super) fn of_store(dispatcher: Arc<Dispatcher>, health: Arc<Health>) -> Self {
         Self::Store(Arc::new(StoreKeys {
             dispatcher,
+            health,
             known: Mutex::default(),
         }))
     }
@@ -49,10 +62,14 @@ impl Keys {
     /// # Errors
     ///
     /// The store can't be read.
-    pub(super) async fn allow_anonymous(&self) -> Result<bool, String> {
+    pub(super) async fn allow_anonymous(&self, unread: Unread) -> Result<bool, String> {
         match self {
             Self::Nobody => Ok(true),
-            Self::Store(keys) => Ok(keys.authority(FRESH).await?.allows_anonymous()),
+            Self::Store(keys) => {
+                let known = keys.authority(FRESH).await;
+                let known = known.or_else(|cause| keys.last_known(unread).ok_or(cause));
+                Ok(known?.allows_anonymous())
+            }
         }
     }
 
@@ -61,12 +78,18 @@ impl Keys {
     /// # Errors
     ///
     /// It isn't valid, or the store can't be read.
-    pub(super) async fn find(&self, text: &str) -> Result<Token, Unknown> {
+    pub(super) async fn find(&self, text: &str, unread: Unread) -> Result<Token, Unknown> {
         let Self::Store(keys) = self else {
             return Err(Unknown::Invalid(InvalidToken::Unknown));
         };
         let now = keys.dispatcher.runs().now();
-        let mut known = keys.authority(FRESH).await.map_err(Unknown::Unreadable)?;
+        let mut known = match keys.authority(FRESH).await {
+            Ok(known) => known,
+            Err(cause) => {
+                let known = keys.last_known(unread).ok_or(Unknown::Unreadable(cause))?;
+                return known.find(text, now).cloned().map_err(Unknown::Invalid);
+            }
+        };
         if known.find(text, now).is_err() {
             // It may have been made a moment ago.
             let read = keys.authority(Duration::ZERO).await;
@@ -104,7 +127,12 @@ impl StoreKeys {
         let read = move || {
             let began = Instant::now();
             let authority = keys.dispatcher.runs().authority();
-            let authority = authority.map_err(|error| error.to_string())?;
+            let authority = authority.map_err(|error| {
+                let cause = error.to_string();
+                keys.health.report_lost(&cause);
+                cause
+            })?;
+            keys.health.report_reached();
             let mut known = keys.known.lock().unwrap_or_else(PoisonError::into_inner);
             *known = Some((began, Arc::clone(&authority)));
             Ok(authority)
@@ -113,14 +141,29 @@ impl StoreKeys {
         read.unwrap_or_else(|error| Err(error.to_string()))
     }
 
+    /// Returns the authority as it was read last, if that counts.
+    fn last_known(&self, unread: Unread) -> Option<Arc<Authority>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.as_ref().filter(|_| unread == Unread::Last);
+        known.map(|(_, known)| Arc::clone(known))
+    }
+
     /// Records the first use of a token. A store that can't be written still gives rights to read.
     async fn record_first_use(self: Arc<Self>, token: &Token) {
         let (actor, hash) = (token.actor(), token.hash);
+        tracing::info!(
+            name = token.name,
+            role = token.role.name(),
+            "token used for the first time"
+        );
         let record = move || {
             let used = RecordFirstUse { hash };
             drop(self.dispatcher.runs().execute(&actor, &used));
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            *known = None;
+            // Read again next time; if that fails, it is still what was known last.
+            if let Some((read, _)) = known.as_mut() {
+                *read = read.checked_sub(FRESH).unwrap_or(*read);
+            }
         };
         drop(tokio::task::spawn_blocking(record).await);
     }

@@ -9,13 +9,15 @@
 //! sends it. So a request that names another caller's session is handed on with a session that doesn't exist, and nobody
 //! learns which sessions there are.
 //!
+//! Each request has an id, its own or a new one, which its answer names. Refusals and failures are lines of the log.
+//!
 //! What to rely on: callers without a token are one caller. A revoked token is refused in a moment, and its open streams
 //! end.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
@@ -32,11 +34,12 @@ use statemark_tools::{Caller, Credential, Problem, envelope};
 use super::HttpOptions;
 use super::body::Bodies;
 use super::connection::Place;
-use super::keys::{Keys, Unknown};
+use super::keys::{self, Keys, Unknown};
 use super::sessions::{Owner, Sessions};
 use crate::limits::{Limits, Permit, Share};
 use crate::mcp::wire::{self, MAX_MESSAGE, Unread};
 use crate::metrics::Metrics;
+use crate::request_id::{self, RequestId};
 
 /// The interval at which an open stream's token is checked.
 ///
@@ -130,15 +133,23 @@ impl Middleware {
     ///
     /// A caller on the same machine needs none where no token was ever made. Revoking the last token doesn't let everybody
     /// in.
-    async fn authenticate(&self, headers: &HeaderMap) -> Result<(Caller, Owner), Refusal> {
+    async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        unread: keys::Unread,
+    ) -> Result<(Caller, Owner), Refusal> {
         let unreadable = |reason: String| {
             Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "tokens_unreadable", reason)
         };
         let unauthorized =
             |message: String| Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
         let Some(credential) = headers.get(header::AUTHORIZATION) else {
-            let is_open =
-                self.is_loopback && self.keys.allow_anonymous().await.map_err(unreadable)?;
+            let is_open = self.is_loopback
+                && self
+                    .keys
+                    .allow_anonymous(unread)
+                    .await
+                    .map_err(unreadable)?;
             return if is_open {
                 Ok((self.caller.clone(), Owner(None)))
             } else {
@@ -151,7 +162,7 @@ impl Middleware {
             scheme.eq_ignore_ascii_case("bearer").then_some(text)
         });
         let token = match text {
-            Some(text) => self.keys.find(text).await,
+            Some(text) => self.keys.find(text, unread).await,
             None => Err(Unknown::Invalid(InvalidToken::Unknown)),
         };
         let token = token.map_err(|unknown| match unknown {
@@ -215,14 +226,50 @@ impl Middleware {
     }
 }
 
-/// Passes a request through the middleware.
+/// Passes a request through the middleware, under an id that its answer names, too.
 pub(super) async fn pass(
     State(middleware): State<Arc<Middleware>>,
     mut request: Request,
     next: Next,
 ) -> Response {
+    let id = RequestId::of_request(request.headers());
+    request.extensions_mut().insert(id.clone());
+    let peer = request.extensions().get::<Arc<Place>>();
+    let peer = peer.map(|place| place.peer);
+    // The query stays out of logs: arguments are the caller's.
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let began = Instant::now();
+    let mut response = admit(middleware, request, next).await;
+    let status = response.status();
+    let took_ms = began.elapsed().as_millis();
+    if status.is_server_error() {
+        let cause = response.extensions().get::<Cause>();
+        let cause = cause.map(|Cause(cause)| cause.as_str());
+        let status = status.as_u16();
+        tracing::error!(request = %id, %method, path, status, cause, "request failed");
+    } else if let Some(Refused(code)) = response.extensions().get::<Refused>() {
+        let status = status.as_u16();
+        let peer = peer.map(tracing::field::display);
+        tracing::warn!(request = %id, %method, path, status, code, peer, "request refused");
+    } else {
+        let status = status.as_u16();
+        tracing::debug!(request = %id, %method, path, status, took_ms, "request");
+    }
+    if let Some(value) = id.header() {
+        response.headers_mut().insert(request_id::HEADER, value);
+    }
+    response
+}
+
+/// Lets a request pass if its caller has a right to be here.
+async fn admit(middleware: Arc<Middleware>, mut request: Request, next: Next) -> Response {
+    // Whoever watches over a server needs its counters most when its store is gone.
+    let unread = match request.uri().path() {
+        "/metrics" => keys::Unread::Last,
+        _ => keys::Unread::None,
+    };
     let known = match middleware.check_source(&request) {
-        Ok(()) => middleware.authenticate(request.headers()).await,
+        Ok(()) => middleware.authenticate(request.headers(), unread).await,
         Err(refusal) => Err(refusal),
     };
     let admitted = known.and_then(|(caller, owner)| {
@@ -232,8 +279,11 @@ pub(super) async fn pass(
     let (caller, owner, (share, open)) = match admitted {
         Ok(admitted) => admitted,
         Err(refusal) => {
-            middleware.metrics.count_refusal(&refusal.problem.code);
-            return refusal.into_response();
+            let code = refusal.problem.code.clone();
+            middleware.metrics.count_refusal(&code);
+            let mut response = refusal.into_response();
+            response.extensions_mut().insert(Refused(code));
+            return response;
         }
     };
     request.extensions_mut().insert(caller);
@@ -335,10 +385,21 @@ impl IntoResponse for Refusal {
     }
 }
 
+/// The cause of an answer that says that something failed, for the log.
+#[derive(Clone)]
+pub(super) struct Cause(pub(super) String);
+
+/// The code of a request that the middleware refused, for the log.
+#[derive(Clone)]
+struct Refused(String);
+
 /// Returns a problem in the envelope of all answers.
 pub(super) fn refuse(status: StatusCode, problem: Problem) -> Response {
+    let cause = Cause(problem.message.clone());
     let (answer, _) = envelope::wrap(Err(problem));
-    (status, Json(answer)).into_response()
+    let mut response = (status, Json(answer)).into_response();
+    response.extensions_mut().insert(cause);
+    response
 }
 
 /// Returns the host names under which the server answers.

@@ -54,12 +54,14 @@ pub(super) async fn call(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let caller = server.caller(&context);
+    let id = server.request_id(&context);
     let hub = Arc::clone(&server.hub);
     let (given_up, running) = (CancellationToken::new(), server.calls.begin());
     // A request's future is dropped if its connection is gone.
     let _leaving = given_up.clone().drop_guard();
     let (sender, mut reports) = mpsc::unbounded_channel::<(f64, String)>();
     let call = Call {
+        id: id.clone(),
         caller,
         share: server.share(&context),
         tool: request.name.to_string(),
@@ -98,7 +100,10 @@ pub(super) async fn call(
             let message = format!("there is no tool `{}`", request.name);
             Err(ErrorData::invalid_params(message, None))
         }
-        Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+        Err(error) => {
+            tracing::error!(request = %id, tool = %request.name, cause = %error, "call failed");
+            Err(ErrorData::internal_error(error.to_string(), None))
+        }
     }
 }
 

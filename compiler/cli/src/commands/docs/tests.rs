@@ -15,13 +15,15 @@ use crate::commands::program;
 fn questions_of_newcomers_find_their_page() {
     let docs = Docs::new(pages(program()));
     let mut wrong = String::new();
-    let rows = include_str!("questions.md").lines().filter_map(|line| {
-        let (question, page) = line
-            .strip_prefix("| ")?
-            .strip_suffix(" |")?
-            .rsplit_once(" | ")?;
-        (question != "question").then_some((question, page))
-    });
+    let rows = include_str!("tests/questions.md")
+        .lines()
+        .filter_map(|line| {
+            let (question, page) = line
+                .strip_prefix("| ")?
+                .strip_suffix(" |")?
+                .rsplit_once(" | ")?;
+            (question != "question").then_some((question, page))
+        });
     let mut asked = 0;
     for (question, page) in rows {
         asked += 1;

@@ -8,14 +8,12 @@ use statemark_runs::{Checked, Key, RunCheck, RunCheckIn, RunId};
 use crate::args::{SpecsArgs, StoreArgs, TextFormat};
 use crate::checks::{self, CheckSource};
 use crate::clock::format_length;
+use crate::environment;
 use crate::failure::{CommandResult, ExitStatus};
 use crate::printer::Printer;
-use crate::project::{self, variable};
+use crate::project;
 use crate::runs;
 use crate::signals::watch_end;
-
-/// The variable that names the run, where no argument does.
-const VARIABLE: &str = "STATEMARK_RUN";
 
 /// Longest time that isn't printed. Unit: milliseconds.
 const QUIET: u64 = 1_000;
@@ -93,7 +91,7 @@ struct Answer {
 
 /// Runs a check.
 pub(in crate::commands) fn run(args: &RunCheckArgs, printer: &mut Printer) -> CommandResult {
-    let from_environment = || variable(VARIABLE).filter(|_| args.workflow.is_none());
+    let from_environment = || environment::RUN.text().filter(|_| args.workflow.is_none());
     let Some(run) = args.run.clone().or_else(from_environment) else {
         return run_alone(args, printer);
     };

@@ -9,6 +9,7 @@ use statemark_runs::runs::{Difference, MigrateRun, MigrationPlan, Obstacle, Repl
 use statemark_runs::{Key, Loaded, RowChanges, RunView, plan_migration, replay_run};
 use statemark_text::visible;
 
+use super::migrate_all::migrate_all;
 use super::{REPLAYED, describe_run};
 use crate::args::{SpecsArgs, StoreArgs, TextFormat};
 use crate::failure::{CommandResult, ExitStatus};
@@ -105,19 +106,25 @@ fn describe_difference(difference: &Difference) -> String {
 #[command(after_help = "Examples:\n  \
                         statemark migrate build-7 --to build --dry-run          can it continue under the new spec?\n  \
                         statemark migrate build-7 --to build.md\n  \
-                        statemark migrate build-7 --to build --map review=check\n\n\
+                        statemark migrate build-7 --to build --map review=check\n  \
+                        statemark migrate --all build --dry-run                 which of its runs can?\n\n\
                         Active states, recorded histories, timers and open approvals must be there under the same name, or\n\
                         under the one that `--map` gives. No state is entered or exited, and no action is carried out.\n\
                         An agent may migrate a run only to a spec with other texts; a person decides freely.\n\
+                        With `--all`, each run of a workflow that isn't over has an order of its own, and one that can't\n\
+                        follow stops no other.\n\
                         Exit code 1: something has no counterpart, or needs a person; all of it is listed, and the run\n\
                         stays as it is.")]
 pub(crate) struct MigrateArgs {
     /// The run, or the beginning of its id
-    #[arg(value_name = "RUN")]
-    run: String,
-    /// The machine to continue under: a spec, a table, or a workflow's id
-    #[arg(long, value_name = "SPEC|WORKFLOW")]
-    to: String,
+    #[arg(value_name = "RUN", required_unless_present = "all")]
+    run: Option<String>,
+    /// Migrate every run of this workflow that isn't over
+    #[arg(long, value_name = "WORKFLOW", conflicts_with = "run")]
+    all: Option<String>,
+    /// The machine to continue under: a spec, a table, or a workflow's id [default with --all: the same id]
+    #[arg(long, value_name = "SPEC|WORKFLOW", required_unless_present = "all")]
+    to: Option<String>,
     /// A state that has another name there; may be given several times
     #[arg(long = "map", value_name = "OLD=NEW", value_parser = pair)]
     states: Vec<(String, String)>,
@@ -126,14 +133,30 @@ pub(crate) struct MigrateArgs {
     timers: Vec<(String, String)>,
     /// Only show what would happen
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Idempotency key: a repeated order gets the first answer again
-    #[arg(long, value_name = "KEY", conflicts_with = "dry_run")]
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["dry_run", "all"])]
     key: Option<Key>,
     #[command(flatten)]
     specs: SpecsArgs,
     #[command(flatten)]
     store: StoreArgs,
+}
+
+impl MigrateArgs {
+    /// Returns the form of output.
+    pub(super) const fn format(&self) -> TextFormat {
+        self.store.format()
+    }
+
+    /// Returns what is asked of each run.
+    fn request(&self, workflow: &str) -> MigrateRun {
+        MigrateRun {
+            workflow: Some(workflow.to_owned()),
+            states: BTreeMap::from_iter(self.states.clone()),
+            timers: BTreeMap::from_iter(self.timers.clone()),
+        }
+    }
 }
 
 fn pair(word: &str) -> Result<(String, String), String> {
@@ -158,18 +181,26 @@ struct Answer<'a> {
     state: &'a RunView,
 }
 
-/// Migrates a run.
+/// Migrates a run, or all of a workflow.
 pub(in crate::commands) fn migrate(args: &MigrateArgs, printer: &mut Printer) -> CommandResult {
+    let to = args.to.as_deref();
+    if let Some(all) = &args.all {
+        let to = to.unwrap_or(all);
+        let (runs, workflow) = runs::open_for_migration(&args.store, &args.specs, to, all)?;
+        let migrate = args.request(workflow.id());
+        return migrate_all(args, all, &migrate, (&runs, &workflow), printer);
+    }
+    // INVARIANT: without `--all`, the parser demands both.
+    let (to, run) = (
+        to.unwrap_or_default(),
+        args.run.as_deref().unwrap_or_default(),
+    );
     let Comparison {
         runs,
         run,
         workflow,
-    } = runs::open_comparison(&args.store, &args.specs, &args.to, &args.run)?;
-    let migrate = MigrateRun {
-        workflow: Some(workflow.id().to_owned()),
-        states: BTreeMap::from_iter(args.states.clone()),
-        timers: BTreeMap::from_iter(args.timers.clone()),
-    };
+    } = runs::open_comparison(&args.store, &args.specs, to, run)?;
+    let migrate = args.request(workflow.id());
     let deed = format!("migrate run `{run}` to the workflow `{}`", workflow.id());
     let order = runs::person_order(&runs, run.clone(), args.key.as_ref(), &deed)?;
     let plan = plan_migration(&runs, &run, &migrate, order.actor.role)?;

@@ -1,0 +1,66 @@
+//! The variables of the environment: the only list, and the only place that reads them.
+//!
+//! What to rely on: a variable that a command reads is in [`variables!`] with what it means, or is named by the user
+//! (`${NAME}` in `statemark.toml`). `statemark help configuration` is made from the list.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A variable of the environment.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: &'static str,
+    /// Its meaning, and its default.
+    pub(crate) meaning: &'static str,
+}
+
+/// Writes the list of variables: the constant that reads one, its name, and its meaning.
+macro_rules! variables {
+    ($($id:ident $name:literal $meaning:literal,)*) => {
+        $(pub(crate) const $id: Variable = Variable { name: $name, meaning: $meaning };)*
+
+        /// The variables that commands read.
+        pub(crate) const VARIABLES: &[Variable] = &[$($id,)*];
+    };
+}
+
+variables! {
+    STORE "STATEMARK_STORE" "Where runs are kept: a file or an address. `--store` comes first, `store` in `statemark.toml` after it.",
+    TOKEN "STATEMARK_TOKEN" "The caller's token. Without it a command is an agent's; at a terminal, a person's saved token is offered.",
+    SIGNING_KEY "STATEMARK_SIGNING_KEY" "The file of the SSH key that signs decisions. `--sign-with` comes first, `~/.config/statemark/signing-key` after it.",
+    RUN "STATEMARK_RUN" "The run that `run-check` is for, where none is named.",
+    LOG "STATEMARK_LOG" "What is logged to standard error: `error`, `warn`, `info`, `debug`, `trace` or `off`. `--log` comes first. Default: `info` for `serve`, else `off`.",
+    OUTPUT_FORMAT "STATEMARK_OUTPUT_FORMAT" "How `lint` prints findings: `full`, `concise` or `json`. `--output-format` comes first.",
+    NOW "STATEMARK_NOW" "The time, for scripts that have to print the same twice. It counts only in stores that were made while it was set.",
+    CONFIG_HOME "XDG_CONFIG_HOME" "The folder of your own configuration, in which `statemark/token`, `statemark/signing-key` and `statemark/places` lie. Default: `~/.config`.",
+    CACHE_HOME "XDG_CACHE_HOME" "The folder of caches; `lint` remembers files without findings there. Default: `~/.cache`.",
+    HOME "HOME" "Your folder, where a path begins with `~` and where nothing else says a folder.",
+    USER_PROFILE "USERPROFILE" "The same on Windows, for `mcp add`.",
+    CODEX_HOME "CODEX_HOME" "The folder of Codex' configuration, for `mcp add codex`. Default: `~/.codex`.",
+    SSH_AGENT "SSH_AUTH_SOCK" "The socket of `ssh-agent`, which signs with a key that only it has.",
+}
+
+impl Variable {
+    /// Returns its value, unless it is empty or no text.
+    pub(crate) fn text(&self) -> Option<String> {
+        read(self.name)
+    }
+
+    /// Returns its value as the system has it, unless it is empty.
+    pub(crate) fn value(&self) -> Option<OsString> {
+        #[expect(clippy::disallowed_methods, reason = "the list is here")]
+        std::env::var_os(self.name).filter(|value| !value.is_empty())
+    }
+}
+
+/// Returns the value of a variable that the user or a profile names, unless it is empty or no text.
+pub(crate) fn read(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "the list is here")]
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the folder that a variable names, else one in the user's home folder, if there is one.
+pub(crate) fn user_folder(variable: &Variable, in_home: &str) -> Option<PathBuf> {
+    let folder = variable.value().map(PathBuf::from);
+    folder.or_else(|| Some(PathBuf::from(HOME.value()?).join(in_home)))
+}
