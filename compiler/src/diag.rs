@@ -35,6 +35,8 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// Edits that fix it.
     pub fixes: Vec<Fix>,
+    /// True if a misspelled name nearby would explain it, and would be reported in its place.
+    pub(crate) may_follow: bool,
 }
 
 /// A span and its part in the finding; the text may be empty.
@@ -93,7 +95,15 @@ impl Diagnostic {
             notes: Vec::new(),
             help: Vec::new(),
             fixes: Vec::new(),
+            may_follow: false,
         }
+    }
+
+    /// Marks a finding that is left out where a misspelled name explains it.
+    #[must_use]
+    pub(crate) const fn may_follow(mut self) -> Self {
+        self.may_follow = true;
+        self
     }
 
     /// Sets the label of the primary span.
@@ -213,6 +223,19 @@ impl Diags {
     /// Adds all findings of another list.
     pub fn append(&mut self, mut other: Self) {
         self.list.append(&mut other.list);
+    }
+
+    /// Removes the findings that follow from a misspelled name, by their spans, and returns whether there were any.
+    pub(crate) fn remove_followers(&mut self, span: Span) -> bool {
+        let before = self.list.len();
+        self.list
+            .retain(|it| !(it.may_follow && it.primary.span == span));
+        self.list.len() < before
+    }
+
+    /// Returns the findings, to add to them.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Diagnostic> {
+        self.list.iter_mut()
     }
 
     /// Reports whether a warning or an error is about a span that contains this one.

@@ -78,6 +78,8 @@ pub struct Machine {
     pub direction: Option<Direction>,
     /// Notes in the diagram.
     pub notes: Vec<Note>,
+    /// True if a program's host drives it, not a run.
+    pub is_embedded: bool,
 }
 
 /// The parts of a spec.
@@ -399,8 +401,9 @@ impl ActionKind {
 }
 
 impl Machine {
-    /// Leaves the guards that would be claims to the host.
+    /// Leaves the guards that would be claims to the host, which drives the machine.
     pub(crate) fn ask_host(&mut self) {
+        self.is_embedded = true;
         let claims = self.guards.iter().map(|(handle, _)| handle);
         for guard in claims.collect::<Vec<_>>() {
             self.guards.at_mut(guard).is_claim = false;

@@ -76,7 +76,9 @@ pub fn lower(
         context.diags.push(no_state(spec.span));
     }
     boundary::open_scopes(&mut draft, &mut context);
-    trigger::resolve_triggers(&mut draft, context.diags);
+    transition::report_prose(&draft, context.diags);
+    let diagram = spec.diagram.as_ref().map(|diagram| diagram.span);
+    trigger::resolve_triggers(diagram, sources, &mut draft, context.diags);
     if splits_labels && spec.diagram.is_some() {
         ambiguity::split_labels(spec.definition.as_ref(), &mut draft, context.diags);
     }
@@ -95,6 +97,7 @@ pub fn lower(
     let mut machine = finish::finish(spec, draft, interrupts);
     types::check_types(&mut machine, comparisons.into_values(), &mut context);
     context::check_context(&context.fields, context.diags);
+    context::check_inputs(&context.fields, context.diags);
     machine
 }
 

@@ -29,6 +29,10 @@ pub struct Options {
     /// that sends an event has nobody to ask which of them it means. A guard that nothing defines is a method of the
     /// program's host, where it is a claim of the sender otherwise.
     pub for_rust: bool,
+    /// True to check every state diagram of a Markdown document, also those that aren't a machine's.
+    ///
+    /// They are checked like a diagram alone, and no machine is made of them.
+    pub all_diagrams: bool,
 }
 
 /// The format of a text.
@@ -75,6 +79,8 @@ pub struct Compiled {
     pub broken: Vec<Machine>,
     /// The number of machines found, including those with errors.
     pub found: usize,
+    /// The number of diagrams that were checked and aren't a machine's.
+    pub drawings: usize,
     /// Every diagnostic, in reading order.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -89,13 +95,20 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
         machines: Vec::new(),
         broken: Vec::new(),
         found: 0,
+        drawings: 0,
         diagnostics: Vec::new(),
     };
     for (file, source) in sources.iter() {
         let (specs, mut diagnostics) = read(file, source, options);
-        compiled.found += specs.len();
         let mut seen: BTreeMap<String, Spanned<String>> = BTreeMap::new();
         for (spec, mut diags) in specs {
+            if spec.is_drawing() {
+                compiled.drawings += 1;
+                let (_, found) = finish(&spec, sources, options, diags);
+                diagnostics.extend(found);
+                continue;
+            }
+            compiled.found += 1;
             let id = spec.id();
             let module = snake(&id.value).0;
             match seen.get(&module) {
@@ -134,7 +147,7 @@ fn finish(
 ) -> (Result<Valid, Option<Machine>>, Vec<Diagnostic>) {
     let fail = options.actions_fail;
     let mut machine = match found {
-        Found::Spec(spec) => lower(spec, sources, !options.for_rust, fail, &mut diags),
+        Found::Spec(spec) | Found::Drawing(spec) => lower(spec, sources, !options.for_rust, fail, &mut diags),
         #[cfg(feature = "scxml")]
         Found::Scxml { document, file, id } => {
             lower_scxml(document, *file, id.clone(), fail, &mut diags)
@@ -155,6 +168,8 @@ type Specs = Vec<(Found, Diags)>;
 enum Found {
     /// A diagram, a definition, or both.
     Spec(Box<Spec>),
+    /// A diagram of a document that isn't a machine's.
+    Drawing(Box<Spec>),
     /// An SCXML document.
     #[cfg(feature = "scxml")]
     Scxml {
@@ -165,9 +180,13 @@ enum Found {
 }
 
 impl Found {
+    const fn is_drawing(&self) -> bool {
+        matches!(self, Self::Drawing(_))
+    }
+
     fn id(&self) -> &Spanned<String> {
         match self {
-            Self::Spec(spec) => &spec.id,
+            Self::Spec(spec) | Self::Drawing(spec) => &spec.id,
             #[cfg(feature = "scxml")]
             Self::Scxml { id, .. } => id,
         }
@@ -188,7 +207,7 @@ fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Dia
         .format
         .unwrap_or_else(|| Format::of_name(source.name()));
     match format {
-        Format::Markdown => read_document(file, source),
+        Format::Markdown => read_document(file, source, options.all_diagrams),
         Format::Diagram => {
             let (spec, diags) = read_diagram(file, source);
             (vec![(spec.into(), diags)], Vec::new())
@@ -201,10 +220,20 @@ fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Dia
     }
 }
 
-fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) {
+fn read_document(
+    file: FileId,
+    source: &SourceFile,
+    all_diagrams: bool,
+) -> (Specs, Vec<Diagnostic>) {
     let mut diags = Diags::new();
     let document = markdown::parse_document(file, source.text(), &mut diags);
     let mut specs = Vec::new();
+    if all_diagrams {
+        for excerpt in markdown::other_diagrams(file, source.text(), &document) {
+            let (spec, diags) = read_drawing(file, source, &excerpt);
+            specs.push((Found::Drawing(Box::new(spec)), diags));
+        }
+    }
     for section in document.sections {
         let mut diags = Diags::new();
         let diagram = section
@@ -268,9 +297,13 @@ fn unread(file: FileId, heading: &Span, source: &SourceFile) -> Spec {
 }
 
 fn read_diagram(file: FileId, source: &SourceFile) -> (Spec, Diags) {
+    read_drawing(file, source, &Excerpt::whole(file, source.text()))
+}
+
+/// Parses a diagram alone.
+fn read_drawing(file: FileId, source: &SourceFile, excerpt: &Excerpt) -> (Spec, Diags) {
     let mut diags = Diags::new();
-    let excerpt = Excerpt::whole(file, source.text());
-    let diagram = mermaid::parse_diagram(&excerpt, &mut diags);
+    let diagram = mermaid::parse_diagram(excerpt, &mut diags);
     let span = diagram.header.unwrap_or_else(|| excerpt.span(0..0));
     let id = Spanned::new(default_id(source.name()), span);
     let spec = Spec {

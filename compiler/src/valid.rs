@@ -11,11 +11,10 @@ mod actions;
 mod claims;
 mod data;
 mod determinism;
+mod internal_events;
 mod limits;
 mod names;
 mod structure;
-
-pub use claims::RAISED_BY_RUNS;
 
 use std::cell::OnceCell;
 
@@ -99,6 +98,7 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
             .chain(data::CHECKS)
             .chain(actions::CHECKS)
             .chain(claims::CHECKS)
+            .chain(internal_events::CHECKS)
     };
     for check in checks() {
         if let Check::Text(run) = check {
@@ -114,6 +114,7 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
         }
     }
     let broken = broken || found.has_errors();
+    names::fold_followers(&machine, diags, &mut found);
     diags.append(found);
     (!broken).then_some(Valid { machine })
 }

@@ -6,6 +6,7 @@
 //! project = "shop"
 //! store = "postgres://runs.example.org/statemark?user=${TEAM_USER}"
 //! workflows = "accepted"
+//! diagrams = "all"
 //!
 //! [checks.tests]
 //! command = ["cargo", "test"]
@@ -69,6 +70,8 @@ pub(crate) struct Config {
     store: Option<String>,
     /// The workflows that runs may be started of: all, unless it says that they have to be accepted.
     workflows: Option<Startable>,
+    /// The diagrams of Markdown files that `lint` checks.
+    diagrams: Option<Diagrams>,
     /// The checks besides those of workflows. They run in the configuration's folder.
     #[serde(default)]
     pub(crate) checks: BTreeMap<String, Declaration>,
@@ -82,6 +85,24 @@ enum Startable {
     All,
     /// The accepted ones.
     Accepted,
+}
+
+/// The diagrams of Markdown files that `lint` checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Diagrams {
+    /// Those of machines, in sections `## STATE-MACHINE`.
+    Sections,
+    /// Every state diagram.
+    All,
+}
+
+/// Returns the diagrams that `lint` checks in the project of the current folder.
+pub(crate) fn diagrams() -> Result<Diagrams, Failure> {
+    let config = find_config(&current_folder()?)?;
+    Ok(config
+        .and_then(|(_, config)| config.diagrams)
+        .unwrap_or(Diagrams::Sections))
 }
 
 /// Reports whether the project of the current folder starts accepted workflows alone.
@@ -102,7 +123,7 @@ pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Fa
         Err(error) => {
             let (path, error) = (files::display(&path), error.to_string());
             Err(Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
-                "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; and `checks`, programs by name",
+                "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; and `checks`, programs by name",
             ))
         }
     }

@@ -21,12 +21,16 @@ use crate::cache::Cache;
 use crate::failure::Failure;
 use crate::files::{self, FoundFile};
 use crate::printer::Printer;
+use crate::project::Diagrams;
 
 /// The name under which standard input is compiled.
 pub(crate) const STDIN_NAME: &str = "stdin.md";
 
 /// The heading of a section with a machine, without its level.
 const HEADING: &str = "STATE-MACHINE";
+
+/// The first word of a state diagram.
+const DIAGRAM: &str = "stateDiagram";
 
 /// The first bytes of a table. Source: the layout in `statemark_runtime`'s documentation of tables.
 const TABLE_LABEL: &[u8] = b"\x89statem\n";
@@ -42,6 +46,8 @@ pub(crate) struct Checked {
     pub(crate) machines: Vec<Valid>,
     /// The number of machines, those with errors included.
     pub(crate) machine_count: usize,
+    /// The number of diagrams that were checked and aren't a machine's.
+    pub(crate) drawing_count: usize,
     /// Every finding, in reading order.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The sentence that says why a file or folder that was met couldn't be read.
@@ -65,19 +71,29 @@ impl Checked {
 
 /// Compiles every spec among some paths, sorted by path. Other files in folders are left out.
 pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Checked>, Failure> {
-    check_each(paths, stdin_name, check)
+    check_each(paths, stdin_name, Diagrams::Sections, check)
 }
 
 /// Lists the findings of every spec, without its machines; what a cache knows isn't compiled.
 pub(crate) fn lint_all(
     paths: &[PathBuf],
     stdin_name: &str,
+    diagrams: Diagrams,
     cache: Option<&Cache>,
 ) -> Result<Vec<Checked>, Failure> {
-    check_each(paths, stdin_name, |name, bytes| lint(name, bytes, cache))
+    let mut options = Options::default();
+    options.all_diagrams = diagrams == Diagrams::All;
+    check_each(paths, stdin_name, diagrams, |name, bytes| {
+        lint(name, bytes, &options, cache)
+    })
 }
 
-fn lint(name: &str, bytes: Result<Vec<u8>, u64>, cache: Option<&Cache>) -> Checked {
+fn lint(
+    name: &str,
+    bytes: Result<Vec<u8>, u64>,
+    options: &Options,
+    cache: Option<&Cache>,
+) -> Checked {
     let content = bytes.as_ref().ok();
     let cached = cache
         .zip(content)
@@ -91,7 +107,7 @@ fn lint(name: &str, bytes: Result<Vec<u8>, u64>, cache: Option<&Cache>) -> Check
             ..Checked::default()
         };
     }
-    let checked = check(name, bytes);
+    let checked = check_with(name, bytes, options);
     if !checked.diagnostics.is_empty() {
         return Checked {
             machines: Vec::new(),
@@ -105,6 +121,7 @@ fn lint(name: &str, bytes: Result<Vec<u8>, u64>, cache: Option<&Cache>) -> Check
     Checked {
         name: checked.name,
         machine_count: checked.machine_count,
+        drawing_count: checked.drawing_count,
         ..Checked::default()
     }
 }
@@ -112,6 +129,7 @@ fn lint(name: &str, bytes: Result<Vec<u8>, u64>, cache: Option<&Cache>) -> Check
 fn check_each(
     paths: &[PathBuf],
     stdin_name: &str,
+    diagrams: Diagrams,
     check_bytes: impl Fn(&str, Result<Vec<u8>, u64>) -> Checked + Sync,
 ) -> Result<Vec<Checked>, Failure> {
     let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) = paths
@@ -121,13 +139,16 @@ fn check_each(
     let files = files::find(&paths)?;
     let mut checked: Vec<Checked> = files
         .par_iter()
-        .map(|file| check_found(file, &check_bytes))
+        .map(|file| check_found(file, diagrams, &check_bytes))
         .collect::<Result<Vec<Option<Checked>>, Failure>>()?
         .into_iter()
         .flatten()
         .collect();
     if let Some(stdin) = stdin.first() {
-        checked.push(check(stdin_name, files::read(stdin, MAX_SOURCE_BYTES)?));
+        checked.push(check_bytes(
+            stdin_name,
+            files::read(stdin, MAX_SOURCE_BYTES)?,
+        ));
     }
     Ok(checked)
 }
@@ -139,6 +160,7 @@ fn check_each(
 /// It was named, and can't be read.
 fn check_found(
     file: &FoundFile,
+    diagrams: Diagrams,
     check_bytes: impl Fn(&str, Result<Vec<u8>, u64>) -> Checked,
 ) -> Result<Option<Checked>, Failure> {
     let unread = |problem: String| Checked {
@@ -157,15 +179,21 @@ fn check_found(
     let is_spec = file.named
         || bytes
             .as_ref()
-            .is_ok_and(|bytes| may_hold_machine(&file.name, bytes));
+            .is_ok_and(|bytes| may_hold_machine(&file.name, bytes, diagrams));
     Ok(is_spec.then(|| check_bytes(&file.name, bytes)))
 }
 
 /// Reports whether a file in a folder is worth compiling.
-fn may_hold_machine(name: &str, bytes: &[u8]) -> bool {
+fn may_hold_machine(name: &str, bytes: &[u8], diagrams: Diagrams) -> bool {
+    let has_diagram = || {
+        let word = DIAGRAM.as_bytes();
+        let mut windows = bytes.windows(word.len());
+        windows.any(|window| window.eq_ignore_ascii_case(word))
+    };
     match Format::of_name(name) {
         Format::Diagram => is_state_diagram(&String::from_utf8_lossy(bytes)),
         Format::Definition => true,
+        Format::Markdown if diagrams == Diagrams::All && has_diagram() => true,
         _ => match std::str::from_utf8(bytes) {
             Ok(text) => text.contains(HEADING),
             Err(_) => bytes
@@ -208,6 +236,7 @@ fn check_with(name: &str, bytes: Result<Vec<u8>, u64>, options: &Options) -> Che
         sources,
         machines: compiled.machines,
         machine_count: compiled.found,
+        drawing_count: compiled.drawings,
         diagnostics: compiled.diagnostics,
         problem: None,
     }
@@ -313,7 +342,7 @@ pub(crate) fn load(
     load_valid(choose(&checked, machine)?).map(Some)
 }
 
-/// Loads a spec that has no error and at least one machine. Findings other than hints are shown.
+/// Loads a spec that has no error and at least one machine. Its errors and warnings are shown.
 ///
 /// `None` if the spec has errors.
 pub(crate) fn load_spec(
@@ -363,12 +392,12 @@ pub(crate) fn load_valid(valid: &Valid) -> Result<LoadedMachine, Failure> {
     })
 }
 
-/// Shows findings other than hints, and how many there are.
+/// Shows errors and warnings, and how many there are.
 fn show_findings(checked: &Checked, printer: &mut Printer) {
     let findings: Vec<Diagnostic> = checked
         .diagnostics
         .iter()
-        .filter(|diagnostic| diagnostic.severity > Severity::Hint)
+        .filter(|diagnostic| diagnostic.severity >= Severity::Warning)
         .cloned()
         .collect();
     if findings.is_empty() {

@@ -103,6 +103,7 @@ codes! {
     SM125 "note-before-state" Warning NoteBeforeState;
     SM126 "inside-itself" Warning InsideItself;
     SM127 "taken-name" Warning TakenName;
+    SM128 "near-miss-fence" Error NearMissFence;
     // 1, second half: labels of transitions.
     SM130 "prose-label" Hint ProseLabel;
     SM131 "dropped-parenthesis" Hint DroppedParenthesis;
@@ -112,6 +113,7 @@ codes! {
     SM135 "broken-label" Error BrokenLabel;
     SM136 "unread-part" Error UnreadPart;
     SM137 "late-declaration" Warning LateDeclaration;
+    SM138 "unlabeled-arrow" Info UnlabeledArrow;
     // 1, from 150: SCXML.
     SM151 "xml-syntax" Error XmlSyntax;
     SM152 "unsupported-element" Error UnsupportedElement;
@@ -197,6 +199,9 @@ codes! {
     SM603 "caller-written-guard" Warning CallerWrittenGuard;
     SM604 "frozen-field" Warning FrozenField;
     SM605 "failing-effect" Hint FailingEffect;
+    SM606 "internal-event" Hint InternalEvent;
+    SM607 "own-internal-event" Warning OwnInternalEvent;
+    SM608 "unknown-input" Warning UnknownInput;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

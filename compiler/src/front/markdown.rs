@@ -20,8 +20,11 @@ mod sections;
 mod tests;
 
 use crate::diag::Diags;
-use crate::source::FileId;
+use crate::excerpt::Excerpt;
+use crate::front::mermaid::announces_state_diagram;
+use crate::source::{FileId, Span};
 use document::Document;
+use outline::BlockKind;
 
 /// Reads what a Markdown document says about machines.
 ///
@@ -57,6 +60,33 @@ pub fn parse_document(file: FileId, text: &str, diags: &mut Diags) -> Document {
         front_matter::read(file, text, front, &mut document, diags);
     }
     document
+}
+
+/// Returns the Mermaid state diagrams of a document that aren't a machine's, in the order of the text.
+///
+/// `document` has its sections, as [`parse_document`] read them.
+#[must_use]
+pub fn other_diagrams(file: FileId, text: &str, document: &Document) -> Vec<Excerpt> {
+    let (_, body) = front_matter::split(text);
+    let outline = outline::read(file, text, body);
+    let of_machines: Vec<Span> = document
+        .sections
+        .iter()
+        .filter_map(|section| Some(section.diagram.as_ref()?.full_span()))
+        .collect();
+    let fences = outline.blocks.into_iter().filter_map(|block| match block.kind {
+        BlockKind::Fence(fence) => Some(fence),
+        BlockKind::Heading(_) | BlockKind::Unspaced(_) => None,
+    });
+    fences
+        .filter(|fence| fence::language(text, fence) == fence::Language::Mermaid)
+        .filter(|fence| announces_state_diagram(fence.text.text()))
+        .map(|fence| match fence::overrun(&fence) {
+            Some(line) => fence.text.slice(0..line.start),
+            None => fence.text,
+        })
+        .filter(|diagram| !of_machines.contains(&diagram.full_span()))
+        .collect()
 }
 
 /// Returns true if a line looks like the heading of a section but for a typing error.

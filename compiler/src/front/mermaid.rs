@@ -27,7 +27,7 @@ mod reserved_names;
 #[cfg(test)]
 mod tests;
 
-use crate::diag::Diags;
+use crate::diag::{Diags, nearest};
 use crate::excerpt::Excerpt;
 use ast::Diagram;
 use lex::rule::is_space;
@@ -97,6 +97,32 @@ pub fn is_state_diagram(text: &str) -> bool {
     let prepared = preprocess::prepare(&Excerpt::whole(file, text));
     preprocess::is_detected(&prepared.text)
         || (prepared.text.starts_with("---") && header_line(&prepared.text).is_some())
+}
+
+/// Returns whether a text is a state diagram, or would be one if its first word were spelled right.
+///
+/// ```
+/// use statemark_compiler::front::mermaid::announces_state_diagram;
+///
+/// assert!(announces_state_diagram("statediagram-v2\n[*] --> open"));
+/// assert!(!announces_state_diagram("stateless\n"));
+/// ```
+#[must_use]
+pub fn announces_state_diagram(text: &str) -> bool {
+    if is_state_diagram(text) {
+        return true;
+    }
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with("%%"));
+    let word = line.and_then(|line| line.split_whitespace().next());
+    word.is_some_and(is_nearly_header)
+}
+
+/// Returns whether a word was probably meant as the header of a state diagram.
+pub(crate) fn is_nearly_header(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let version = ["statediagram-v2", "statediagram"];
+    word.starts_with("statediagram") || nearest(&word, version).is_some_and(|_| word.contains("diag"))
 }
 
 /// Returns the offset of the first line that begins like a header.

@@ -17,14 +17,9 @@ use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit, quoted_list};
 use crate::front::definition::ast::{ActionDeclaration, Definition, Kind, Named, State};
 use crate::front::words::{slug, word_key};
 use crate::ir::{Ambiguity, Event, EventKind};
+use crate::pass::internal::{RAISED_BY_CHILDREN, RAISED_BY_RUNS};
 use crate::pass::trigger::differ;
 use crate::source::Span;
-
-/// The events that a run raises by itself, in any state.
-const RAISED_BY_RUNS: [&str; 3] = ["approval_denied", "changes_requested", "request.expired"];
-
-/// The events by which a child's run ends, in states that invoke one.
-const RAISED_BY_CHILDREN: [&str; 2] = ["done", "error"];
 
 /// A label of a state, with the transitions that it triggers there, as indices into the draft's.
 struct Paths {

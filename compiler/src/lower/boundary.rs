@@ -402,6 +402,7 @@ fn targets_in_scope(draft: &Draft) -> HandleSet<State> {
 
 fn dead_end_that_takes_done(id: &str, event: &str, span: Span) -> Diagnostic {
     Diagnostic::new(Code::DeadEnd, span, format!("nothing leads out of `{id}`"))
+        .may_follow()
         .label("a dead end")
         .note(format!("`{id}` takes the event `{event}` itself and stays"))
         .help("lead on from it, or to `[*]`, on another event")
@@ -417,6 +418,7 @@ fn dead_end(
     line: Option<(&str, &str)>,
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::DeadEnd, span, format!("nothing leads out of `{id}`"))
+        .may_follow()
         .label("a dead end")
         .note(format!(
             "the machine is made as if it said `{id} --> [*] : {event}`"

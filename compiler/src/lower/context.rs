@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use super::fields::{Fields, kind, kind_of};
+use super::fields::{Fields, Known, kind, kind_of};
 use super::types::{assignable, words};
-use crate::diag::{Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::front::definition::ast::Definition;
 use crate::ir::Type;
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 
 /// Reports values of the initial context that the schema doesn't allow.
 pub(super) fn check_context(fields: &Fields<'_>, diags: &mut Diags) {
@@ -22,6 +22,31 @@ pub(super) fn check_context(fields: &Fields<'_>, diags: &mut Diags) {
     };
     let mut check = Check { definition, diags };
     check.value("", false, schema, &context.value, context.span);
+}
+
+/// Reports fields that an agent's input may set (`inputs`), and that the context doesn't have.
+pub(super) fn check_inputs(fields: &Fields<'_>, diags: &mut Diags) {
+    let inputs = fields.definition().map_or(&[][..], |it| &it.inputs);
+    for input in inputs {
+        if fields.context_field(&input.value) != Known::Missing {
+            continue;
+        }
+        let names = fields.names();
+        let names = names.iter().filter(|name| !name.contains('.'));
+        let known = nearest(&input.value, names.map(String::as_str));
+        diags.push(unknown_input(input, known));
+    }
+}
+
+fn unknown_input(input: &Spanned<String>, similar: Option<&str>) -> Diagnostic {
+    let message = format!("the context has no field `{}`", input.value);
+    let diagnostic = Diagnostic::new(Code::UnknownInput, input.span, message)
+        .label("no agent's input can set it")
+        .note("`inputs` lists the fields of the context that an agent may set when it starts a run");
+    match similar {
+        Some(similar) => diagnostic.did_you_mean(similar, input.span, "\""),
+        None => diagnostic.help("declare it under `context`, with its first value, or remove it here"),
+    }
 }
 
 struct Check<'c> {

@@ -62,6 +62,8 @@ pub(super) struct Draft {
     pub(super) direction: Option<Direction>,
     /// The notes of the diagram.
     pub(super) notes: Vec<Note>,
+    /// The labels in prose, each with the event that it became.
+    pub(super) prose: Vec<(Spanned<String>, String)>,
 }
 
 /// A comparison of a field with constants in the definition.

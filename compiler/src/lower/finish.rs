@@ -61,6 +61,7 @@ pub(super) fn finish(spec: &Spec, mut draft: Draft, interrupts: Vec<Interrupt>) 
         meta: definition.map_or_else(Meta::new, metadata),
         direction: draft.direction,
         notes,
+        is_embedded: false,
     };
     numbers.renumber(&mut machine);
     set_transitions(&mut machine);

@@ -57,6 +57,11 @@ pub(super) fn resolve_label_guards(draft: &mut Draft, context: &mut Context<'_>)
             continue;
         }
         let Some(drawn) = label_guard(&labels, draft, context) else {
+            // It was reported. Without a guard the transition would seem to compete with others.
+            let unread = unread_guard(&words.value, words.span, draft);
+            if let (None, Some(transition)) = (defined, draft.transitions.get_mut(index)) {
+                transition.ir.guard = Some(Spanned::new(unread, words.span));
+            }
             continue;
         };
         match defined {
@@ -123,12 +128,30 @@ pub(super) fn branch_guard(
     let mut resolver = Resolver::new(draft, context);
     let guards: Vec<Expression> = uses
         .iter()
-        .filter_map(|guard| match &guard.value {
-            GuardUse::Name(name) => resolver.json_text(name, guard.span, None),
-            GuardUse::Inline(inner) => resolver.guard(inner, guard.span),
+        .map(|guard| {
+            let (words, read) = match &guard.value {
+                GuardUse::Name(name) => {
+                    (name.as_str(), resolver.json_text(name, guard.span, None))
+                }
+                GuardUse::Inline(inner) => ("", resolver.guard(inner, guard.span)),
+            };
+            read.unwrap_or_else(|| unread_guard(words, guard.span, resolver.draft))
         })
         .collect();
     Some(Spanned::new(Expression::all(guards, span), span))
+}
+
+/// Returns a question in place of a guard that can't be read, which was reported.
+///
+/// A transition without it would seem to compete with others. Two guards of the same words are the same question.
+fn unread_guard(words: &str, span: Span, draft: &mut Draft) -> Expression {
+    let mut name = question_name(words);
+    if name.is_empty() {
+        name = format!("unread_{}", span.start);
+    }
+    let guard = draft.intern_guard(&name, words, span, false);
+    let kind = ExpressionKind::Ask(guard);
+    Expression { span, kind }
 }
 
 /// The rules for names that aren't declared.

@@ -2,7 +2,9 @@
 //!
 //! Every other message is at the end of the file that finds the defect.
 
-use crate::diag::{Code, Diagnostic, nearest};
+use statemark_text::list::join;
+
+use crate::diag::{Code, Diagnostic, distance, nearest};
 use crate::source::{Span, Spanned};
 
 pub(super) fn history_of_the_root(sign: &str, span: Span) -> Diagnostic {
@@ -45,6 +47,13 @@ pub(super) fn unknown_event<'k>(
     }
 }
 
+/// Reports a state's name in the place of an event's.
+pub(super) fn state_for_event(span: Span, message: String) -> Diagnostic {
+    Diagnostic::new(Code::UnknownEvent, span, message)
+        .label("a state")
+        .note("when the iterations are spent, the event is sent, and its transition leads on")
+}
+
 pub(super) fn pattern_without_events<'k>(
     pattern: &Spanned<String>,
     known: impl Iterator<Item = &'k str>,
@@ -81,16 +90,36 @@ pub(super) fn unhandled_event(event: &Spanned<String>, state: &str, at: Span) ->
         ))
 }
 
-pub(super) fn unknown_state<'k>(
-    name: &Spanned<String>,
-    known: impl Iterator<Item = &'k str>,
-) -> Diagnostic {
+/// Reports a state that doesn't exist. `quote` stands on both sides of the name.
+pub(super) fn unknown_state(name: &Spanned<String>, quote: &str, known: &[&str]) -> Diagnostic {
     let message = format!("state `{}` doesn't exist", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
-    match nearest(&name.value, known) {
-        Some(similar) => diagnostic.did_you_mean(similar, name.span, "\""),
-        None => diagnostic.help("declare the state, or name one that exists"),
+    if let Some(similar) = nearest(&name.value, known.iter().copied()) {
+        return diagnostic.did_you_mean(similar, name.span, quote);
     }
+    match likely_states(&name.value, known).as_slice() {
+        [] => diagnostic.help("declare the state, or name one that exists"),
+        [similar] => diagnostic.did_you_mean(similar, name.span, quote),
+        similar => {
+            let names: Vec<String> = similar.iter().map(|name| format!("`{name}`")).collect();
+            diagnostic.help(format!("did you mean {}?", join(&names, "or")))
+        }
+    }
+}
+
+/// Returns the states that a short name may have meant: the same first and last letter, and two edits (`payed`, `paid`).
+fn likely_states<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
+    let letters = |text: &str| text.chars().take(64).collect::<Vec<char>>();
+    let wanted = letters(name);
+    let mut likely = known.to_vec();
+    likely.retain(|state| {
+        let found = letters(state);
+        found.len() > 3
+            && found.first() == wanted.first()
+            && found.last() == wanted.last()
+            && distance(&found, &wanted) == 2
+    });
+    likely
 }
 
 pub(super) fn initial_outside_scope(

@@ -92,6 +92,7 @@ pub fn lower_scxml(
         meta: Meta::new(),
         direction: None,
         notes: Vec::new(),
+        is_embedded: false,
     }
 }
 

@@ -65,10 +65,18 @@ pub(super) fn find_state(
         .filter(|&state| !draft.get(state).ir.implied);
     if found.is_none() {
         let known = context.comparable(draft.state_ids(), draft.states.len());
-        let diagnostic = unknown_state(name, known);
-        context.diags.push(diagnostic);
+        let known: Vec<&str> = known.collect();
+        let quote = opening_quote(name, context);
+        context.diags.push(unknown_state(name, &quote, &known));
     }
     found
+}
+
+/// Returns what stands before a name in its span: the quote of JSON, or of an expression inside JSON.
+fn opening_quote(name: &Spanned<String>, context: &Context<'_>) -> String {
+    let written = context.sources.text(name.span);
+    let before = written.split_once(name.value.as_str());
+    before.map_or("\"", |(before, _)| before).to_owned()
 }
 
 fn state_by_path(path: &str, source: StateHandle, draft: &Draft) -> Option<StateHandle> {

@@ -1,17 +1,20 @@
 //! Transitions: from labels and keys to events, guards and actions.
 
+use statemark_text::list::join;
+
 use super::draft::{Draft, DraftTransition, DraftTrigger, StateHandle};
 use super::event::{collides, intern_named_event, intern_prose_event, is_reserved, reserved_event};
 use super::guard::is_prose;
 use super::spec::Context;
 use super::trigger::is_pattern;
 use crate::arena::Handle;
-use crate::diag::{Code, Diagnostic, Diags};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit};
 use crate::front::expression::mended;
 use crate::front::label::ast::{Guard, Label, Parts, Trigger};
 use crate::front::label::{Misfit, lost_part, milliseconds, report_brackets};
 use crate::front::words::slug;
 use crate::ir::{self, Action, Event};
+use crate::pass::trigger::format_duration;
 use crate::source::{Span, Spanned};
 
 /// Gives a transition what the parts of its label say.
@@ -126,20 +129,27 @@ fn label_trigger(
         Trigger::Condition(words) | Trigger::Prose(words) => words,
     };
     let Some(event) = intern_prose_event(words, draft, diags) else {
-        return DraftTrigger::Missing;
+        let is_at_once = words.value.trim() == "/" && draft.get(source).pseudo.is_none();
+        return match is_at_once {
+            true => DraftTrigger::Eventless,
+            false => DraftTrigger::Missing,
+        };
     };
-    let id = &draft.events.at(event).id;
+    let id = draft.events.at(event).id.clone();
+    let delay = SpelledDelay::read(&words.value);
     if parts.loses_part() {
         // What is lost is reported instead.
     } else if matches!(trigger, Trigger::Condition(_)) {
-        diags.push(bare_condition(words, id));
+        diags.push(bare_condition(words, &id));
+    } else if let Some(delay) = delay {
+        diags.push(unread_delay(words, &delay));
     } else {
         // Writing the identifier would make a collision final, so the hint waits until that is settled.
         let collides = collides(event, &words.value, words.span, draft);
         // A comment or an arrow in it is reported already, and must not become part of a name.
         let holds_more = words.value.contains(['%', '#', '>']) && diags.covers(words.span);
         if !collides && !holds_more {
-            diags.push(prose_label(words, id));
+            draft.prose.push((words.clone(), id));
         }
     }
     DraftTrigger::Events(vec![event])
@@ -268,21 +278,53 @@ fn bare_condition(text: &Spanned<String>, event: &str) -> Diagnostic {
     }
 }
 
-fn prose_label(text: &Spanned<String>, event: &str) -> Diagnostic {
-    if let Some(delay) = spelled_delay(&text.value) {
-        let message = format!("this text is the event `{event}`, and no delay");
-        return Diagnostic::new(Code::ProseLabel, text.span, message)
-            .label(format!("sent as `{event}`"))
-            .unsafe_fix(
-                format!("write `{delay}` to leave the state when that time is over"),
-                text.span,
-                delay,
-            );
+/// Reports the labels of a machine that are prose, in one finding.
+pub(super) fn report_prose(draft: &Draft, diags: &mut Diags) {
+    let mut labels: Vec<&(Spanned<String>, String)> = draft.prose.iter().collect();
+    labels.sort_by_key(|(text, _)| text.span);
+    // A branch of a choice may be read for each way that leads there.
+    labels.dedup_by_key(|(text, _)| text.span);
+    if let Some((first, others)) = labels.split_first() {
+        diags.push(prose_labels(first, others));
     }
-    let message = format!("this text is the event `{event}`");
-    Diagnostic::new(Code::ProseLabel, text.span, message)
-        .label(format!("sent as `{event}`"))
-        .safe_fix(format!("write `{event}`"), text.span, event)
+}
+
+/// Most labels in prose that a message names. Unit: labels. Why: the fix shows them all.
+const MOST_NAMED: usize = 3;
+
+fn prose_labels(
+    (text, event): &(Spanned<String>, String),
+    others: &[&(Spanned<String>, String)],
+) -> Diagnostic {
+    let count = others.len() + 1;
+    let message = if others.is_empty() {
+        format!("this text is the event `{event}`")
+    } else {
+        let named = others.iter().take(MOST_NAMED - 1);
+        let mut names: Vec<String> = std::iter::once(event)
+            .chain(named.map(|(_, event)| event))
+            .map(|event| format!("`{event}`"))
+            .collect();
+        if count > MOST_NAMED {
+            names.push(format!("{} more", count - MOST_NAMED));
+        }
+        format!("{count} labels are texts, read as the events {}", join(&names, "and"))
+    };
+    let mut diagnostic = Diagnostic::new(Code::ProseLabel, text.span, message)
+        .label(format!("sent as `{event}`"));
+    for (text, event) in others.iter().take(MOST_NAMED - 1) {
+        diagnostic = diagnostic.related(text.span, format!("sent as `{event}`"));
+    }
+    if others.is_empty() {
+        return diagnostic.safe_fix(format!("write `{event}`"), text.span, event);
+    }
+    let edits = std::iter::once((text, event))
+        .chain(others.iter().map(|(text, event)| (text, event)))
+        .map(|(text, event)| Edit {
+            span: text.span,
+            text: event.clone(),
+        });
+    diagnostic.fix_all(Applicability::Safe, "write the events", edits.collect())
 }
 
 fn prose_in_brackets(text: &Spanned<String>, event: &str) -> Diagnostic {
@@ -295,22 +337,78 @@ fn prose_in_brackets(text: &Spanned<String>, event: &str) -> Diagnostic {
         ))
 }
 
-/// Returns `after 14 days` as a delay is written.
-fn spelled_delay(text: &str) -> Option<String> {
-    let rest = text.strip_prefix("after ")?.trim_start();
-    let (number, unit) = rest.split_once(char::is_whitespace)?;
-    let unit = match unit
-        .trim()
-        .to_ascii_lowercase()
-        .trim_end_matches(['s', '.'])
-    {
-        "millisecond" | "msec" => "ms",
-        "second" | "sec" => "s",
-        "minute" | "min" => "m",
-        "hour" | "hr" => "h",
-        "day" => "d",
+fn unread_delay(label: &Spanned<String>, delay: &SpelledDelay) -> Diagnostic {
+    let message = format!("`{}` is no delay that can be read", label.value.trim());
+    let diagnostic = Diagnostic::new(Code::BadDelay, label.span, message)
+        .label("not a duration")
+        .note("a delay is `after` and a number with one unit: `ms`, `s`, `m`, `h` or `d`");
+    match delay.milliseconds {
+        Some(milliseconds) => {
+            let written = format!("after {}", format_duration(milliseconds));
+            diagnostic.unsafe_fix(format!("write `{written}`"), label.span, written)
+        }
+        None => diagnostic.help("write it so, for example `after 30s`"),
+    }
+}
+
+/// A label that says how much time passes, but not as a delay is written.
+struct SpelledDelay {
+    /// The time, if it is certain which one is meant.
+    milliseconds: Option<u64>,
+}
+
+impl SpelledDelay {
+    /// Reads `after 30 min`, `after 1h 30m`, `after 2 weeks`, `after 30`.
+    ///
+    /// `None` for what is no time: `after 3 failures`, `after hours`.
+    fn read(label: &str) -> Option<Self> {
+        let label = label.trim().to_lowercase();
+        let rest = label.strip_prefix("after ")?.trim_start();
+        if !rest.starts_with(|sign: char| sign.is_ascii_digit()) {
+            return None;
+        }
+        let mut total = Some(0_u64);
+        let mut rest = rest.trim_end_matches('.');
+        while !rest.is_empty() {
+            let after_number =
+                rest.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+            let (number, tail) = rest.split_at_checked(rest.len() - after_number.len())?;
+            let tail = tail.trim_start();
+            let after_unit = tail.trim_start_matches(char::is_alphabetic);
+            let (unit, tail) = tail.split_at_checked(tail.len() - after_unit.len())?;
+            let unit = match unit {
+                // A number alone is no time that anybody could know.
+                "" if number.is_empty() || !tail.trim().is_empty() => return None,
+                "" => None,
+                word => Some(unit_of(word)?),
+            };
+            let part = unit.and_then(|unit| milliseconds(&format!("{number}{unit}"))?.ok());
+            // A week is no unit of ours.
+            let times = if unit == Some("d") && after_number.trim_start().starts_with('w') {
+                7
+            } else {
+                1
+            };
+            total = total
+                .zip(part)
+                .and_then(|(total, part)| total.checked_add(part.checked_mul(times)?));
+            rest = tail.trim_start_matches(|sign: char| sign.is_whitespace() || sign == ',');
+            rest = rest.strip_prefix("and ").unwrap_or(rest).trim_start();
+        }
+        Some(Self {
+            milliseconds: total.filter(|&total| total > 0),
+        })
+    }
+}
+
+/// Returns the unit that a word of time is counted in; `None` if it is none.
+fn unit_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => "ms",
+        "s" | "sec" | "secs" | "second" | "seconds" => "s",
+        "m" | "min" | "mins" | "minute" | "minutes" => "m",
+        "h" | "hr" | "hrs" | "hour" | "hours" => "h",
+        "d" | "day" | "days" | "w" | "week" | "weeks" => "d",
         _ => return None,
-    };
-    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| format!("after {number}{unit}"))
+    })
 }

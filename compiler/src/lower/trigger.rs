@@ -10,17 +10,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use statemark_text::list::join;
+
 use super::draft::{Draft, DraftTransition, DraftTrigger, StateHandle};
 use super::event::{intern_named_event, intern_prose_event};
 use super::messages::pattern_without_events;
 use super::spec::Context;
 use crate::arena::Handle;
-use crate::diag::{Code, Diagnostic, Diags};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit};
 use crate::front::definition::ast::{Definition, Kind};
 use crate::front::label::actions_without_event;
 use crate::front::words::{is_identifier, slug, word_key};
 use crate::ir::{Event, EventKind};
-use crate::source::{Span, Spanned};
+use crate::source::{Sources, Span, Spanned};
 
 /// Returns the event of a transition without a label, by its target.
 pub(super) fn implied_event(draft: &Draft, source: StateHandle, target: StateHandle) -> String {
@@ -50,9 +52,17 @@ pub(super) fn end_event(draft: &Draft, source: StateHandle, scope: StateHandle) 
     format!("{name}_done")
 }
 
-/// Gives every transition its events.
-pub(super) fn resolve_triggers(draft: &mut Draft, diags: &mut Diags) {
+/// Gives every transition its events, and reports the arrows of a diagram that don't name theirs.
+///
+/// `diagram`: the span of the diagram, if there is one.
+pub(super) fn resolve_triggers(
+    diagram: Option<Span>,
+    sources: &Sources,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) {
     resolve_comments(draft, diags);
+    let mut unlabeled: Vec<Unlabeled> = Vec::new();
     for index in 0..draft.transitions.len() {
         let Some(transition) = draft.transitions.get(index) else {
             continue;
@@ -67,9 +77,13 @@ pub(super) fn resolve_triggers(draft: &mut Draft, diags: &mut Diags) {
             }
             (DraftTrigger::Toward(target), _) | (DraftTrigger::Missing, Some(target)) => {
                 let name = implied_event(draft, source, *target);
+                let is_drawn = diagram.is_some_and(|diagram| diagram.contains(span));
                 if draft.get(source).has_body {
                     let id = &draft.get(source).ir.id;
                     diags.push(completion_without_final(id, &name, span));
+                } else if is_drawn && !transition.ir.implied && !draft.get(source).ir.implied {
+                    let event = name.clone();
+                    unlabeled.push(Unlabeled { arrow: span, event });
                 }
                 DraftTrigger::Events(vec![draft.intern_event(&name, span)])
             }
@@ -84,6 +98,20 @@ pub(super) fn resolve_triggers(draft: &mut Draft, diags: &mut Diags) {
             transition.trigger = trigger;
         }
     }
+    // An arrow to a choice is a transition for each way out of it.
+    unlabeled.sort();
+    unlabeled.dedup();
+    // What couldn't be read may have been their labels.
+    if let (Some((first, others)), false) = (unlabeled.split_first(), diags.has_errors()) {
+        diags.push(unlabeled_arrows(first, others, sources));
+    }
+}
+
+/// An arrow without a label, and the event that it waits for.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Unlabeled {
+    arrow: Span,
+    event: String,
 }
 
 /// Returns whether a state can be done.
@@ -267,6 +295,59 @@ pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
     draft
         .transitions
         .retain(|it| !matches!(&it.trigger, DraftTrigger::Events(events) if events.is_empty()));
+}
+
+/// Most events in the message about unlabeled arrows. Unit: events. Why: more than three lines of them are read by nobody.
+const MOST_LISTED: usize = 24;
+
+/// Reports the arrows of a machine without a label, each with the event that it waits for.
+fn unlabeled_arrows(first: &Unlabeled, others: &[Unlabeled], sources: &Sources) -> Diagnostic {
+    let arrows = || std::iter::once(first).chain(others);
+    let mut events: Vec<&str> = Vec::new();
+    for arrow in arrows() {
+        if !events.contains(&arrow.event.as_str()) && events.len() <= MOST_LISTED {
+            events.push(&arrow.event);
+        }
+    }
+    let mut names: Vec<String> = events
+        .iter()
+        .take(MOST_LISTED)
+        .map(|event| format!("`{event}`"))
+        .collect();
+    if events.len() > MOST_LISTED {
+        names.push("others".to_owned());
+    }
+    let names = join(&names, "and");
+    let message = match others.len() {
+        0 => format!("an arrow without a label waits for the event {names}"),
+        more => format!("{} arrows without a label wait for {names}", more + 1),
+    };
+    let mut diagnostic = Diagnostic::new(Code::UnlabeledArrow, first.arrow, message)
+        .label(format!("waits for `{}`", first.event))
+        .help("name the events on the arrows; `: /` is taken at once");
+    for arrow in others.iter().take(2) {
+        diagnostic = diagnostic.related(arrow.arrow, format!("waits for `{}`", arrow.event));
+    }
+    let edits: Option<Vec<Edit>> = arrows().map(|arrow| written_out(arrow, sources)).collect();
+    let title = "write the events on the arrows";
+    match edits {
+        Some(edits) => diagnostic.fix_all(Applicability::Safe, title, edits),
+        None => diagnostic,
+    }
+}
+
+/// Returns the edit that writes an arrow's event; `None` where the end of the arrow isn't plainly a state's name.
+fn written_out(arrow: &Unlabeled, sources: &Sources) -> Option<Edit> {
+    let text = sources.text(arrow.arrow);
+    let (_, target) = text.split_once("-->")?;
+    let is_plain = !target.is_empty()
+        && !target.contains([':', ';', '%', '\n'])
+        && !target.contains("-->")
+        && !target.ends_with(char::is_whitespace);
+    is_plain.then(|| Edit {
+        span: arrow.arrow.after(),
+        text: format!(" : {}", arrow.event),
+    })
 }
 
 fn completion_without_final(id: &str, event: &str, span: Span) -> Diagnostic {

@@ -61,7 +61,10 @@ pub(super) fn check_types(
     }
     let diags = check.diags;
     context.diags.append(diags);
-    report_untyped_fields(machine, &declared, context.diags);
+    // What couldn't be read may have said it.
+    if !context.broken {
+        report_untyped_fields(machine, &declared, context.diags);
+    }
     bounds::check_bounds(machine);
 }
 

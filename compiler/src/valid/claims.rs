@@ -8,15 +8,10 @@ use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{
     ActionKind, Event, EventKind, Expression, ExpressionKind, HostGuard, Machine, State, Transition,
 };
+use crate::pass::internal::{RAISED_BY_CHILDREN, RAISED_BY_RUNS};
 use crate::source::Span;
 
 pub(super) const CHECKS: &[Check] = &[Check::Behavior(claims)];
-
-/// The events that a run raises itself. A test holds them to what runs raise.
-pub const RAISED_BY_RUNS: [&str; 3] = ["approval_denied", "changes_requested", "request.expired"];
-
-/// The events that say how an invoked workflow ended.
-const OUTCOMES: [&str; 2] = ["done", "error"];
 
 /// Reports SM503: claims; and SM504: those that nobody could make.
 fn claims(subject: &Subject<'_>, diags: &mut Diags) {
@@ -95,7 +90,7 @@ fn unsent(
         let id = event.id.as_str();
         let is_internal = event.kind != EventKind::Named
             || RAISED_BY_RUNS.contains(&id)
-            || OUTCOMES.contains(&id) && invokes(machine, transition.source);
+            || RAISED_BY_CHILDREN.contains(&id) && invokes(machine, transition.source);
         is_internal.then(|| format!("the internal event `{id}`"))
     })
 }

@@ -8,6 +8,7 @@ use super::{Check, Subject};
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
 use crate::ir::{ActionKind, Constant, EventKind, ExpressionKind, Field, Machine};
+use crate::pass::internal::RAISED_BY_CHILDREN;
 use crate::pass::merge::{self, Merges};
 use crate::source::Span;
 
@@ -29,9 +30,6 @@ const HOLDING: [&str; 10] = [
     "max_visits",
     "requires",
 ];
-
-/// The events that are not sent but raised, by the machine or by a run whose child has ended.
-const OUTCOMES: [&str; 2] = ["done", "error"];
 
 /// Reports SM603: guards of a workflow that stand on what any event may bring.
 ///
@@ -110,7 +108,7 @@ pub(super) fn holds_callers(machine: &Machine) -> bool {
 fn bringers(machine: &Machine, merges: &Merges, field: &str) -> bool {
     let mut events = machine.events.iter();
     events.any(|(handle, event)| {
-        let is_sent = event.kind == EventKind::Named && !OUTCOMES.contains(&event.id.as_str());
+        let is_sent = event.kind == EventKind::Named && !RAISED_BY_CHILDREN.contains(&event.id.as_str());
         is_sent && merges.includes(handle, field)
     })
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Check, Subject};
 use crate::arena::{Handle, HandleSet};
-use crate::diag::{Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags, quoted_list};
 use crate::front::words::word_key;
 use crate::ir::{Machine, State, StateKind};
 use crate::pass::names::{Collision, Renamed};
@@ -215,21 +215,93 @@ fn similar_name(
     later: Handle<State>,
     how: &str,
 ) -> Diagnostic {
-    let (first, second) = (&machine.states.at(earlier), &machine.states.at(later));
-    let span: Span = second.span;
-    let message = format!("state `{}` differs from `{}` {how}", second.id, first.id);
+    // The one that stands on a single arrow is the misspelled one.
+    let is_earlier = !is_mentioned_once(machine, later) && is_mentioned_once(machine, earlier);
+    let (wrong, right) = if is_earlier {
+        (earlier, later)
+    } else {
+        (later, earlier)
+    };
+    let (wrong_id, right_id) = (&machine.states.at(wrong).id, &machine.states.at(right).id);
+    let (span, other): (Span, Span) = (
+        machine.states.at(wrong).span,
+        machine.states.at(right).span,
+    );
+    let message = format!("state `{wrong_id}` differs from `{right_id}` {how}");
     let diagnostic = Diagnostic::new(Code::SimilarName, span, message)
         .label("a state of its own")
-        .related(first.span, format!("`{}` is here", first.id));
-    if !is_mentioned_once(machine, later) {
-        let help = format!("if they are one state, write `{}` everywhere", first.id);
+        .related(other, format!("`{right_id}` is here"));
+    if !is_mentioned_once(machine, wrong) {
+        let help = format!("if they are one state, write `{right_id}` everywhere");
         return diagnostic.help(help);
     }
     diagnostic.unsafe_fix(
-        format!("if they are one state, write `{}`", first.id),
+        format!("if they are one state, write `{right_id}`"),
         span,
-        first.id.clone(),
+        right_id.clone(),
     )
+}
+
+/// Removes the findings that follow from a misspelled state, and adds them to that finding as a note.
+///
+/// If two states are one, the dead end is none, and what only the other one leads to can be reached. `earlier` and
+/// `found` have the findings about the machine.
+pub(super) fn fold_followers(machine: &Machine, earlier: &mut Diags, found: &mut Diags) {
+    let pairs: Vec<(Span, Span)> = found
+        .iter_mut()
+        .filter(|it| it.code == Code::SimilarName)
+        .filter_map(|it| Some((it.primary.span, it.related.first()?.span)))
+        .collect();
+    for (span, other) in pairs {
+        let ends = [span, other].map(|span| {
+            let mut states = machine.named_states();
+            states.find(|(_, state)| state.span == span && !state.implied)
+        });
+        let [Some((one, _)), Some((two, _))] = ends else {
+            continue;
+        };
+        let mut dead: Vec<&str> = Vec::new();
+        for state in [one, two] {
+            let state = machine.states.at(state);
+            if earlier.remove_followers(state.span) {
+                dead.push(&state.id);
+            }
+        }
+        let mut unreached: Vec<&str> = Vec::new();
+        for state in led_to(machine, [one, two]) {
+            let state = machine.states.at(state);
+            if found.remove_followers(state.span) {
+                unreached.push(&state.id);
+            }
+        }
+        let mut parts = Vec::new();
+        if !dead.is_empty() {
+            parts.push(format!("nothing leads out of {}", quoted_list(&dead)));
+        }
+        if !unreached.is_empty() {
+            parts.push(format!("{} can't be reached", quoted_list(&unreached)));
+        }
+        let finding = found
+            .iter_mut()
+            .find(|it| it.code == Code::SimilarName && it.primary.span == span);
+        if let Some(finding) = finding.filter(|_| !parts.is_empty()) {
+            finding.notes.push(format!("as it is, {}", parts.join(", and ")));
+        }
+    }
+}
+
+/// Returns two states and those that transitions from them lead to, in the order of the machine.
+fn led_to(machine: &Machine, from: [Handle<State>; 2]) -> BTreeSet<Handle<State>> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<Handle<State>> = from.to_vec();
+    while let Some(state) = open.pop() {
+        if reached.insert(state) {
+            for (_, transition) in machine.transitions_of(state) {
+                open.extend(&transition.targets);
+            }
+        }
+    }
+    reached
 }
 
 /// Reports whether one end of one drawn arrow is all that the spec says about a state.

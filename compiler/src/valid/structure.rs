@@ -57,7 +57,7 @@ fn unreachable_state(
     reach: &Reachability,
 ) -> Diagnostic {
     let message = format!("state `{}` can't be reached", state.id);
-    let diagnostic = Diagnostic::new(Code::UnreachableState, state.span, message);
+    let diagnostic = Diagnostic::new(Code::UnreachableState, state.span, message).may_follow();
     let incoming = machine.transitions.iter().find(|(_, transition)| {
         let mut targets = transition.targets.iter();
         targets.any(|&target| machine.is_within(target, handle))

@@ -11,7 +11,7 @@ pub(crate) const UNKNOWN: &str = "error.unknown_event";
 /// The event that a denied approval raises.
 pub(crate) const DENIED: &str = "approval_denied";
 
-/// The event that a review raises when it is sent back.
+/// The event that a review raises when it is sent back, and an approval that is denied with a comment.
 pub(crate) const SENT_BACK: &str = "changes_requested";
 
 /// The event that an expired request raises.
@@ -22,7 +22,7 @@ pub(crate) const EXPIRED: &str = "request.expired";
 /// ```
 /// use statemark_runs::raised_when;
 ///
-/// assert_eq!(raised_when("changes_requested"), Some("a reviewer sends work back"));
+/// assert_eq!(raised_when("changes_requested"), Some("a person denies an approval with a comment, or sends a review back"));
 /// assert_eq!(raised_when("submit"), None);
 /// ```
 #[must_use]
@@ -30,7 +30,7 @@ pub fn raised_when(event: &str) -> Option<&'static str> {
     Some(match event {
         UNKNOWN => "an event is sent that the machine doesn't have",
         DENIED => "a person denies an approval",
-        SENT_BACK => "a reviewer sends work back",
+        SENT_BACK => "a person denies an approval with a comment, or sends a review back",
         EXPIRED => "nobody answers a request in time",
         _ => return None,
     })

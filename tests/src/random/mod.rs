@@ -156,5 +156,6 @@ fn empty(seed: u64, file: FileId) -> Machine {
         meta: Meta::new(),
         direction: None,
         notes: Vec::new(),
+        is_embedded: false,
     }
 }

@@ -8,6 +8,7 @@
 
 use serde::Serialize;
 use statemark_compiler::diag::Code;
+use statemark_compiler::pass::internal::InternalEvent;
 use statemark_text::list::join;
 use statemark_text::suggest::nearest;
 
@@ -15,14 +16,15 @@ use crate::args::TextFormat;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::Printer;
 
-/// Explain a finding.
+/// Explain a finding, or an event that nobody sends.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
                         statemark explain SM304\n  \
                         statemark explain unreachable-state\n  \
+                        statemark explain changes_requested\n  \
                         statemark explain --all --output-format json")]
 pub(crate) struct ExplainArgs {
-    /// A code or its name: SM304, 304, unreachable-state
+    /// A code or its name (SM304, 304, unreachable-state), or an internal event (changes_requested)
     #[arg(value_name = "CODE", required_unless_present = "all")]
     code: Option<String>,
     /// Every page
@@ -42,8 +44,30 @@ struct Page {
     page: &'static str,
 }
 
+/// The page of an internal event, as JSON.
+#[derive(Serialize)]
+struct EventPage {
+    event: &'static str,
+    raised: &'static str,
+    data: &'static str,
+    page: String,
+}
+
 /// Prints pages.
 pub(super) fn run(args: &ExplainArgs, printer: &mut Printer) -> CommandResult {
+    if let Some(event) = args.code.as_deref().and_then(InternalEvent::named) {
+        let text = match args.output_format {
+            TextFormat::Text => event.page(),
+            TextFormat::Json => line(serde_json::to_string_pretty(&EventPage {
+                event: event.name,
+                raised: event.raised,
+                data: event.data,
+                page: event.page(),
+            })),
+        };
+        printer.result(&text);
+        return Ok(ExitStatus::Clean);
+    }
     let codes = match &args.code {
         Some(words) => vec![parse_code(words)?],
         None => Code::ALL.to_vec(),

@@ -13,7 +13,7 @@ use crate::cache::Cache;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::printer::{Printer, count};
-use crate::project::variable;
+use crate::project::{self, Diagrams, variable};
 use crate::specs::{Checked, STDIN_NAME, lint_all, merge, no_machine_message};
 
 /// The variable that has the format.
@@ -27,6 +27,7 @@ const FORMAT_VARIABLE: &str = "STATEMARK_OUTPUT_FORMAT";
                   statemark lint                            every spec below this folder\n  \
                   statemark lint docs/door.md               one file, whatever its name\n  \
                   statemark lint --output-format json       for programs\n  \
+                  statemark lint --diagrams all             every state diagram in Markdown, too\n  \
                   statemark lint - --stdin-filename a.md    what an editor has not saved yet\n\n\
                   In a folder, lint reads Markdown files with a `## STATE-MACHINE` heading, *.workflow.json, *.scxml,\n\
                   and state diagrams in *.mmd and *.mermaid. It respects .gitignore and .statemarkignore.\n\n\
@@ -46,6 +47,12 @@ pub(crate) struct LintArgs {
     /// The name of standard input; its extension tells the format
     #[arg(long, value_name = "NAME", default_value = STDIN_NAME)]
     stdin_filename: String,
+    /// The diagrams of Markdown files that are checked: sections or all [default: sections, or what statemark.toml says]
+    #[arg(long, value_enum, value_name = "WHICH", hide_possible_values = true)]
+    diagrams: Option<Diagrams>,
+    /// Print hints, too; they are only counted otherwise (JSON always has them)
+    #[arg(long)]
+    hints: bool,
     /// Compile every file, and remember nothing
     #[arg(long)]
     no_cache: bool,
@@ -78,24 +85,40 @@ enum FailOn {
 /// Lists findings.
 pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     let format = resolve_format(args)?;
-    let cache = if args.no_cache { None } else { Cache::open() };
-    let checked = lint_all(&args.paths, &args.stdin_filename, cache.as_ref())?;
+    let diagrams = match args.diagrams {
+        Some(diagrams) => diagrams,
+        None => project::diagrams()?,
+    };
+    // The cache knows what was found with the usual diagrams.
+    let is_cached = !args.no_cache && diagrams == Diagrams::Sections;
+    let cache = is_cached.then(Cache::open).flatten();
+    let checked = lint_all(&args.paths, &args.stdin_filename, diagrams, cache.as_ref())?;
     if let Some(cache) = cache {
         cache.save();
     }
     let (sources, diagnostics) = merge(&checked);
+    let status = ExitStatus::clean_if(!fails(&diagnostics, args.fail_on));
+    let shows_hints = args.hints || args.fail_on == FailOn::Hint || format == LintFormat::Json;
+    let (shown, hidden): (Vec<Diagnostic>, Vec<Diagnostic>) = diagnostics
+        .into_iter()
+        .partition(|it| shows_hints || it.severity > Severity::Hint);
     let style = printer.style();
     printer.result(&match format {
-        LintFormat::Full => full(&diagnostics, &sources, &style),
-        LintFormat::Concise => concise(&diagnostics, &sources, &style),
-        LintFormat::Json => json(&diagnostics, &sources),
+        LintFormat::Full => full(&shown, &sources, &style),
+        LintFormat::Concise => concise(&shown, &sources, &style),
+        LintFormat::Json => json(&shown, &sources),
     });
-    if format == LintFormat::Full && !diagnostics.is_empty() {
+    if format == LintFormat::Full && !shown.is_empty() {
         printer.remark("\n");
     }
-    let closing = describe_closing(args, &checked, &diagnostics, printer);
+    let mut closing = describe_closing(args, &checked, &shown, printer);
+    if !hidden.is_empty() {
+        let hints = count(hidden.len(), "hint");
+        let line = format!("{hints} not shown: statemark lint --hints\n");
+        closing.push_str(&printer.remark_palette().dim(&line));
+    }
     printer.remark(&closing);
-    Ok(ExitStatus::clean_if(!fails(&diagnostics, args.fail_on)))
+    Ok(status)
 }
 
 /// Returns the format of the arguments, else of the environment.
@@ -145,28 +168,35 @@ fn describe_closing(
     let empty = checked
         .iter()
         .filter(is_read)
-        .filter(|file| file.machine_count == 0 && !file.has_errors());
+        .filter(|file| file.machine_count + file.drawing_count == 0 && !file.has_errors());
     let named: BTreeSet<String> = args.paths.iter().map(|path| files::display(path)).collect();
     for file in empty {
         let is_stdin = file.name == args.stdin_filename;
-        if is_stdin || named.contains(&file.name) {
+        // A near miss has said it.
+        let is_said = !file.diagnostics.is_empty();
+        if !is_said && (is_stdin || named.contains(&file.name)) {
             words.push_str(&format!("{}\n", no_machine_message(&file.name)));
         }
     }
     let machines: usize = checked.iter().map(|file| file.machine_count).sum();
+    let drawings: usize = checked.iter().map(|file| file.drawing_count).sum();
     if !diagnostics.is_empty() {
         words.push_str(&footer(diagnostics, &printer.remark_style()));
         words.push_str(&palette.dim(&describe_explain(diagnostics)));
-    } else if machines > 0 {
+    } else if machines + drawings > 0 {
         let clean = palette.good("no findings");
-        let files = count(
-            checked.iter().filter(|file| file.machine_count > 0).count(),
-            "file",
-        );
-        words.push_str(&format!(
-            "{clean} in {} ({files})\n",
-            count(machines, "machine")
-        ));
+        let is_checked = |file: &&Checked| file.machine_count + file.drawing_count > 0;
+        let files = count(checked.iter().filter(is_checked).count(), "file");
+        let what = match (machines, drawings) {
+            (_, 0) => count(machines, "machine"),
+            (0, _) => count(drawings, "diagram"),
+            _ => format!(
+                "{} and {}",
+                count(machines, "machine"),
+                count(drawings, "other diagram")
+            ),
+        };
+        words.push_str(&format!("{clean} in {what} ({files})\n"));
     } else if words.is_empty() {
         words.push_str("no spec found: no file has a heading `## STATE-MACHINE` with a mermaid state diagram; `statemark new NAME` begins one\n");
     }

@@ -28,6 +28,8 @@ pub struct Definition {
     pub context: Option<Spanned<Value>>,
     /// The places of the values in `context`, by their dotted path.
     pub context_places: BTreeMap<String, Span>,
+    /// The fields that an agent's input may set, with their places; they are in `meta`, too.
+    pub inputs: Vec<Spanned<String>>,
     /// `events`, in the order of the text.
     pub events: Vec<Named<EventDeclaration>>,
     /// `guards`, in the order of the text.

@@ -50,6 +50,13 @@ pub(super) fn definition(place: Place<'_>, machine: &Object<'_>, diags: &mut Dia
             .get("context")
             .map(|value| build.places(value))
             .unwrap_or_default(),
+        inputs: match fields.get("inputs") {
+            Some(Value::Array(list)) => {
+                let names = list.elements.iter();
+                names.filter_map(|name| build.spanned(name)).collect()
+            }
+            _ => Vec::new(),
+        },
         events: build.map(fields, "events", Build::event),
         // A broken guard stays as one that always holds, so that its name is known where it is used.
         guards: build.map(fields, "guards", |build, value| {

@@ -98,7 +98,10 @@ pub(super) fn read<'e>(place: Place<'e>, comments: bool, diags: &mut Diags) -> O
                 .find(|it| it.range.start <= error.range().start && breaks_line(place, it));
             diags.push(match cause {
                 Some(token) => unclosed_string(first_line(place, token.range)),
-                None => syntax(place, &error),
+                None => match unclosed_before(place, &tokens, &error) {
+                    Some(unclosed) => unclosed_where_lost(place, &unclosed),
+                    None => syntax(place, &error),
+                },
             });
             None
         }
@@ -134,6 +137,130 @@ fn tokens(place: Place<'_>) -> Result<Vec<TokenAndRange<'_>>, Box<Diagnostic>> {
         }
         tokens.push(TokenAndRange { range, token });
     }
+}
+
+/// An object or list without a closing sign.
+struct Unclosed {
+    opening: Range,
+    is_object: bool,
+    /// The byte where the sign is missing.
+    end: usize,
+    /// True if a comma is missing after it, too.
+    lacks_comma: bool,
+}
+
+/// An object or list that is open, with the indentation of its line and of its first key on a line of its own.
+///
+/// Unit of indentations: bytes.
+struct Frame {
+    opening: Range,
+    is_object: bool,
+    indent: usize,
+    first_key: Option<usize>,
+}
+
+/// Finds the object or list whose closing sign is missing.
+///
+/// The parser only knows the one that is still open at the end. Authors indent: a key or a closing sign on a line of its
+/// own, no deeper than the line that opened the innermost object, comes after that object. Without such a line, it is the
+/// innermost one at the end. `None` if the parser's error is another one, before that.
+fn unclosed_before(
+    place: Place<'_>,
+    tokens: &[TokenAndRange<'_>],
+    error: &ParseError,
+) -> Option<Unclosed> {
+    let is_comment =
+        |token: &Token<'_>| matches!(token, Token::CommentLine(_) | Token::CommentBlock(_));
+    let tokens: Vec<&TokenAndRange<'_>> =
+        tokens.iter().filter(|it| !is_comment(&it.token)).collect();
+    let mut open: Vec<Frame> = Vec::new();
+    for (index, it) in tokens.iter().enumerate() {
+        let last = index.checked_sub(1).and_then(|last| tokens.get(last));
+        let is_key = matches!(it.token, Token::String(_) | Token::Word(_))
+            && tokens.get(index + 1).is_some_and(|next| next.token == Token::Colon);
+        let indent = indentation(place, it.range.start);
+        if let (Some(top), Some(last)) = (open.last(), last)
+            && is_outside(top, it, last, is_key, indent)
+        {
+            let is_certain = is_unterminated(error) || it.range.start <= error.range().start;
+            return is_certain.then(|| unclosed_after(top, last, is_key));
+        }
+        match it.token {
+            Token::OpenBrace | Token::OpenBracket => open.push(Frame {
+                opening: it.range,
+                is_object: it.token == Token::OpenBrace,
+                indent: line_indentation(place, it.range.start),
+                first_key: None,
+            }),
+            Token::CloseBrace | Token::CloseBracket => {
+                open.pop();
+            }
+            _ => {
+                if let (Some(top), Some(indent), true) = (open.last_mut(), indent, is_key) {
+                    top.first_key.get_or_insert(indent);
+                }
+            }
+        }
+    }
+    let (top, last) = (open.last()?, tokens.last()?);
+    is_unterminated(error).then(|| unclosed_after(top, last, false))
+}
+
+/// Reports whether a token comes after the end of the innermost object or list, by its kind or its indentation.
+fn is_outside(
+    top: &Frame,
+    it: &TokenAndRange<'_>,
+    last: &TokenAndRange<'_>,
+    is_key: bool,
+    indent: Option<usize>,
+) -> bool {
+    let closes = matches!(it.token, Token::CloseBrace | Token::CloseBracket);
+    let fits = (it.token == Token::CloseBrace) == top.is_object;
+    match indent {
+        _ if closes && !fits => true,
+        Some(indent) if closes => indent < top.indent,
+        Some(indent) if is_key => match top.first_key {
+            Some(first) => indent < first && indent <= top.indent,
+            None => last.range.start != top.opening.start && indent <= top.indent,
+        },
+        _ => false,
+    }
+}
+
+fn is_unterminated(error: &ParseError) -> bool {
+    matches!(
+        error.kind(),
+        ParseErrorKind::UnterminatedObject | ParseErrorKind::UnterminatedArray
+    )
+}
+
+/// Returns what is open after a token, or before the comma that it is.
+fn unclosed_after(top: &Frame, last: &TokenAndRange<'_>, is_key: bool) -> Unclosed {
+    let is_comma = last.token == Token::Comma;
+    Unclosed {
+        opening: top.opening,
+        is_object: top.is_object,
+        end: if is_comma {
+            last.range.start
+        } else {
+            last.range.end
+        },
+        lacks_comma: is_key && !is_comma,
+    }
+}
+
+/// Returns the indentation of a token that begins its line; else `None`.
+fn indentation(place: Place<'_>, start: usize) -> Option<usize> {
+    let before = place.text().get(..start)?;
+    let line = before.rsplit('\n').next()?;
+    line.trim_start_matches([' ', '\t']).is_empty().then_some(line.len())
+}
+
+/// Returns the indentation of the line that a byte is on.
+fn line_indentation(place: Place<'_>, at: usize) -> usize {
+    let before = place.text().get(..at).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
 /// Reports every place where the text leaves strict JSON.
@@ -386,6 +513,27 @@ fn unclosed(opening: Span, open: &str, close: &str) -> Diagnostic {
     broken_json(opening, format!("`{open}` is never closed"))
         .label("opened here")
         .help(format!("write `{close}` where it ends"))
+}
+
+/// Reports an object or list that isn't closed, at the place where its sign is missing.
+fn unclosed_where_lost(place: Place<'_>, unclosed: &Unclosed) -> Diagnostic {
+    let (open, close) = if unclosed.is_object {
+        ("{", "}")
+    } else {
+        ("[", "]")
+    };
+    let end = place.bytes(unclosed.end, unclosed.end);
+    let opening = place.bytes(unclosed.opening.start, unclosed.opening.end);
+    let comma = if unclosed.lacks_comma { "," } else { "" };
+    broken_json(end, format!("`{open}` is never closed"))
+        .label(format!("`{close}` is missing here, or before"))
+        .related(opening, "opened here")
+        .note("nothing of the definition is read until then")
+        .unsafe_fix(
+            format!("write `{close}{comma}`"),
+            end,
+            format!("{close}{comma}"),
+        )
 }
 
 /// Reports that a text that begins there isn't closed on its line.

@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use super::Written;
-use crate::diag::{Applicability, Code, Diagnostic, Edit};
+use crate::diag::{Applicability, Code, Diagnostic, Edit, nearest};
+
+/// The functions of expressions.
+pub(super) const FUNCTIONS: [&str; 3] = ["has", "size", "in_state"];
 
 fn broken(written: &Written, range: Range<usize>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::BrokenExpression, written.span(range), message)
@@ -376,6 +379,7 @@ pub(super) fn function(
             None => diagnostic.help(title),
         };
     }
+    let place = written.exact_span(range.clone());
     let diagnostic = unsupported(written, range, &format!("the function `{name}`"));
     match name {
         "int" | "uint" | "double" | "string" | "bool" | "bytes" | "dyn" | "type" => diagnostic
@@ -385,9 +389,22 @@ pub(super) fn function(
         ),
         "exists" | "count" => diagnostic.help("ask `has(field)` whether a field is there"),
         "length" | "len" => diagnostic.help("write `size(value)`"),
-        _ => diagnostic.note(known).help(format!(
-            "have the host answer it: a guard `{name}`, without arguments"
-        )),
+        _ => {
+            let diagnostic = diagnostic.note(known);
+            let Some(meant) = nearest(name, FUNCTIONS) else {
+                return diagnostic.help(format!(
+                    "have the host answer it: a guard `{name}`, without arguments"
+                ));
+            };
+            let help = format!("did you mean `{meant}`?");
+            match place {
+                Some(place) => {
+                    let title = format!("write `{meant}`");
+                    diagnostic.help(help).unsafe_fix(title, place, meant)
+                }
+                None => diagnostic.help(help),
+            }
+        }
     }
 }
 

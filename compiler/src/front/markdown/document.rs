@@ -31,7 +31,7 @@ pub struct Section {
     pub headings: Vec<Heading>,
     /// The opening line of the first fence that may have been meant as the diagram and isn't read as one.
     ///
-    /// It is a `mermaid` fence with another kind of diagram, or a state diagram in a fence without a language.
+    /// It is a `mermaid` fence with another kind of diagram.
     pub other_fence: Option<Span>,
 }
 

@@ -6,10 +6,10 @@ use super::document::{self, DefinitionBlock, Instructions, Section};
 use super::fence::{self, Language};
 use super::heading::{self, Meaning};
 use super::outline::{self, Block, BlockKind, Fence, Heading, Outline};
-use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
 use crate::excerpt::Excerpt;
 use crate::front::definition::looks_like_definition;
-use crate::front::mermaid::is_state_diagram;
+use crate::front::mermaid::{announces_state_diagram, is_state_diagram};
 use crate::source::{FileId, Span, Spanned, narrow};
 
 /// Makes the sections of a document from its outline.
@@ -65,7 +65,17 @@ struct Open {
     definition: Option<Span>,
     /// The first plain fence that looks like a definition: its opening line, and the word after its marker.
     candidate: Option<(Span, Span)>,
+    /// The first fence with a state diagram that isn't marked as one.
+    unmarked: Option<Unmarked>,
     instructions: Option<OpenInstructions>,
+}
+
+/// A fence that isn't marked `mermaid`, and holds a state diagram.
+struct Unmarked {
+    opening: Span,
+    /// The word after its marker, or the place where one would be.
+    word: Span,
+    content: Excerpt,
 }
 
 /// Instructions whose end hasn't come yet.
@@ -155,6 +165,7 @@ impl Gatherer<'_> {
                 diagram: None,
                 definition: None,
                 candidate: None,
+                unmarked: None,
                 instructions: None,
             }),
             Meaning::NearMiss {
@@ -204,7 +215,7 @@ impl Gatherer<'_> {
             None => fence.text.clone(),
         };
         match language {
-            Language::Mermaid if is_state_diagram(fence.text.text()) => match open.diagram {
+            Language::Mermaid if announces_state_diagram(fence.text.text()) => match open.diagram {
                 Some(first) => self.diags.push(several_diagrams(opening, first)),
                 None => {
                     open.diagram = Some(opening);
@@ -226,12 +237,24 @@ impl Gatherer<'_> {
             {
                 open.candidate = Some((opening, outline::span(self.file, &word)));
             }
-            Language::Other if !fence.info.is_empty() => {}
-            Language::Other if !is_state_diagram(fence.text.text()) => {}
-            Language::Mermaid | Language::Other => {
+            Language::Other
+                if is_nearly_marked(self.text, fence)
+                    && open.unmarked.is_none()
+                    && announces_state_diagram(fence.text.text()) =>
+            {
+                let info = self.text.get(fence.info.clone()).unwrap_or_default();
+                let word = info.split_whitespace().next().unwrap_or_default();
+                let start = fence.info.start;
+                open.unmarked = Some(Unmarked {
+                    opening,
+                    word: outline::span(self.file, &(start..start + word.len())),
+                    content: content(),
+                });
+            }
+            Language::Mermaid => {
                 open.section.other_fence.get_or_insert(opening);
             }
-            Language::PlainJson { .. } => {}
+            Language::Other | Language::PlainJson { .. } => {}
         }
     }
 
@@ -258,7 +281,14 @@ impl Gatherer<'_> {
         if let (Some((opening, word)), None) = (open.candidate, open.definition) {
             self.diags.push(plain_json_definition(opening, word));
         }
-        self.done.push(open.section);
+        let mut section = open.section;
+        if let (Some(unmarked), None) = (open.unmarked, open.diagram) {
+            // It is read all the same, so that nothing else is reported that follows from this.
+            let word = self.text.get(unmarked.word.range()).unwrap_or_default();
+            self.diags.push(near_miss_fence(&unmarked, word));
+            section.diagram = Some(unmarked.content);
+        }
+        self.done.push(section);
     }
 
     /// Ends the open instructions before the byte `end`.
@@ -461,6 +491,28 @@ fn unclosed_fence(
             .unsafe_fix("close it before that line", end, closing),
         None => found.safe_fix("close it at its end", end, closing),
     }
+}
+
+/// Reports whether a fence has no language, or one that is nearly `mermaid`.
+fn is_nearly_marked(text: &str, fence: &Fence) -> bool {
+    let info = text.get(fence.info.clone()).unwrap_or_default();
+    let word = info.split_whitespace().next().unwrap_or_default();
+    let letters = word.trim_matches(|sign: char| !sign.is_alphanumeric());
+    word.is_empty() || nearest(letters, ["mermaid"]).is_some() || letters == "mermaid"
+}
+
+/// Reports a fence whose diagram nobody draws; `word` stands after its marker.
+fn near_miss_fence(unmarked: &Unmarked, word: &str) -> Diagnostic {
+    let label = if word.is_empty() {
+        "without a language".to_owned()
+    } else {
+        format!("`{word}` is no language that draws it")
+    };
+    let message = "this fence holds a state diagram, but isn't marked `mermaid`";
+    Diagnostic::new(Code::NearMissFence, unmarked.opening, message)
+        .label(label)
+        .note("the machine is checked as if it were")
+        .safe_fix("write `mermaid`", unmarked.word, "mermaid")
 }
 
 /// Reports that the fence at `opening` isn't marked as a definition.

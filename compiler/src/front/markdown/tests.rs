@@ -371,7 +371,7 @@ fn the_first_fence_of_another_kind_is_kept() {
     );
     assert_eq!(
         section(&format!("```\nx\n```\n```mermaid\n{diagram}```\n{diagram}")),
-        Some((66, "```".to_owned()))
+        None
     );
     assert_eq!(
         section(&format!("```text\n{diagram}```json\n{{}}\n```\n")),

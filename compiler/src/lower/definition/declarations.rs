@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::arena::Handle;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, quoted_list};
 use crate::front::definition::ast::{ActionDeclaration, Definition, Named, State};
 use crate::ir::{Action, ActionKind, Event};
 use crate::lower::draft::{Draft, DraftTrigger, StateHandle};
 use crate::lower::event::intern_named_event;
 use crate::lower::expression;
-use crate::lower::messages::{unhandled_event, unknown_event};
+use crate::lower::messages::{state_for_event, unhandled_event, unknown_event};
 use crate::lower::spec::Context;
 use crate::source::Spanned;
 
@@ -153,7 +153,14 @@ fn add_references(
                 .collect();
             draft.get_mut(index).ir.while_waiting = waiting;
             if let Some(event) = &named.value.on_max_iterations {
-                let found = find_event(event, draft, context);
+                let found = match draft.event(&event.value) {
+                    None if draft.state(&event.value).is_some() => {
+                        let leading = leading_events(index, &event.value, draft);
+                        context.diags.push(state_as_event(event, &leading));
+                        None
+                    }
+                    _ => find_event(event, draft, context),
+                };
                 draft.get_mut(index).ir.on_max_iterations = found;
                 let is_handled = found.is_none_or(|found| {
                     let mut ancestry = draft.ancestry(index);
@@ -196,6 +203,42 @@ fn find_event(
         context.diags.push(diagnostic);
     }
     found
+}
+
+/// Returns the events that lead from a state, or from one around it, to the state of an id.
+fn leading_events(source: StateHandle, target: &str, draft: &Draft) -> Vec<String> {
+    let target = draft.state(target);
+    let mut names = Vec::new();
+    for transition in &draft.transitions {
+        let leads = target.is_some_and(|target| transition.ir.targets.contains(&target));
+        if !leads || !draft.is_within(source, transition.ir.source) {
+            continue;
+        }
+        if let DraftTrigger::Events(events) = &transition.trigger {
+            names.extend(events.iter().map(|&event| draft.events.at(event).id.clone()));
+        }
+    }
+    names
+}
+
+/// Reports a state where an event is expected. `leading`: the events that lead to it.
+fn state_as_event(name: &Spanned<String>, leading: &[String]) -> Diagnostic {
+    let state = &name.value;
+    let message = format!("`{state}` is a state, and `on_max_iterations` names an event");
+    let diagnostic = state_for_event(name.span, message);
+    match leading {
+        [] => diagnostic.help(format!(
+            "add a transition to `{state}`, and name its event here"
+        )),
+        [only] => diagnostic.did_you_mean(only, name.span, "\""),
+        events => {
+            let events: Vec<&str> = events.iter().map(String::as_str).collect();
+            diagnostic.help(format!(
+                "name an event that leads there: {}",
+                quoted_list(&events)
+            ))
+        }
+    }
 }
 
 fn unused_declaration(what: &str, name: &Spanned<String>) -> Diagnostic {

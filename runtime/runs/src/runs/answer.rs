@@ -191,6 +191,14 @@ impl Draft {
             }
             (RequestKind::Approval, Resolution::Denied) => {
                 let event = waiting.map(|it| it.event);
+                // Who says what has to change wants the work to go on, where the machine draws that.
+                if !comment.is_empty() {
+                    let data =
+                        json!({"request": answer.request, "event": event, "comments": comment});
+                    if self.deliver(SENT_BACK, Some(data), cause())? {
+                        return Ok(());
+                    }
+                }
                 let data = json!({"request": answer.request, "event": event, "comment": comment});
                 self.deliver(DENIED, Some(data), cause())?;
             }

@@ -12,7 +12,7 @@ use crate::source::Spanned;
 impl Parser<'_> {
     /// Parses `name(…)`. The next token is the name, and the parenthesis follows it.
     pub(super) fn call(&mut self, name: &str, range: Range<usize>) -> Expression {
-        if !matches!(name, "has" | "size" | "in_state") {
+        if !messages::FUNCTIONS.contains(&name) {
             let whole = range.start..self.end_of_call();
             let is_empty = self.is_sign(self.at + 2, ")");
             let finding = messages::function(self.written, range, whole, name, is_empty);

@@ -2,6 +2,7 @@
 
 use super::Parser;
 use crate::diag::{Code, Diagnostic};
+use crate::front::mermaid::is_nearly_header;
 use crate::front::mermaid::lex::Kind;
 use crate::front::mermaid::messages::quote;
 use crate::front::mermaid::preprocess;
@@ -36,7 +37,7 @@ impl Parser<'_> {
             return Some(span);
         }
         let other = other_diagram(first);
-        let is_misspelt = detected || first.to_ascii_lowercase().starts_with("statediagram");
+        let is_misspelt = detected || is_nearly_header(first);
         let end = (line.start + written.find(first).unwrap_or(0) + first.len()).min(line.end);
         let word = self.trimmed_span(line.start..end);
         self.report(match other {
