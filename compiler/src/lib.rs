@@ -16,4 +16,5 @@ pub mod proofs;
 pub mod source;
 pub mod valid;
 
+pub use front::definition::{KeyReference, definition_schema, key_page, keys, keys_page};
 pub use pipeline::{Compiled, Format, Options, compile};

@@ -147,7 +147,9 @@ fn finish(
 ) -> (Result<Valid, Option<Machine>>, Vec<Diagnostic>) {
     let fail = options.actions_fail;
     let mut machine = match found {
-        Found::Spec(spec) | Found::Drawing(spec) => lower(spec, sources, !options.for_rust, fail, &mut diags),
+        Found::Spec(spec) | Found::Drawing(spec) => {
+            lower(spec, sources, !options.for_rust, fail, &mut diags)
+        }
         #[cfg(feature = "scxml")]
         Found::Scxml { document, file, id } => {
             lower_scxml(document, *file, id.clone(), fail, &mut diags)

@@ -102,9 +102,9 @@ fn objection(
         return Some(format!("{}\n\n{}", footer.trim_end(), full.trim_end()));
     }
     if compiled.machines.is_empty() {
-        return Some(format!(
-            "no state machine in {name}: it needs a section `## STATE-MACHINE`"
-        ));
+        let nearly = render::full(&compiled.diagnostics, sources, &Style::default());
+        let lacks = format!("no state machine in {name}: it needs a section `## STATE-MACHINE`");
+        return Some(format!("{lacks}\n\n{nearly}").trim_end().to_owned());
     }
     if arguments.module.is_some() && compiled.machines.len() > 1 {
         let count = compiled.machines.len();

@@ -4,7 +4,8 @@
 //! places of it and says what isn't JSON, `check` holds the values against the tables of `keys` (unknown keys, wrong
 //! types, bad values; `schema`, `required` and `secrets` look at what only hosts read), and `build` makes [`ast`] of what is left, with the few rules that no table can say.
 //!
-//! To add a key, add its line in `keys`; a key that only hosts read needs nothing more.
+//! To add a key, add its line in `keys`; a key that only hosts read needs nothing more. `reference` makes the page of keys
+//! and the JSON Schema of the same tables.
 //!
 //! Deliberately not here: names. Whether `target` is a state of the machine is a later stage's question.
 
@@ -14,12 +15,15 @@ mod check;
 mod json;
 mod keys;
 pub(crate) mod messages;
+mod reference;
 mod required;
 mod schema;
 mod secrets;
 mod shape;
 #[cfg(test)]
 mod tests;
+
+pub use reference::{KeyReference, definition_schema, key_page, keys, keys_page};
 
 use crate::diag::Diags;
 use crate::excerpt::Excerpt;

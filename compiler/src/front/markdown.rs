@@ -74,10 +74,13 @@ pub fn other_diagrams(file: FileId, text: &str, document: &Document) -> Vec<Exce
         .iter()
         .filter_map(|section| Some(section.diagram.as_ref()?.full_span()))
         .collect();
-    let fences = outline.blocks.into_iter().filter_map(|block| match block.kind {
-        BlockKind::Fence(fence) => Some(fence),
-        BlockKind::Heading(_) | BlockKind::Unspaced(_) => None,
-    });
+    let fences = outline
+        .blocks
+        .into_iter()
+        .filter_map(|block| match block.kind {
+            BlockKind::Fence(fence) => Some(fence),
+            BlockKind::Heading(_) | BlockKind::Unspaced(_) => None,
+        });
     fences
         .filter(|fence| fence::language(text, fence) == fence::Language::Mermaid)
         .filter(|fence| announces_state_diagram(fence.text.text()))

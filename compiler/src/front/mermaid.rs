@@ -122,7 +122,8 @@ pub fn announces_state_diagram(text: &str) -> bool {
 pub(crate) fn is_nearly_header(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     let version = ["statediagram-v2", "statediagram"];
-    word.starts_with("statediagram") || nearest(&word, version).is_some_and(|_| word.contains("diag"))
+    word.starts_with("statediagram")
+        || nearest(&word, version).is_some_and(|_| word.contains("diag"))
 }
 
 /// Returns the offset of the first line that begins like a header.

@@ -42,10 +42,14 @@ fn unknown_input(input: &Spanned<String>, similar: Option<&str>) -> Diagnostic {
     let message = format!("the context has no field `{}`", input.value);
     let diagnostic = Diagnostic::new(Code::UnknownInput, input.span, message)
         .label("no agent's input can set it")
-        .note("`inputs` lists the fields of the context that an agent may set when it starts a run");
+        .note(
+            "`inputs` lists the fields of the context that an agent may set when it starts a run",
+        );
     match similar {
         Some(similar) => diagnostic.did_you_mean(similar, input.span, "\""),
-        None => diagnostic.help("declare it under `context`, with its first value, or remove it here"),
+        None => {
+            diagnostic.help("declare it under `context`, with its first value, or remove it here")
+        }
     }
 }
 

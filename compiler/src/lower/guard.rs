@@ -130,9 +130,7 @@ pub(super) fn branch_guard(
         .iter()
         .map(|guard| {
             let (words, read) = match &guard.value {
-                GuardUse::Name(name) => {
-                    (name.as_str(), resolver.json_text(name, guard.span, None))
-                }
+                GuardUse::Name(name) => (name.as_str(), resolver.json_text(name, guard.span, None)),
                 GuardUse::Inline(inner) => ("", resolver.guard(inner, guard.span)),
             };
             read.unwrap_or_else(|| unread_guard(words, guard.span, resolver.draft))

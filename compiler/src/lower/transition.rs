@@ -308,10 +308,13 @@ fn prose_labels(
         if count > MOST_NAMED {
             names.push(format!("{} more", count - MOST_NAMED));
         }
-        format!("{count} labels are texts, read as the events {}", join(&names, "and"))
+        format!(
+            "{count} labels are texts, read as the events {}",
+            join(&names, "and")
+        )
     };
-    let mut diagnostic = Diagnostic::new(Code::ProseLabel, text.span, message)
-        .label(format!("sent as `{event}`"));
+    let mut diagnostic =
+        Diagnostic::new(Code::ProseLabel, text.span, message).label(format!("sent as `{event}`"));
     for (text, event) in others.iter().take(MOST_NAMED - 1) {
         diagnostic = diagnostic.related(text.span, format!("sent as `{event}`"));
     }

@@ -108,7 +108,8 @@ pub(super) fn holds_callers(machine: &Machine) -> bool {
 fn bringers(machine: &Machine, merges: &Merges, field: &str) -> bool {
     let mut events = machine.events.iter();
     events.any(|(handle, event)| {
-        let is_sent = event.kind == EventKind::Named && !RAISED_BY_CHILDREN.contains(&event.id.as_str());
+        let is_sent =
+            event.kind == EventKind::Named && !RAISED_BY_CHILDREN.contains(&event.id.as_str());
         is_sent && merges.includes(handle, field)
     })
 }

@@ -71,8 +71,9 @@ fn report_waiting(
     let is_asking = !asking.is_empty();
     // With regions, a state elsewhere may ask.
     let asks = |source: Handle<State>| {
-        let near =
-            |&state: &Handle<State>| machine.is_within(state, source) || machine.is_within(source, state);
+        let near = |&state: &Handle<State>| {
+            machine.is_within(state, source) || machine.is_within(source, state)
+        };
         let mut asking = asking.iter();
         asking.any(near) || is_asking && has_regions()
     };
@@ -96,7 +97,9 @@ fn report_waiting(
 fn unasked_cause(machine: &Machine, internal: &InternalEvent, transition: &Transition) -> String {
     let state = &machine.states.at(transition.source).id;
     if internal.name == SENT_BACK {
-        format!("nothing in `{state}` asks for an approval, so it comes only if somebody asks for a review there")
+        format!(
+            "nothing in `{state}` asks for an approval, so it comes only if somebody asks for a review there"
+        )
     } else {
         format!("nothing in `{state}` asks for an approval, so it never comes")
     }

@@ -223,10 +223,8 @@ fn similar_name(
         (later, earlier)
     };
     let (wrong_id, right_id) = (&machine.states.at(wrong).id, &machine.states.at(right).id);
-    let (span, other): (Span, Span) = (
-        machine.states.at(wrong).span,
-        machine.states.at(right).span,
-    );
+    let (span, other): (Span, Span) =
+        (machine.states.at(wrong).span, machine.states.at(right).span);
     let message = format!("state `{wrong_id}` differs from `{right_id}` {how}");
     let diagnostic = Diagnostic::new(Code::SimilarName, span, message)
         .label("a state of its own")
@@ -285,7 +283,9 @@ pub(super) fn fold_followers(machine: &Machine, earlier: &mut Diags, found: &mut
             .iter_mut()
             .find(|it| it.code == Code::SimilarName && it.primary.span == span);
         if let Some(finding) = finding.filter(|_| !parts.is_empty()) {
-            finding.notes.push(format!("as it is, {}", parts.join(", and ")));
+            finding
+                .notes
+                .push(format!("as it is, {}", parts.join(", and ")));
         }
     }
 }

@@ -2,6 +2,7 @@
 //! indexes.
 
 use statemark_compiler::diag::Code;
+use statemark_compiler::keys_page;
 use statemark_tools::Page;
 
 /// Weights of pages relative to a guide.
@@ -13,6 +14,7 @@ const GUIDE: f64 = 1.0;
 const README: f64 = 0.8;
 const EXAMPLE: f64 = 0.8;
 const PROFILE: f64 = 0.8;
+const KEYS: f64 = 0.6;
 const HELP: f64 = 0.75;
 const RULE: f64 = 0.45;
 const MAP: f64 = 0.3;
@@ -140,11 +142,25 @@ pub(super) fn pages(mut program: clap::Command) -> Vec<Page> {
             .chain([RP1])
             .map(profile),
     );
+    pages.push(keys());
     pages.push(index("rules", "Rules", &rules));
     pages.push(index("commands", "Commands", &commands));
     pages.extend(rules);
     pages.extend(commands);
     pages
+}
+
+/// Makes the reference of a definition's keys.
+fn keys() -> Page {
+    let text = keys_page();
+    Page {
+        id: "keys".to_owned(),
+        title: title(&text).unwrap_or_default().to_owned(),
+        text,
+        whole: false,
+        weight: KEYS,
+        listed: true,
+    }
 }
 
 /// Makes a page that lists others. It has no weight: a search finds the others themselves.

@@ -177,7 +177,9 @@ fn unclosed_before(
     for (index, it) in tokens.iter().enumerate() {
         let last = index.checked_sub(1).and_then(|last| tokens.get(last));
         let is_key = matches!(it.token, Token::String(_) | Token::Word(_))
-            && tokens.get(index + 1).is_some_and(|next| next.token == Token::Colon);
+            && tokens
+                .get(index + 1)
+                .is_some_and(|next| next.token == Token::Colon);
         let indent = indentation(place, it.range.start);
         if let (Some(top), Some(last)) = (open.last(), last)
             && is_outside(top, it, last, is_key, indent)
@@ -253,7 +255,9 @@ fn unclosed_after(top: &Frame, last: &TokenAndRange<'_>, is_key: bool) -> Unclos
 fn indentation(place: Place<'_>, start: usize) -> Option<usize> {
     let before = place.text().get(..start)?;
     let line = before.rsplit('\n').next()?;
-    line.trim_start_matches([' ', '\t']).is_empty().then_some(line.len())
+    line.trim_start_matches([' ', '\t'])
+        .is_empty()
+        .then_some(line.len())
 }
 
 /// Returns the indentation of the line that a byte is on.

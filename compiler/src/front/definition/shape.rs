@@ -37,6 +37,8 @@ pub(super) enum Want {
 pub(super) struct Shape {
     /// The kind of object, such as `a state`.
     pub(super) what: &'static str,
+    /// The place of such objects in a definition, as Markdown.
+    pub(super) place: &'static str,
     /// Its keys.
     pub(super) keys: &'static [Key],
     /// True if other keys are allowed.
@@ -52,6 +54,19 @@ pub(super) struct Key {
     pub(super) want: Want,
     /// The role of the key.
     pub(super) rule: Rule,
+    /// The words of the reference; empty for an old spelling.
+    pub(super) doc: Doc,
+}
+
+/// The words of the reference about a key.
+#[derive(Debug)]
+pub(super) struct Doc {
+    /// What it means, as Markdown: no capital letter, no full stop.
+    pub(super) meaning: &'static str,
+    /// What holds where it is left out, as Markdown; empty where that isn't possible or means nothing.
+    pub(super) default: &'static str,
+    /// The key with a value, and with other keys that the value needs: properties of a JSON object.
+    pub(super) example: &'static str,
 }
 
 /// The role of a key.

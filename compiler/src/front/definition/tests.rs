@@ -88,10 +88,10 @@ fn what_is_not_json_is_said_at_its_place() {
             "[]",
             "1:1 SM702 a definition: expected an object, found a list <[>",
         ),
-        ("{", "1:1 SM704 `{` is never closed <{>"),
+        ("{", "1:2 SM704 `{` is never closed <>\n  Unsafe: <> to <}>"),
         (
             r#"{"states": {"a": {}}"#,
-            "1:1 SM704 `{` is never closed <{>",
+            "1:21 SM704 `{` is never closed <>\n  Unsafe: <> to <}>",
         ),
         (
             r#"{"a" 1}"#,

@@ -215,7 +215,11 @@ fn leading_events(source: StateHandle, target: &str, draft: &Draft) -> Vec<Strin
             continue;
         }
         if let DraftTrigger::Events(events) = &transition.trigger {
-            names.extend(events.iter().map(|&event| draft.events.at(event).id.clone()));
+            names.extend(
+                events
+                    .iter()
+                    .map(|&event| draft.events.at(event).id.clone()),
+            );
         }
     }
     names

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{Opened, Refused};
 use statemark_runs::{
-    CancelRun, ForceState, Legal, Loaded, PauseRun, Question, Role, SendEvent, SendOutcome, Status,
-    Unmet, Written,
+    CancelRun, Claims, ForceState, Legal, Loaded, PauseRun, Question, Role, SendEvent, SendOutcome,
+    Status, Unmet, Written,
 };
 use statemark_text::suggest::nearest;
 use statemark_tools::envelope::next::{hints, iterations, rename_request_ids};
@@ -191,6 +191,8 @@ struct Transition {
     event: String,
     /// Context data to merge; guards of the transition see it.
     data: Option<Map<String, Value>>,
+    /// Your claims: guards that nothing defines, in the words that the refusal names.
+    claims: Option<Vec<String>>,
     /// The session of the run, as it was given to load_workflow.
     session_id: Option<String>,
 }
@@ -198,9 +200,12 @@ struct Transition {
 fn transition(ctx: &Ctx<'_>, input: &Transition) -> Outcome {
     let before = driven(ctx, input.session_id.as_deref())?;
     let order = ctx.order(before.run.clone(), None, None)?;
+    let claims = Claims::new(input.claims.clone().unwrap_or_default());
+    let claims = claims.map_err(|error| Problem::argument("claims", error.to_string()))?;
     let send = SendEvent {
         event: input.event.clone(),
         data: input.data.clone().map(Value::Object),
+        claims,
         ..SendEvent::default()
     };
     let written = ctx.runs().execute(&order, &send)?;

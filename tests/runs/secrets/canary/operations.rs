@@ -14,7 +14,7 @@ use statemark_runs::runs::{
     ReportEffect, ReportProgress, RestoreFiles, RewindRun, TakeCheckpoint, WriteRaw,
 };
 use statemark_runs::{
-    Actor, Advance, AnswerRequest, Body, CancelRun, ContinueRun, DenyTool, FinishRestore,
+    Actor, Advance, AnswerRequest, Body, CancelRun, Claims, ContinueRun, DenyTool, FinishRestore,
     ForceState, GiveUpRestore, Hash, Loaded, OpenRequest, Order, PauseRun, RecordCall, RecordCheck,
     Registered, Reply, Report, ReserveCall, Role, RunCheck, RunCheckIn, RunError, Runs, SendEvent,
     StartRun, WithdrawRequest, acquire_lease, plan_rewind,
@@ -65,6 +65,15 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         send("go", json!({"word": it, it: {"deep": [it]}}));
         send("tell", json!({"word": it}));
         send("back", json!({"word": it}));
+        // What nobody's guard says is refused, and stands in the refusal.
+        if let Ok(claims) = Claims::new(vec![it.to_owned()]) {
+            let claimed = SendEvent {
+                event: "go".to_owned(),
+                claims,
+                ..SendEvent::default()
+            };
+            runs.execute(order, &claimed).unwrap();
+        }
     }),
     ("Advance", |runs, order, it| {
         let text = || it.to_owned();

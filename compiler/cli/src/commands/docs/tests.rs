@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use statemark_compiler::definition_schema;
 use statemark_harness::{compare, files};
 use statemark_tools::Docs;
 
@@ -102,6 +103,9 @@ fn references_are_those_of_the_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/reference");
     compare(&folder.join("commands.md"), &commands()).unwrap();
     compare(&folder.join("rules.md"), &rules()).unwrap();
+    compare(&folder.join("keys.md"), &keys_page()).unwrap();
+    let schema = format!("{:#}\n", definition_schema());
+    compare(&folder.join("definition.schema.json"), &schema).unwrap();
 }
 
 /// Returns the reference of commands: the help of each.
