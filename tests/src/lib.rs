@@ -33,6 +33,8 @@ mod generated;
 #[cfg(test)]
 mod hostile_text;
 #[cfg(test)]
+mod internal_events;
+#[cfg(test)]
 mod many;
 #[cfg(test)]
 mod meaning;

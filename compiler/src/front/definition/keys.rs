@@ -8,7 +8,7 @@ mod state;
 mod transition;
 
 pub(super) use state::{INITIAL, INVOCATION, STATE};
-pub(super) use transition::{BRANCH, FORK, OPERATORS};
+pub(super) use transition::{BRANCH, FORK};
 
 use super::shape::{Doc, Key, Rule, Shape, Want};
 use contract::{ARTIFACT, CHECK, INTERRUPT, PROPERTY};

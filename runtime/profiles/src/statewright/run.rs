@@ -206,7 +206,6 @@ fn transition(ctx: &Ctx<'_>, input: &Transition) -> Outcome {
         event: input.event.clone(),
         data: input.data.clone().map(Value::Object),
         claims,
-        ..SendEvent::default()
     };
     let written = ctx.runs().execute(&order, &send)?;
     match &written.outcome {

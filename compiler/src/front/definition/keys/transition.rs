@@ -4,7 +4,7 @@ use super::{ACTIONS, GUARD_ITEM, GUARDS, TARGETS, doc, host, old, required, shap
 use crate::front::definition::shape::{Shape, Want};
 
 /// The operators of a guard.
-pub(in crate::front::definition) static OPERATORS: [&str; 10] = [
+static OPERATORS: [&str; 10] = [
     "eq",
     "neq",
     "gt",
