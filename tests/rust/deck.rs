@@ -888,6 +888,73 @@ pub mod deck {
             let position = runtime::generated::Position::new(&PLACES, configuration);
             Ok(Self { position, host })
         }
+
+        /// Saves the machine, by the names of the spec: as bytes by [`runtime::Saved::to_bytes`], or by `serde`.
+        #[must_use]
+        pub fn save(&self) -> runtime::Saved {
+            let mut saved = runtime::Saved {
+                behavior: BEHAVIOR,
+                ..runtime::Saved::default()
+            };
+            saved
+                .add_configuration(
+                    &self.position.configuration(&ROWS, &PLACES),
+                    STATE_NAMES,
+                );
+            saved
+        }
+
+        /// Loads a machine that was saved.
+        ///
+        /// Carries out nothing: entry actions ran before the machine was saved.
+        ///
+        /// # Errors
+        ///
+        /// It was saved by a machine that behaves otherwise, or something of it doesn't fit.
+        pub fn load(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            if saved.behavior != BEHAVIOR {
+                return Err(runtime::LoadError::OtherBehavior);
+            }
+            Self::of_saved(host, saved)
+        }
+
+        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
+        /// this one.
+        ///
+        /// # Errors
+        ///
+        /// A state, timer or field has no place here, or a field is missing; each is named.
+        pub fn migrate(
+            host: H,
+            mut saved: runtime::Saved,
+            map: impl FnOnce(&mut runtime::Saved),
+        ) -> Result<Self, runtime::LoadError> {
+            map(&mut saved);
+            Self::of_saved(host, &saved)
+        }
+
+        fn of_saved(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            let configuration = ROWS.load(STATE_NAMES, saved)?;
+            if let Some((name, _)) = saved.timers.first() {
+                return Err(runtime::LoadError::NoTimer {
+                    name: name.clone(),
+                });
+            }
+            if let Some(effect) = saved.effects.first() {
+                return Err(runtime::LoadError::NoEffect {
+                    name: effect.effect.clone(),
+                    key: effect.key,
+                });
+            }
+            let position = runtime::generated::Position::new(&PLACES, configuration);
+            Ok(Self { position, host })
+        }
     }
 
     /// The machine as rows.
@@ -927,6 +994,21 @@ pub mod deck {
             leaves: &[1458],
         },
     };
+
+    /// The names of the states, by id.
+    static STATE_NAMES: &[&str] = &[
+        "deck",
+        "off",
+        "on",
+        "on_1",
+        "stopped",
+        "playing",
+        "on_2",
+        "quiet",
+        "loud",
+        "on[H*]",
+        "off_end",
+    ];
 
     /// The configurations that the machine can come to, and what its histories can record.
     static PLACES: runtime::generated::Places<1> = runtime::generated::Places {

@@ -343,25 +343,19 @@ pub mod errand {
     /// ```ignore
     /// impl errand::Host for MyHost {
     ///     fn run(&mut self) { todo!() }
-    ///     fn pack(&mut self) { todo!() }
     ///     fn unpack(&mut self) { todo!() }
     ///     fn field(&self, path: &str) -> statemark_runtime::Value<'_> { todo!() }
     /// }
     /// ```
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is no host of the machine `errand`",
-        note = "a host is written like this:\nimpl errand::Host for MyHost {{\n    fn run(&mut self) {{ todo!() }}\n    fn pack(&mut self) {{ todo!() }}\n    fn unpack(&mut self) {{ todo!() }}\n    fn field(&self, path: &str) -> statemark_runtime::Value<'_> {{ todo!() }}\n}}"
+        note = "a host is written like this:\nimpl errand::Host for MyHost {{\n    fn run(&mut self) {{ todo!() }}\n    fn unpack(&mut self) {{ todo!() }}\n    fn field(&self, path: &str) -> statemark_runtime::Value<'_> {{ todo!() }}\n}}"
     )]
     pub trait Host {
         /// Carries out the action `run`.
         ///
         /// Runs from `shopping` to `home`.
         fn run(&mut self);
-
-        /// Puts the item into the bag.
-        ///
-        /// Runs from `looking` to `looking`.
-        fn pack(&mut self);
 
         /// Carries out the action `unpack`.
         ///
@@ -372,11 +366,88 @@ pub mod errand {
         fn field(&self, path: &str) -> runtime::Value<'_>;
     }
 
+    /// An effect that the spec declares.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Effect {
+        /// Puts the item into the bag.
+        ///
+        /// Runs from `looking` to `looking`.
+        Pack,
+    }
+
+    impl Effect {
+        /// Every effect, in the order of the spec.
+        pub const ALL: &'static [Self] = &[Self::Pack];
+
+        /// Returns its name in the spec.
+        #[must_use]
+        pub const fn name(self) -> &'static str {
+            match self {
+                Self::Pack => "pack",
+            }
+        }
+
+        /// Finds the effect of that name.
+        #[must_use]
+        pub fn from_name(name: &str) -> Option<Self> {
+            Self::ALL.iter().find(|effect| effect.name() == name).copied()
+        }
+    }
+
+    impl ::core::fmt::Display for Effect {
+        fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            out.write_str(self.name())
+        }
+    }
+
+    /// An effect that the machine has decided, and that isn't settled.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Due {
+        /// Its key, which no other effect of this machine has: whoever carries it out can tell a repetition by it.
+        pub key: u64,
+        /// The effect.
+        pub effect: Effect,
+    }
+
+    /// Carries out effects. One that was interrupted comes again, with the same key.
+    pub trait EffectHost {
+        /// The reason why an effect could not be carried out.
+        type Error;
+
+        /// Puts the item into the bag.
+        ///
+        /// Runs from `looking` to `looking`.
+        ///
+        /// # Errors
+        ///
+        /// It could not be carried out; it stays due.
+        fn pack(&mut self, due: &Due) -> Result<(), Self::Error>;
+    }
+
+    /// Carries out effects, as an [`EffectHost`] that is awaited.
+    pub trait AsyncHost {
+        /// The reason why an effect could not be carried out.
+        type Error;
+
+        /// Puts the item into the bag.
+        ///
+        /// Runs from `looking` to `looking`.
+        ///
+        /// # Errors
+        ///
+        /// It could not be carried out; it stays due.
+        fn pack(
+            &mut self,
+            due: &Due,
+        ) -> impl ::core::future::Future<Output = Result<(), Self::Error>>;
+    }
+
     /// The machine in one of its states, with its host.
     #[derive(Clone, Debug)]
     pub struct Machine<H> {
         state: State,
         queue: runtime::generated::Queue<Trigger>,
+        effects: runtime::Outbox<Due>,
         host: H,
     }
 
@@ -404,6 +475,7 @@ pub mod errand {
             let mut machine = Self {
                 state: State::Looking,
                 queue: runtime::generated::Queue::new(),
+                effects: runtime::Outbox::new(),
                 host,
             };
             machine
@@ -428,13 +500,8 @@ pub mod errand {
             self.send_observed(event, &mut ())
         }
 
-        /// Like [`Machine::send`], with an observer.
-        ///
-        /// # Errors
-        ///
-        /// See [`Machine::send`].
         #[inline]
-        pub fn send_observed<O: runtime::Observer>(
+        fn take_event<O: runtime::Observer>(
             &mut self,
             event: Event,
             observer: &mut O,
@@ -448,6 +515,25 @@ pub mod errand {
                 return Ok(runtime::Outcome::Ignored);
             }
             self.come_to_rest(before, steps, observer)
+        }
+
+        /// Like [`Machine::send`], with an observer.
+        ///
+        /// # Errors
+        ///
+        /// See [`Machine::send`].
+        #[inline]
+        pub fn send_observed<O: runtime::Observer>(
+            &mut self,
+            event: Event,
+            observer: &mut O,
+        ) -> Result<runtime::Outcome, runtime::StepError> {
+            self.effects.begin();
+            let outcome = self.take_event(event, observer);
+            if outcome.is_err() {
+                self.effects.rollback();
+            }
+            outcome
         }
 
         /// Runs on until nothing is left to do. Past the limit of microsteps the state is `before` again.
@@ -497,7 +583,7 @@ pub mod errand {
                                 return true;
                             }
                             observer.exited(State::Looking.id());
-                            self.host.pack();
+                            self.effects.push(|key| Due { key, effect: Effect::Pack });
                             observer.action(runtime::ActionId::new(1));
                             observer.entered(State::Looking.id());
                             self.state = State::Looking;
@@ -710,6 +796,55 @@ pub mod errand {
             self.state.is_end()
         }
 
+        /// Returns the effects that are due, oldest first. Each stays until it is settled.
+        #[must_use]
+        pub fn due(&self) -> &[Due] {
+            self.effects.due()
+        }
+
+        /// Reports that an effect was carried out. Returns false if none is due that has the key.
+        pub fn settled(&mut self, key: u64) -> bool {
+            self.effects.settle(|due| due.key == key)
+        }
+
+        /// Hands over what is due, one effect after the other, and settles each that was carried out.
+        ///
+        /// # Errors
+        ///
+        /// An effect could not be carried out. It and those behind it stay due.
+        pub fn hand_over<E: EffectHost>(
+            &mut self,
+            host: &mut E,
+        ) -> Result<(), E::Error> {
+            while let Some(due) = self.effects.due().first() {
+                let key = due.key;
+                match due.effect {
+                    Effect::Pack => host.pack(due)?,
+                }
+                self.settled(key);
+            }
+            Ok(())
+        }
+
+        /// Hands over what is due as [`Machine::hand_over`] does, and awaits each effect. It needs no executor of its own.
+        ///
+        /// # Errors
+        ///
+        /// An effect could not be carried out. It and those behind it stay due.
+        pub async fn hand_over_async<E: AsyncHost>(
+            &mut self,
+            host: &mut E,
+        ) -> Result<(), E::Error> {
+            while let Some(due) = self.effects.due().first() {
+                let key = due.key;
+                match due.effect {
+                    Effect::Pack => host.pack(due).await?,
+                }
+                self.settled(key);
+            }
+            Ok(())
+        }
+
         /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
@@ -750,8 +885,99 @@ pub mod errand {
             Ok(Self {
                 state,
                 queue: runtime::generated::Queue::new(),
+                effects: runtime::Outbox::new(),
                 host,
             })
+        }
+
+        /// Saves the machine, by the names of the spec: as bytes by [`runtime::Saved::to_bytes`], or by `serde`.
+        #[must_use]
+        pub fn save(&self) -> runtime::Saved {
+            let mut saved = runtime::Saved {
+                behavior: BEHAVIOR,
+                ..runtime::Saved::default()
+            };
+            saved.states.push(self.state.name().into());
+            let due = self
+                .effects
+                .due()
+                .iter()
+                .map(|due| runtime::SavedEffect {
+                    key: due.key,
+                    effect: due.effect.name().into(),
+                    context: runtime::Datum::Null,
+                });
+            saved.effects = due.collect();
+            saved.next_key = self.effects.next_key();
+            saved
+        }
+
+        /// Loads a machine that was saved.
+        ///
+        /// Carries out nothing: entry actions ran before the machine was saved.
+        ///
+        /// # Errors
+        ///
+        /// It was saved by a machine that behaves otherwise, or something of it doesn't fit.
+        pub fn load(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            if saved.behavior != BEHAVIOR {
+                return Err(runtime::LoadError::OtherBehavior);
+            }
+            Self::of_saved(host, saved)
+        }
+
+        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
+        /// this one.
+        ///
+        /// # Errors
+        ///
+        /// A state, timer or field has no place here, or a field is missing; each is named.
+        pub fn migrate(
+            host: H,
+            mut saved: runtime::Saved,
+            map: impl FnOnce(&mut runtime::Saved),
+        ) -> Result<Self, runtime::LoadError> {
+            map(&mut saved);
+            Self::of_saved(host, &saved)
+        }
+
+        fn of_saved(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            let state = runtime::generated::load_state(saved, State::from_name)?;
+            if let Some((name, _)) = saved.timers.first() {
+                return Err(runtime::LoadError::NoTimer {
+                    name: name.clone(),
+                });
+            }
+            let loaded: Result<Self, runtime::LoadError> = {
+                Ok(Self {
+                    state,
+                    queue: runtime::generated::Queue::new(),
+                    effects: runtime::Outbox::new(),
+                    host,
+                })
+            };
+            let mut loaded = loaded?;
+            let due = saved
+                .effects
+                .iter()
+                .map(|saved| -> Result<Due, runtime::LoadError> {
+                    let effect = Effect::from_name(&saved.effect);
+                    let effect = effect
+                        .ok_or_else(|| runtime::LoadError::NoEffect {
+                            name: saved.effect.clone(),
+                            key: saved.key,
+                        })?;
+                    Ok(Due { key: saved.key, effect })
+                });
+            let due = due.collect::<Result<_, _>>()?;
+            loaded.effects = runtime::Outbox::restored(due, saved.next_key);
+            Ok(loaded)
         }
     }
 }

@@ -426,5 +426,67 @@ pub mod match_ {
             let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
             Ok(Self { state, host })
         }
+
+        /// Saves the machine, by the names of the spec: as bytes by [`runtime::Saved::to_bytes`], or by `serde`.
+        #[must_use]
+        pub fn save(&self) -> runtime::Saved {
+            let mut saved = runtime::Saved {
+                behavior: BEHAVIOR,
+                ..runtime::Saved::default()
+            };
+            saved.states.push(self.state.name().into());
+            saved
+        }
+
+        /// Loads a machine that was saved.
+        ///
+        /// Carries out nothing: entry actions ran before the machine was saved.
+        ///
+        /// # Errors
+        ///
+        /// It was saved by a machine that behaves otherwise, or something of it doesn't fit.
+        pub fn load(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            if saved.behavior != BEHAVIOR {
+                return Err(runtime::LoadError::OtherBehavior);
+            }
+            Self::of_saved(host, saved)
+        }
+
+        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
+        /// this one.
+        ///
+        /// # Errors
+        ///
+        /// A state, timer or field has no place here, or a field is missing; each is named.
+        pub fn migrate(
+            host: H,
+            mut saved: runtime::Saved,
+            map: impl FnOnce(&mut runtime::Saved),
+        ) -> Result<Self, runtime::LoadError> {
+            map(&mut saved);
+            Self::of_saved(host, &saved)
+        }
+
+        fn of_saved(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            let state = runtime::generated::load_state(saved, State::from_name)?;
+            if let Some((name, _)) = saved.timers.first() {
+                return Err(runtime::LoadError::NoTimer {
+                    name: name.clone(),
+                });
+            }
+            if let Some(effect) = saved.effects.first() {
+                return Err(runtime::LoadError::NoEffect {
+                    name: effect.effect.clone(),
+                    key: effect.key,
+                });
+            }
+            Ok(Self { state, host })
+        }
     }
 }

@@ -766,6 +766,96 @@ pub mod kitchen {
                 host,
             })
         }
+
+        /// Saves the machine with the timers of its host, by the names of the spec: as bytes by [`runtime::Saved::to_bytes`], or by `serde`.
+        #[must_use]
+        pub fn save(&self, timers: &runtime::Timers) -> runtime::Saved {
+            let mut saved = runtime::Saved {
+                behavior: BEHAVIOR,
+                ..runtime::Saved::default()
+            };
+            saved.add_configuration(&self.configuration, STATE_NAMES);
+            let timers = timers.iter();
+            saved.timers = timers
+                .filter_map(|(timer, due)| Some((
+                    Timer::from_id(timer)?.name().into(),
+                    due,
+                )))
+                .collect();
+            saved
+        }
+
+        /// Loads a machine that was saved.
+        ///
+        /// Carries out nothing: entry actions ran before the machine was saved.
+        ///
+        /// # Errors
+        ///
+        /// It was saved by a machine that behaves otherwise, or something of it doesn't fit.
+        pub fn load(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            if saved.behavior != BEHAVIOR {
+                return Err(runtime::LoadError::OtherBehavior);
+            }
+            Self::of_saved(host, saved)
+        }
+
+        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
+        /// this one.
+        ///
+        /// # Errors
+        ///
+        /// A state, timer or field has no place here, or a field is missing; each is named.
+        pub fn migrate(
+            host: H,
+            mut saved: runtime::Saved,
+            map: impl FnOnce(&mut runtime::Saved),
+        ) -> Result<Self, runtime::LoadError> {
+            map(&mut saved);
+            Self::of_saved(host, &saved)
+        }
+
+        fn of_saved(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            let configuration = ROWS.load(STATE_NAMES, saved)?;
+            Self::load_timers(saved)?;
+            if let Some(effect) = saved.effects.first() {
+                return Err(runtime::LoadError::NoEffect {
+                    name: effect.effect.clone(),
+                    key: effect.key,
+                });
+            }
+            Ok(Self {
+                configuration,
+                queue: runtime::generated::Queue::new(),
+                host,
+            })
+        }
+
+        /// Returns the timers of a saved machine, for its host.
+        ///
+        /// # Errors
+        ///
+        /// The machine has no timer of that name.
+        pub fn load_timers(
+            saved: &runtime::Saved,
+        ) -> Result<runtime::Timers, runtime::LoadError> {
+            let mut timers = runtime::Timers::new();
+            for (name, due) in &saved.timers {
+                let timer = Timer::ALL.iter().find(|timer| timer.name() == name);
+                let timer = timer
+                    .ok_or_else(|| runtime::LoadError::NoTimer {
+                        name: name.clone(),
+                    })?;
+                timers.schedule(timer.id(), *due);
+            }
+            timers.begin();
+            Ok(timers)
+        }
     }
 
     /// The machine as rows.
@@ -806,6 +896,22 @@ pub mod kitchen {
             leaves: &[3698],
         },
     };
+
+    /// The names of the states, by id.
+    static STATE_NAMES: &[&str] = &[
+        "kitchen",
+        "closed",
+        "cooking",
+        "soup",
+        "raw",
+        "hot",
+        "ready",
+        "where_we_were",
+        "bread",
+        "dough",
+        "baked",
+        "served",
+    ];
 
     /// Answers guards and carries out actions.
     struct Acts<'h, H> {

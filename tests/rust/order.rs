@@ -298,6 +298,45 @@ pub mod order {
         pub wish: Option<String>,
     }
 
+    impl runtime::generated::Stored for Context {
+        fn store(&self) -> runtime::Datum {
+            runtime::generated::object([
+                ("attempts", Some(runtime::generated::Stored::store(&self.attempts))),
+                ("customer", Some(runtime::generated::Stored::store(&self.customer))),
+                ("items", Some(runtime::generated::Stored::store(&self.items))),
+                ("method", Some(runtime::generated::Stored::store(&self.method))),
+                ("plan", Some(runtime::generated::Stored::store(&self.plan))),
+                ("refusal", Some(runtime::generated::Stored::store(&self.refusal))),
+                ("tags", Some(runtime::generated::Stored::store(&self.tags))),
+                (
+                    "trusted_by",
+                    Some(runtime::generated::Stored::store(&self.trusted_by)),
+                ),
+                ("weight", Some(runtime::generated::Stored::store(&self.weight))),
+                ("wish", self.wish.as_ref().map(runtime::generated::Stored::store)),
+            ])
+        }
+
+        fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+            let mut fields = runtime::generated::Fields::new(datum)?;
+            let loaded = Self {
+                attempts: fields.take("attempts", runtime::generated::Stored::load)?,
+                customer: fields.take("customer", runtime::generated::Stored::load)?,
+                items: fields.take("items", runtime::generated::Stored::load)?,
+                method: fields.take("method", runtime::generated::Stored::load)?,
+                plan: fields.take("plan", runtime::generated::Stored::load)?,
+                refusal: fields.take("refusal", runtime::generated::Stored::load)?,
+                tags: fields.take("tags", runtime::generated::Stored::load)?,
+                trusted_by: fields.take("trusted_by", runtime::generated::Stored::load)?,
+                weight: fields.take("weight", runtime::generated::Stored::load)?,
+                wish: fields.take_if_there("wish", runtime::generated::Stored::load)?,
+            };
+            fields.finish()?;
+            Ok(loaded)
+        }
+    }
+    runtime::impl_serde!(Context);
+
     impl Context {
         /// Creates the context that the machine begins with.
         #[must_use]
@@ -351,6 +390,28 @@ pub mod order {
             pub since: Option<u64>,
         }
 
+        impl runtime::generated::Stored for Customer {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::object([
+                    ("credit", Some(runtime::generated::Stored::store(&self.credit))),
+                    ("name", Some(runtime::generated::Stored::store(&self.name))),
+                    ("since", self.since.as_ref().map(runtime::generated::Stored::store)),
+                ])
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                let mut fields = runtime::generated::Fields::new(datum)?;
+                let loaded = Self {
+                    credit: fields.take("credit", runtime::generated::Stored::load)?,
+                    name: fields.take("name", runtime::generated::Stored::load)?,
+                    since: fields
+                        .take_if_there("since", runtime::generated::Stored::load)?,
+                };
+                fields.finish()?;
+                Ok(loaded)
+            }
+        }
+
         /// A value of `method` in the spec.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Method {
@@ -386,6 +447,16 @@ pub mod order {
         impl ::core::fmt::Display for Method {
             fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 out.write_str(self.name())
+            }
+        }
+
+        impl runtime::generated::Stored for Method {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::store_plain(self)
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                runtime::generated::load_plain(&datum)
             }
         }
 
@@ -440,6 +511,16 @@ pub mod order {
             }
         }
 
+        impl runtime::generated::Stored for TrustedBy {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::store_plain(self)
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                runtime::generated::load_plain(&datum)
+            }
+        }
+
         impl runtime::generated::Plain for TrustedBy {
             fn value(&self) -> runtime::Value<'_> {
                 runtime::Value::Text(self.name())
@@ -464,8 +545,6 @@ pub mod order {
         CountItem,
         /// The action `count_attempt`.
         CountAttempt,
-        /// The action `warn`.
-        Warn,
         /// The action `take_note`.
         TakeNote,
         /// The action `wrap`.
@@ -477,7 +556,6 @@ pub mod order {
         pub const ALL: &'static [Self] = &[
             Self::CountItem,
             Self::CountAttempt,
-            Self::Warn,
             Self::TakeNote,
             Self::Wrap,
         ];
@@ -488,7 +566,6 @@ pub mod order {
             match self {
                 Self::CountItem => "count_item",
                 Self::CountAttempt => "count_attempt",
-                Self::Warn => "warn",
                 Self::TakeNote => "take_note",
                 Self::Wrap => "wrap",
             }
@@ -501,7 +578,6 @@ pub mod order {
                 match self {
                     Self::CountItem => 0,
                     Self::CountAttempt => 1,
-                    Self::Warn => 2,
                     Self::TakeNote => 3,
                     Self::Wrap => 4,
                 },
@@ -513,7 +589,6 @@ pub mod order {
             match id.raw() {
                 0 => Self::CountItem,
                 1 => Self::CountAttempt,
-                2 => Self::Warn,
                 3 => Self::TakeNote,
                 _ => Self::Wrap,
             }
@@ -541,24 +616,96 @@ pub mod order {
     ///
     /// ```ignore
     /// impl order::Host for MyHost {
-    ///     fn warn(&mut self, context: &order::Context) { todo!() }
     ///     fn wrap(&mut self, context: &order::Context) { todo!() }
     /// }
     /// ```
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is no host of the machine `order`",
-        note = "a host is written like this:\nimpl order::Host for MyHost {{\n    fn warn(&mut self, context: &order::Context) {{ todo!() }}\n    fn wrap(&mut self, context: &order::Context) {{ todo!() }}\n}}"
+        note = "a host is written like this:\nimpl order::Host for MyHost {{\n    fn wrap(&mut self, context: &order::Context) {{ todo!() }}\n}}"
     )]
     pub trait Host {
-        /// Tells the customer that the bank refused.
-        ///
-        /// Runs from `paying` to `open`.
-        fn warn(&mut self, context: &Context);
-
         /// Carries out the action `wrap`.
         ///
         /// Runs from `paid` to `sent`.
         fn wrap(&mut self, context: &Context);
+    }
+
+    /// An effect that the spec declares.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Effect {
+        /// Tells the customer that the bank refused.
+        ///
+        /// Runs from `paying` to `open`.
+        Warn,
+    }
+
+    impl Effect {
+        /// Every effect, in the order of the spec.
+        pub const ALL: &'static [Self] = &[Self::Warn];
+
+        /// Returns its name in the spec.
+        #[must_use]
+        pub const fn name(self) -> &'static str {
+            match self {
+                Self::Warn => "warn",
+            }
+        }
+
+        /// Finds the effect of that name.
+        #[must_use]
+        pub fn from_name(name: &str) -> Option<Self> {
+            Self::ALL.iter().find(|effect| effect.name() == name).copied()
+        }
+    }
+
+    impl ::core::fmt::Display for Effect {
+        fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            out.write_str(self.name())
+        }
+    }
+
+    /// An effect that the machine has decided, and that isn't settled.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Due {
+        /// Its key, which no other effect of this machine has: whoever carries it out can tell a repetition by it.
+        pub key: u64,
+        /// The effect.
+        pub effect: Effect,
+        /// The context as it was at its action.
+        pub context: Context,
+    }
+
+    /// Carries out effects. One that was interrupted comes again, with the same key.
+    pub trait EffectHost {
+        /// The reason why an effect could not be carried out.
+        type Error;
+
+        /// Tells the customer that the bank refused.
+        ///
+        /// Runs from `paying` to `open`.
+        ///
+        /// # Errors
+        ///
+        /// It could not be carried out; it stays due.
+        fn warn(&mut self, due: &Due) -> Result<(), Self::Error>;
+    }
+
+    /// Carries out effects, as an [`EffectHost`] that is awaited.
+    pub trait AsyncHost {
+        /// The reason why an effect could not be carried out.
+        type Error;
+
+        /// Tells the customer that the bank refused.
+        ///
+        /// Runs from `paying` to `open`.
+        ///
+        /// # Errors
+        ///
+        /// It could not be carried out; it stays due.
+        fn warn(
+            &mut self,
+            due: &Due,
+        ) -> impl ::core::future::Future<Output = Result<(), Self::Error>>;
     }
 
     /// The machine, with its host.
@@ -567,6 +714,7 @@ pub mod order {
         configuration: runtime::Configuration,
         context: Context,
         undo: Vec<Old>,
+        effects: runtime::Outbox<Due>,
         host: H,
     }
 
@@ -613,10 +761,12 @@ pub mod order {
         ) -> Result<Self, StepError> {
             let mut context = context;
             let mut undo = Vec::new();
+            let mut effects = runtime::Outbox::new();
             let mut acts = Acts {
                 host: &mut host,
                 context: &mut context,
                 undo: &mut undo,
+                effects: &mut effects,
             };
             let outcome = ROWS.start(&mut acts, observer);
             let configuration = outcome
@@ -626,6 +776,7 @@ pub mod order {
                 configuration,
                 context,
                 undo,
+                effects,
                 host,
             })
         }
@@ -639,6 +790,14 @@ pub mod order {
             self.send_observed(event, &mut ())
         }
 
+        fn take_event<O: runtime::Observer>(
+            &mut self,
+            event: Event,
+            observer: &mut O,
+        ) -> Result<runtime::Outcome, StepError> {
+            self.step(event.id(), observer)
+        }
+
         /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
@@ -649,7 +808,12 @@ pub mod order {
             event: Event,
             observer: &mut O,
         ) -> Result<runtime::Outcome, StepError> {
-            self.step(event.id(), observer)
+            self.effects.begin();
+            let outcome = self.take_event(event, observer);
+            if outcome.is_err() {
+                self.effects.rollback();
+            }
+            outcome
         }
 
         fn step<O: runtime::Observer>(
@@ -657,13 +821,18 @@ pub mod order {
             event: runtime::EventId,
             observer: &mut O,
         ) -> Result<runtime::Outcome, StepError> {
-            let Self { configuration, context, undo, host } = self;
+            let Self { configuration, context, undo, effects, host } = self;
+            effects.begin();
             let mut acts = Acts {
                 host: &mut *host,
                 context: &mut *context,
                 undo: &mut *undo,
+                effects: &mut *effects,
             };
             let outcome = ROWS.send(configuration, event, &mut acts, observer);
+            if outcome.is_err() {
+                effects.rollback();
+            }
             if outcome.is_err() {
                 take_back(context, undo);
             }
@@ -737,6 +906,55 @@ pub mod order {
             (self.host, self.context)
         }
 
+        /// Returns the effects that are due, oldest first. Each stays until it is settled.
+        #[must_use]
+        pub fn due(&self) -> &[Due] {
+            self.effects.due()
+        }
+
+        /// Reports that an effect was carried out. Returns false if none is due that has the key.
+        pub fn settled(&mut self, key: u64) -> bool {
+            self.effects.settle(|due| due.key == key)
+        }
+
+        /// Hands over what is due, one effect after the other, and settles each that was carried out.
+        ///
+        /// # Errors
+        ///
+        /// An effect could not be carried out. It and those behind it stay due.
+        pub fn hand_over<E: EffectHost>(
+            &mut self,
+            host: &mut E,
+        ) -> Result<(), E::Error> {
+            while let Some(due) = self.effects.due().first() {
+                let key = due.key;
+                match due.effect {
+                    Effect::Warn => host.warn(due)?,
+                }
+                self.settled(key);
+            }
+            Ok(())
+        }
+
+        /// Hands over what is due as [`Machine::hand_over`] does, and awaits each effect. It needs no executor of its own.
+        ///
+        /// # Errors
+        ///
+        /// An effect could not be carried out. It and those behind it stay due.
+        pub async fn hand_over_async<E: AsyncHost>(
+            &mut self,
+            host: &mut E,
+        ) -> Result<(), E::Error> {
+            while let Some(due) = self.effects.due().first() {
+                let key = due.key;
+                match due.effect {
+                    Effect::Warn => host.warn(due).await?,
+                }
+                self.settled(key);
+            }
+            Ok(())
+        }
+
         /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
@@ -778,8 +996,108 @@ pub mod order {
                 configuration,
                 context,
                 undo: Vec::new(),
+                effects: runtime::Outbox::new(),
                 host,
             })
+        }
+
+        /// Saves the machine, by the names of the spec: as bytes by [`runtime::Saved::to_bytes`], or by `serde`.
+        #[must_use]
+        pub fn save(&self) -> runtime::Saved {
+            let mut saved = runtime::Saved {
+                behavior: BEHAVIOR,
+                ..runtime::Saved::default()
+            };
+            saved.add_configuration(&self.configuration, STATE_NAMES);
+            saved.context = Some(runtime::generated::Stored::store(&self.context));
+            let due = self
+                .effects
+                .due()
+                .iter()
+                .map(|due| runtime::SavedEffect {
+                    key: due.key,
+                    effect: due.effect.name().into(),
+                    context: runtime::generated::Stored::store(&due.context),
+                });
+            saved.effects = due.collect();
+            saved.next_key = self.effects.next_key();
+            saved
+        }
+
+        /// Loads a machine that was saved.
+        ///
+        /// Carries out nothing: entry actions ran before the machine was saved.
+        ///
+        /// # Errors
+        ///
+        /// It was saved by a machine that behaves otherwise, or something of it doesn't fit.
+        pub fn load(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            if saved.behavior != BEHAVIOR {
+                return Err(runtime::LoadError::OtherBehavior);
+            }
+            Self::of_saved(host, saved)
+        }
+
+        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
+        /// this one.
+        ///
+        /// # Errors
+        ///
+        /// A state, timer or field has no place here, or a field is missing; each is named.
+        pub fn migrate(
+            host: H,
+            mut saved: runtime::Saved,
+            map: impl FnOnce(&mut runtime::Saved),
+        ) -> Result<Self, runtime::LoadError> {
+            map(&mut saved);
+            saved.complete(runtime::generated::Stored::store(&Context::initial()));
+            Self::of_saved(host, &saved)
+        }
+
+        fn of_saved(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            let configuration = ROWS.load(STATE_NAMES, saved)?;
+            let context = saved.context.clone().ok_or(runtime::LoadError::NoContext)?;
+            let context: Context = runtime::generated::Stored::load(context)?;
+            if let Some((name, _)) = saved.timers.first() {
+                return Err(runtime::LoadError::NoTimer {
+                    name: name.clone(),
+                });
+            }
+            let loaded: Result<Self, runtime::LoadError> = {
+                Ok(Self {
+                    configuration,
+                    context,
+                    undo: Vec::new(),
+                    effects: runtime::Outbox::new(),
+                    host,
+                })
+            };
+            let mut loaded = loaded?;
+            let due = saved
+                .effects
+                .iter()
+                .map(|saved| -> Result<Due, runtime::LoadError> {
+                    let effect = Effect::from_name(&saved.effect);
+                    let effect = effect
+                        .ok_or_else(|| runtime::LoadError::NoEffect {
+                            name: saved.effect.clone(),
+                            key: saved.key,
+                        })?;
+                    Ok(Due {
+                        key: saved.key,
+                        effect,
+                        context: runtime::generated::Stored::load(saved.context.clone())?,
+                    })
+                });
+            let due = due.collect::<Result<_, _>>()?;
+            loaded.effects = runtime::Outbox::restored(due, saved.next_key);
+            Ok(loaded)
         }
     }
 
@@ -828,6 +1146,18 @@ pub mod order {
             leaves: &[],
         },
     };
+
+    /// The names of the states, by id.
+    static STATE_NAMES: &[&str] = &[
+        "order",
+        "open",
+        "paying",
+        "given_up",
+        "paid",
+        "sent",
+        "given_up_end",
+        "sent_end",
+    ];
 
     /// Answers guards.
     struct Guarding<'h, H> {
@@ -896,6 +1226,7 @@ pub mod order {
         host: &'h mut H,
         context: &'h mut Context,
         undo: &'h mut Vec<Old>,
+        effects: &'h mut runtime::Outbox<Due>,
     }
 
     impl<H: Host> runtime::generated::Content for Acts<'_, H> {
@@ -982,7 +1313,12 @@ pub mod order {
                     let old = ::core::mem::replace(&mut self.context.refusal, value_1);
                     self.undo.push(Old::Field7(old));
                     observer.action(runtime::ActionId::new(1));
-                    self.host.warn(self.context);
+                    self.effects
+                        .push(|key| Due {
+                            key,
+                            effect: Effect::Warn,
+                            context: self.context.clone(),
+                        });
                     observer.action(runtime::ActionId::new(2));
                 }
                 4 => {

@@ -314,6 +314,37 @@ pub mod parcel {
         pub tags: Option<Vec<String>>,
     }
 
+    impl runtime::generated::Stored for Context {
+        fn store(&self) -> runtime::Datum {
+            runtime::generated::object([
+                ("cents", Some(runtime::generated::Stored::store(&self.cents))),
+                ("extra", self.extra.as_ref().map(runtime::generated::Stored::store)),
+                ("grams", Some(runtime::generated::Stored::store(&self.grams))),
+                ("method", self.method.as_ref().map(runtime::generated::Stored::store)),
+                ("note", Some(runtime::generated::Stored::store(&self.note))),
+                ("place", Some(runtime::generated::Stored::store(&self.place))),
+                ("tags", self.tags.as_ref().map(runtime::generated::Stored::store)),
+            ])
+        }
+
+        fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+            let mut fields = runtime::generated::Fields::new(datum)?;
+            let loaded = Self {
+                cents: fields.take("cents", runtime::generated::Stored::load)?,
+                extra: fields.take_if_there("extra", runtime::generated::Stored::load)?,
+                grams: fields.take("grams", runtime::generated::Stored::load)?,
+                method: fields
+                    .take_if_there("method", runtime::generated::Stored::load)?,
+                note: fields.take("note", runtime::generated::Stored::load)?,
+                place: fields.take("place", runtime::generated::Stored::load)?,
+                tags: fields.take_if_there("tags", runtime::generated::Stored::load)?,
+            };
+            fields.finish()?;
+            Ok(loaded)
+        }
+    }
+    runtime::impl_serde!(Context);
+
     impl Context {
         /// Creates the context that the machine begins with.
         #[must_use]
@@ -552,6 +583,16 @@ pub mod parcel {
             }
         }
 
+        impl runtime::generated::Stored for Method {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::store_plain(self)
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                runtime::generated::load_plain(&datum)
+            }
+        }
+
         impl runtime::generated::Plain for Method {
             fn value(&self) -> runtime::Value<'_> {
                 runtime::Value::Text(self.name())
@@ -579,6 +620,29 @@ pub mod parcel {
             pub number: Option<u16>,
             /// `place.street` in the spec.
             pub street: String,
+        }
+
+        impl runtime::generated::Stored for Place {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::object([
+                    (
+                        "number",
+                        self.number.as_ref().map(runtime::generated::Stored::store),
+                    ),
+                    ("street", Some(runtime::generated::Stored::store(&self.street))),
+                ])
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                let mut fields = runtime::generated::Fields::new(datum)?;
+                let loaded = Self {
+                    number: fields
+                        .take_if_there("number", runtime::generated::Stored::load)?,
+                    street: fields.take("street", runtime::generated::Stored::load)?,
+                };
+                fields.finish()?;
+                Ok(loaded)
+            }
         }
 
         /// A value of `paid.bank` in the spec.
@@ -613,6 +677,16 @@ pub mod parcel {
         impl ::core::fmt::Display for PaidBank {
             fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 out.write_str(self.name())
+            }
+        }
+
+        impl runtime::generated::Stored for PaidBank {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::store_plain(self)
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                runtime::generated::load_plain(&datum)
             }
         }
 
@@ -667,6 +741,16 @@ pub mod parcel {
             }
         }
 
+        impl runtime::generated::Stored for PaidTagsItem {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::store_plain(self)
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                runtime::generated::load_plain(&datum)
+            }
+        }
+
         impl runtime::generated::Plain for PaidTagsItem {
             fn value(&self) -> runtime::Value<'_> {
                 runtime::Value::Text(self.name())
@@ -694,6 +778,25 @@ pub mod parcel {
             pub by: Option<String>,
         }
 
+        impl runtime::generated::Stored for HandedOverExtra {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::object([
+                    ("at", Some(runtime::generated::Stored::store(&self.at))),
+                    ("by", self.by.as_ref().map(runtime::generated::Stored::store)),
+                ])
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                let mut fields = runtime::generated::Fields::new(datum)?;
+                let loaded = Self {
+                    at: fields.take("at", runtime::generated::Stored::load)?,
+                    by: fields.take_if_there("by", runtime::generated::Stored::load)?,
+                };
+                fields.finish()?;
+                Ok(loaded)
+            }
+        }
+
         /// `handed_over.to` in the spec.
         #[derive(Clone, Debug, PartialEq)]
         pub struct HandedOverTo {
@@ -701,6 +804,23 @@ pub mod parcel {
             ///
             /// `None` if it is absent.
             pub name: Option<String>,
+        }
+
+        impl runtime::generated::Stored for HandedOverTo {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::object([
+                    ("name", self.name.as_ref().map(runtime::generated::Stored::store)),
+                ])
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                let mut fields = runtime::generated::Fields::new(datum)?;
+                let loaded = Self {
+                    name: fields.take_if_there("name", runtime::generated::Stored::load)?,
+                };
+                fields.finish()?;
+                Ok(loaded)
+            }
         }
     }
 
@@ -1201,6 +1321,78 @@ pub mod parcel {
         ) -> Result<Self, RestoreError> {
             let state = State::from_id(snapshot.checked(&BEHAVIOR)?);
             let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
+            Ok(Self {
+                state,
+                context,
+                undo: Vec::new(),
+                sent: None,
+                host,
+            })
+        }
+
+        /// Saves the machine, by the names of the spec: as bytes by [`runtime::Saved::to_bytes`], or by `serde`.
+        #[must_use]
+        pub fn save(&self) -> runtime::Saved {
+            let mut saved = runtime::Saved {
+                behavior: BEHAVIOR,
+                ..runtime::Saved::default()
+            };
+            saved.states.push(self.state.name().into());
+            saved.context = Some(runtime::generated::Stored::store(&self.context));
+            saved
+        }
+
+        /// Loads a machine that was saved.
+        ///
+        /// Carries out nothing: entry actions ran before the machine was saved.
+        ///
+        /// # Errors
+        ///
+        /// It was saved by a machine that behaves otherwise, or something of it doesn't fit.
+        pub fn load(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            if saved.behavior != BEHAVIOR {
+                return Err(runtime::LoadError::OtherBehavior);
+            }
+            Self::of_saved(host, saved)
+        }
+
+        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
+        /// this one.
+        ///
+        /// # Errors
+        ///
+        /// A state, timer or field has no place here, or a field is missing; each is named.
+        pub fn migrate(
+            host: H,
+            mut saved: runtime::Saved,
+            map: impl FnOnce(&mut runtime::Saved),
+        ) -> Result<Self, runtime::LoadError> {
+            map(&mut saved);
+            saved.complete(runtime::generated::Stored::store(&Context::initial()));
+            Self::of_saved(host, &saved)
+        }
+
+        fn of_saved(
+            host: H,
+            saved: &runtime::Saved,
+        ) -> Result<Self, runtime::LoadError> {
+            let state = runtime::generated::load_state(saved, State::from_name)?;
+            let context = saved.context.clone().ok_or(runtime::LoadError::NoContext)?;
+            let context: Context = runtime::generated::Stored::load(context)?;
+            if let Some((name, _)) = saved.timers.first() {
+                return Err(runtime::LoadError::NoTimer {
+                    name: name.clone(),
+                });
+            }
+            if let Some(effect) = saved.effects.first() {
+                return Err(runtime::LoadError::NoEffect {
+                    name: effect.effect.clone(),
+                    key: effect.key,
+                });
+            }
             Ok(Self {
                 state,
                 context,

@@ -59,6 +59,8 @@ mod rendering;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]
+mod saved;
+#[cfg(test)]
 mod scxml;
 #[cfg(test)]
 mod sizes;

@@ -21,7 +21,8 @@
 //!
 //! - A label that leads to several places from one state is an error: sending one has to be answered by a question.
 //!
-//! Deliberately not here: `serde`. A snapshot is a hash and a number, which hosts store as they like, with the context.
+//! - A snapshot is of one build, numbers and a hash; what is saved goes by names (`statemark_runtime::Saved`), with the
+//!   context, timers and effects that are due.
 
 mod actions;
 mod docs;
@@ -48,7 +49,7 @@ pub use self::facts::Options;
 #[cfg(feature = "build")]
 pub use self::file::write_file;
 pub use self::outline::write_outline;
-use self::types::{context, event, host, state};
+use self::types::{context, effect, event, host, state};
 use crate::back::table;
 use crate::ir::Machine;
 use crate::pass::names;
@@ -126,6 +127,7 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
     let events = event::write(facts);
     let context = context::write(facts);
     let host = host::write(facts);
+    let effects = effect::write(facts);
     let machine = match initial {
         Some(initial) if !facts.walked => step::write(facts, initial),
         _ => walk::write(facts),
@@ -156,6 +158,7 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
         #events
         #context
         #host
+        #effects
         #machine
         #lookup
         #typestate

@@ -24,9 +24,9 @@ pub enum Stale {
     Lines {
         /// The number of the first line that differs, from 1.
         line: usize,
-        /// That line in the file; none if it ends before.
+        /// The line in the file; none if it ends before.
         found: Option<String>,
-        /// That line as the spec makes it; none if it ends before.
+        /// The line as the spec makes it; none if it ends before.
         made: Option<String>,
         /// The number of lines from there to the last that differs, in what the spec makes.
         count: usize,

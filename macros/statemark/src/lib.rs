@@ -37,9 +37,10 @@
 //! | `Host` | a trait with a method for each action and each guard, if there are any |
 //! | `Context` | the data, if the spec declares any: a field for each of its fields; module `data` has the types inside |
 //! | `EventData` | any event with its data, if an event's schema says which fields that has: a struct for each, such as `PaidData` |
-//! | `Machine` | a state and its host: `new`, `send`, `can`, `events`, `snapshot`, `restore` |
+//! | `Machine` | a state and its host: `new`, `send`, `can`, `events`, `snapshot`, `restore`; `save`, `load`, `migrate` |
 //! | `Action`, `StepError`, `StepFailure` | the actions by name, and the errors of steps that name them: where an assignment may have no value, where the host's actions can fail |
 //! | `Timer` | the timers that the host keeps, if there are delays; `Machine::elapse` says that one is over |
+//! | `Effect`, `Due`, `EffectHost`, `AsyncHost` | the effects that the spec declares, what is due of them, and those who carry them out |
 //! | `typestate` | with the option of that name: the states as types |
 //!
 //! # Data
@@ -184,6 +185,62 @@
 //! assert_eq!(order.state(), State::Cart);
 //! ````
 //!
+//! # Effects
+//!
+//! An action with `"effect"` isn't the host's in the step: it is due once the step has been decided, with a key that no
+//! other has and the context as it was at the action. `Machine::due` lists what is due, `Machine::hand_over` gives it to an
+//! `EffectHost`, and `Machine::hand_over_async` to an `AsyncHost`, which it awaits on whatever executor runs it. It stays due
+//! until it was carried out (`Machine::settled`), also in a machine that is saved in between: whoever carries it out can
+//! tell by the key that it comes again. An effect that the step needs (`"fails": true`) is an action as any other.
+//!
+//! ````
+//! statemark::machine!(r#"
+//! ### STATE-MACHINE: order
+//!
+//! ```mermaid
+//! stateDiagram-v2
+//!     [*] --> cart
+//!     cart --> paid : pay / charge()
+//!     paid --> [*] : send
+//! ```
+//!
+//! ```json definition
+//! { "actions": { "charge": { "effect": "Charges the card." } } }
+//! ```
+//! "#);
+//!
+//! use order::{Due, EffectHost, Event, Machine};
+//! use statemark::runtime::Saved;
+//!
+//! struct Bank;
+//!
+//! impl EffectHost for Bank {
+//!     type Error = &'static str;
+//!
+//!     fn charge(&mut self, due: &Due) -> Result<(), Self::Error> {
+//!         if due.key == 0 { Ok(()) } else { Err("charged before") }
+//!     }
+//! }
+//!
+//! let mut order = Machine::new(());
+//! assert!(order.send(Event::Pay).is_ok());
+//! // Here the program may end: what is due is saved with the machine.
+//! let bytes = order.save().to_bytes().unwrap();
+//! let saved = Saved::from_bytes(&bytes).unwrap();
+//! let mut order = Machine::load((), &saved).unwrap();
+//! assert_eq!(order.due().len(), 1);
+//! assert_eq!(order.hand_over(&mut Bank), Ok(()));
+//! assert!(order.due().is_empty());
+//! ````
+//!
+//! # Machines that are saved
+//!
+//! `Machine::save` keeps all that a machine is by the names of its spec: states, histories, context, the timers of its host,
+//! and the effects that are due. [`Saved`] is bytes (`to_bytes`, `from_bytes`), or what `serde` makes of it; with the feature
+//! `serde` a `Context` is data of `serde`, too. `Machine::load` takes what the same behavior has saved, whatever its texts say
+//! by now; `Machine::migrate` takes what another version has saved, once a function has mapped its names, and names the
+//! state, timer, effect or field that has no place. Fields that have come begin as in a new machine.
+//!
 //! # Findings
 //!
 //! An error in the spec is an error of the build, and the only one: what uses the machine is judged again once there is
@@ -197,6 +254,7 @@
 //! | [`Outcome`], [`StepError`] | what became of an event |
 //! | [`StepFailure`], [`ActionError`] | the same where actions can fail |
 //! | [`Observer`], [`Recorder`], [`Record`] | what a step did, for who wants to know |
+//! | [`Saved`], [`LoadError`] | a machine that is saved by names, and why it can't be loaded |
 //! | [`Value`] | what a host answers when a guard reads a field |
 //! | [`runtime`] | the rest: tables, and the engine that runs them |
 //!
@@ -206,5 +264,6 @@ pub use statemark_macros::machine;
 pub use statemark_runtime as runtime;
 pub use statemark_runtime::generated::{RestoreError, Snapshot};
 pub use statemark_runtime::{
-    ActionError, Observer, Outcome, Record, Recorder, StepError, StepFailure, Value,
+    ActionError, LoadError, Observer, Outcome, Record, Recorder, Saved, StepError, StepFailure,
+    Value,
 };

@@ -10,7 +10,7 @@ use crate::table::Table;
 /// A step that was not taken. The configuration is the one before it.
 ///
 /// `A` names actions: the enum `Action` of a generated module, or [`ActionId`] on the table engine, where
-/// [`named`](Self::named) puts the author's names in place of numbers.
+/// [`explain`](Self::explain) puts the author's names in place of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StepError<A = ActionId> {
@@ -74,7 +74,7 @@ impl<A: HasId> StepError<A> {
 impl StepError {
     /// Returns the error with the names that the table has for states, events and actions.
     #[must_use]
-    pub const fn named(self, table: &Table) -> NamedError<'_> {
+    pub const fn explain(self, table: &Table) -> NamedError<'_> {
         NamedError { error: self, table }
     }
 }

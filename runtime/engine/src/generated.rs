@@ -9,6 +9,7 @@
 
 mod data;
 mod places;
+mod stored;
 mod walk;
 
 pub use self::data::{
@@ -16,10 +17,14 @@ pub use self::data::{
     operand, restore, store, within,
 };
 pub use self::places::{Notice, Places, Position, notify};
+pub use self::stored::{Stored, load_plain, store_plain};
 pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot, states};
 pub use crate::chart::RegionIndex;
 pub use crate::failure::Done;
+pub use crate::saved::{Fields, IntoFieldError, load_state};
 pub use crate::words::same_words;
+#[cfg(feature = "serde")]
+pub use serde_core as serde;
 
 use alloc::collections::VecDeque;
 use core::fmt;

@@ -126,6 +126,42 @@
 #![no_std]
 
 extern crate alloc;
+
+/// Implements the traits of `serde` for data of a generated machine; nothing without the feature `serde`.
+#[cfg(feature = "serde")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! impl_serde {
+    ($name:ident) => {
+        impl $crate::generated::serde::Serialize for $name {
+            fn serialize<S: $crate::generated::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                let datum = $crate::generated::Stored::store(self);
+                $crate::generated::serde::Serialize::serialize(&datum, serializer)
+            }
+        }
+
+        impl<'de> $crate::generated::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::generated::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Self, D::Error> {
+                let datum = $crate::generated::serde::Deserialize::deserialize(deserializer)?;
+                $crate::generated::Stored::load(datum)
+                    .map_err(<D::Error as $crate::generated::serde::de::Error>::custom)
+            }
+        }
+    };
+}
+
+/// Implements nothing: the feature `serde` is off.
+#[cfg(not(feature = "serde"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! impl_serde {
+    ($name:ident) => {};
+}
 #[cfg(test)]
 extern crate std;
 
@@ -148,9 +184,11 @@ mod learned;
 mod limits;
 mod machine;
 mod operation;
+mod outbox;
 mod quick;
 mod record;
 mod regions;
+mod saved;
 mod scratch;
 mod step;
 mod table;
@@ -175,7 +213,11 @@ pub use limits::{
     MAX_PROGRAM, MAX_RAISED, MAX_ROWS, MAX_STATES, MAX_TABLE_BYTES, MAX_TRANSITIONS,
 };
 pub use machine::Machine;
+pub use outbox::Outbox;
 pub use record::{Microstep, Outcome, Record, Recorder};
+pub use saved::{
+    FieldError, FieldFault, LoadError, MAX_SAVED_BYTES, ReadError, SaveError, Saved, SavedEffect,
+};
 pub use table::Table;
 pub use table::decode::{DecodeError, decode};
 pub use table::dump::dump;

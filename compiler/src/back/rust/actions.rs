@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 
 use super::expr::read::context_argument;
 use super::expr::{self, native, read};
-use super::facts::Facts;
+use super::facts::{Facts, is_effect};
 use super::layout::{Data, integer_type, limits};
 use super::tokens::{contains_token, doc, number, owned};
 use crate::arena::Handle;
@@ -57,6 +57,17 @@ pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStrea
                 }
             }
             ActionKind::Assign(assigns) => assign(facts, action, assigns),
+            ActionKind::Host if is_effect(facts.machine.actions.at(action)) => {
+                let variant = facts.action(action);
+                let context = facts
+                    .data
+                    .is_some()
+                    .then(|| quote!(context: self.context.clone(),));
+                quote! {
+                    self.effects.push(|key| Due { key, effect: Effect::#variant, #context });
+                    #observed
+                }
+            }
             ActionKind::Host | ActionKind::Fallible => host_call(facts, action, &observed),
         }
     });

@@ -145,7 +145,7 @@ pub(super) struct Route {
 
 impl<'m> Facts<'m> {
     pub(super) fn new(machine: &'m Machine, options: &'m Options) -> Self {
-        let mut facts = Self::named(machine, options);
+        let mut facts = Self::outline(machine, options);
         facts.starts_at_rest = facts.rests_after_start();
         facts.flatten();
         if facts.has_regions {
@@ -163,7 +163,7 @@ impl<'m> Facts<'m> {
     /// Finds what doesn't follow from steps: names, data, and what the host is asked.
     ///
     /// A machine with errors has that much, too.
-    pub(super) fn named(machine: &'m Machine, options: &'m Options) -> Self {
+    pub(super) fn outline(machine: &'m Machine, options: &'m Options) -> Self {
         let names = names(machine);
         let data = Data::infer(machine, &names);
         let has_eventless = machine
@@ -179,6 +179,7 @@ impl<'m> Facts<'m> {
             || events(machine).len() < machine.events.len();
         let carries_out = machine.actions.iter().any(|(_, action)| match action.kind {
             ActionKind::Raise(_) => false,
+            ActionKind::Host => !is_effect(action),
             ActionKind::Assign(_) | ActionKind::If { .. } => data.is_none(),
             _ => true,
         }) || !machine.timers.is_empty();
@@ -586,13 +587,26 @@ impl<'m> Facts<'m> {
     /// Returns the actions that errors name: those of the host, and those that assign.
     pub(super) fn named_actions(&self) -> impl Iterator<Item = (Handle<Action>, &'m Action)> {
         let actions = self.machine.actions.iter();
-        actions.filter(|(_, action)| action.kind.is_host() || is_assignment(action))
+        actions.filter(|(_, action)| {
+            (action.kind.is_host() && !is_effect(action)) || is_assignment(action)
+        })
     }
 
-    /// Returns the actions that the host carries out.
+    /// Returns the actions that the host carries out in the step.
     pub(super) fn host_actions(&self) -> impl Iterator<Item = (Handle<Action>, &'m Action)> {
         let actions = self.machine.actions.iter();
-        actions.filter(|(_, action)| action.kind.is_host())
+        actions.filter(|(_, action)| action.kind.is_host() && !is_effect(action))
+    }
+
+    /// Returns the actions that are effects: they are handed over after the step.
+    pub(super) fn effects(&self) -> impl Iterator<Item = (Handle<Action>, &'m Action)> {
+        let actions = self.machine.actions.iter();
+        actions.filter(|(_, action)| is_effect(action))
+    }
+
+    /// Returns true if the machine declares effects.
+    pub(super) fn has_effects(&self) -> bool {
+        self.effects().next().is_some()
     }
 
     /// Returns true if an action of the initial configuration can fail, in a machine with one leaf.
@@ -650,6 +664,13 @@ fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Ident> {
 fn has_regions(machine: &Machine) -> bool {
     let mut states = machine.states.iter();
     states.any(|(_, state)| state.kind == StateKind::Parallel || state.kind.is_history())
+}
+
+/// Returns true if an action is handed over after the step.
+///
+/// One that can fail the step is carried out in it.
+pub(super) fn is_effect(action: &Action) -> bool {
+    action.kind == ActionKind::Host && action.meta.contains_key("effect")
 }
 
 const fn is_assignment(action: &Action) -> bool {

@@ -1,11 +1,12 @@
 //! Parts of the struct `Machine` that both strategies write alike.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 
 use super::facts::Facts;
 use super::tokens::doc;
 use super::types::context::has_initial;
+use super::types::effect;
 
 /// Returns the type of the errors of steps.
 pub(super) fn error_type(facts: &Facts<'_>) -> TokenStream {
@@ -27,16 +28,27 @@ pub(super) fn own_error(facts: &Facts<'_>, error: &TokenStream) -> TokenStream {
     }
 }
 
-/// Writes the list of what the host has done in a step.
+/// Writes the list of what the host has done in a step, and the effects that are due.
 ///
-/// The parts are the field, its first value, and how a step begins it.
+/// The parts are the fields, their first values, and how a step begins the list.
 pub(super) fn done_list(facts: &Facts<'_>) -> [Option<TokenStream>; 3] {
-    [
+    let done = [
         quote!(done: runtime::generated::Done<Action>,),
         quote!(done: runtime::generated::Done::new(),),
         quote!(self.done.clear();),
-    ]
-    .map(|part| facts.fails.then_some(part))
+    ];
+    let effects = [
+        quote!(effects: runtime::Outbox<Due>,),
+        quote!(effects: runtime::Outbox::new(),),
+        quote!(),
+    ];
+    let mut effects = effects
+        .map(|part| facts.has_effects().then_some(part))
+        .into_iter();
+    done.map(|part| {
+        let (done, effect) = (facts.fails.then_some(part), effects.next().flatten());
+        (done.is_some() || effect.is_some()).then(|| quote!(#done #effect))
+    })
 }
 
 /// Writes the function by which a step that is written out fails.
@@ -90,8 +102,11 @@ pub(super) fn accessors(facts: &Facts<'_>) -> TokenStream {
             }
         }
     });
+    let effects = effect::methods(facts);
     quote! {
         #context
+
+        #effects
 
         /// Returns the host.
         #[must_use]
@@ -205,6 +220,187 @@ pub(super) fn restore_docs(facts: &Facts<'_>) -> TokenStream {
     }
 }
 
+/// Writes the names of all states, by id, for a machine that is saved as a configuration.
+pub(super) fn state_names(facts: &Facts<'_>) -> TokenStream {
+    let names = facts
+        .machine
+        .states
+        .iter()
+        .map(|(_, state)| state.id.as_str());
+    quote! {
+        /// The names of the states, by id.
+        static STATE_NAMES: &[&str] = &[#(#names),*];
+    }
+}
+
+/// Writes `save`, `load` and `migrate`.
+///
+/// `located` adds what is active to `saved`; `found` finds it there, as what `value` makes a machine of.
+pub(super) fn saving(
+    facts: &Facts<'_>,
+    located: &TokenStream,
+    found: &TokenStream,
+    value: &TokenStream,
+) -> TokenStream {
+    let has_timers = !facts.machine.timers.is_empty();
+    let parameter = has_timers.then(|| quote!(, timers: &runtime::Timers));
+    let timed = has_timers.then(|| {
+        quote! {
+            let timers = timers.iter();
+            saved.timers = timers
+                .filter_map(|(timer, due)| Some((Timer::from_id(timer)?.name().into(), due)))
+                .collect();
+        }
+    });
+    let timers = has_timers.then(|| {
+        quote! {
+            /// Returns the timers of a saved machine, for its host.
+            ///
+            /// # Errors
+            ///
+            /// The machine has no timer of that name.
+            pub fn load_timers(saved: &runtime::Saved) -> Result<runtime::Timers, runtime::LoadError> {
+                let mut timers = runtime::Timers::new();
+                for (name, due) in &saved.timers {
+                    let timer = Timer::ALL.iter().find(|timer| timer.name() == name);
+                    let timer = timer.ok_or_else(|| runtime::LoadError::NoTimer { name: name.clone() })?;
+                    timers.schedule(timer.id(), *due);
+                }
+                timers.begin();
+                Ok(timers)
+            }
+        }
+    });
+    let timers_checked = if has_timers {
+        quote!(Self::load_timers(saved)?;)
+    } else {
+        quote! {
+            if let Some((name, _)) = saved.timers.first() {
+                return Err(runtime::LoadError::NoTimer { name: name.clone() });
+            }
+        }
+    };
+    let data = facts.data.is_some();
+    let context = data
+        .then(|| quote!(saved.context = Some(runtime::generated::Stored::store(&self.context));));
+    let effects_saved = facts.has_effects().then(|| {
+        let context = if data {
+            quote!(runtime::generated::Stored::store(&due.context))
+        } else {
+            quote!(runtime::Datum::Null)
+        };
+        quote! {
+            let due = self.effects.due().iter().map(|due| runtime::SavedEffect {
+                key: due.key,
+                effect: due.effect.name().into(),
+                context: #context,
+            });
+            saved.effects = due.collect();
+            saved.next_key = self.effects.next_key();
+        }
+    });
+    let value = if facts.has_effects() {
+        let context = data
+            .then(|| quote!(context: runtime::generated::Stored::load(saved.context.clone())?,));
+        quote! {
+            let loaded: Result<Self, runtime::LoadError> = { #value };
+            let mut loaded = loaded?;
+            let due = saved.effects.iter().map(|saved| -> Result<Due, runtime::LoadError> {
+                let effect = Effect::from_name(&saved.effect);
+                let effect = effect.ok_or_else(|| runtime::LoadError::NoEffect {
+                    name: saved.effect.clone(),
+                    key: saved.key,
+                })?;
+                Ok(Due { key: saved.key, effect, #context })
+            });
+            let due = due.collect::<Result<_, _>>()?;
+            loaded.effects = runtime::Outbox::restored(due, saved.next_key);
+            Ok(loaded)
+        }
+    } else {
+        quote! {
+            if let Some(effect) = saved.effects.first() {
+                return Err(runtime::LoadError::NoEffect {
+                    name: effect.effect.clone(),
+                    key: effect.key,
+                });
+            }
+            #value
+        }
+    };
+    let loaded = data.then(|| {
+        quote! {
+            let context = saved.context.clone().ok_or(runtime::LoadError::NoContext)?;
+            let context: Context = runtime::generated::Stored::load(context)?;
+        }
+    });
+    let begun = (data && has_initial(facts)).then(|| {
+        quote! {
+            // A field that the older machine didn't have begins as in a new one.
+            saved.complete(runtime::generated::Stored::store(&Context::initial()));
+        }
+    });
+    let kept = if has_timers {
+        " with the timers of its host"
+    } else {
+        ""
+    };
+    let saves = doc(&format!(
+        "Saves the machine{kept}, by the names of the spec: as bytes by [`runtime::Saved::to_bytes`], or by `serde`."
+    ));
+    quote! {
+        #saves
+        #[must_use]
+        pub fn save(&self #parameter) -> runtime::Saved {
+            let mut saved = runtime::Saved { behavior: BEHAVIOR, ..runtime::Saved::default() };
+            #located
+            #context
+            #timed
+            #effects_saved
+            saved
+        }
+
+        /// Loads a machine that was saved.
+        ///
+        /// Carries out nothing: entry actions ran before the machine was saved.
+        ///
+        /// # Errors
+        ///
+        /// It was saved by a machine that behaves otherwise, or something of it doesn't fit.
+        pub fn load(host: H, saved: &runtime::Saved) -> Result<Self, runtime::LoadError> {
+            if saved.behavior != BEHAVIOR {
+                return Err(runtime::LoadError::OtherBehavior);
+            }
+            Self::of_saved(host, saved)
+        }
+
+        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
+        /// this one.
+        ///
+        /// # Errors
+        ///
+        /// A state, timer or field has no place here, or a field is missing; each is named.
+        pub fn migrate(
+            host: H,
+            mut saved: runtime::Saved,
+            map: impl FnOnce(&mut runtime::Saved),
+        ) -> Result<Self, runtime::LoadError> {
+            map(&mut saved);
+            #begun
+            Self::of_saved(host, &saved)
+        }
+
+        fn of_saved(host: H, saved: &runtime::Saved) -> Result<Self, runtime::LoadError> {
+            #found
+            #loaded
+            #timers_checked
+            #value
+        }
+
+        #timers
+    }
+}
+
 /// Writes the queue of a new machine.
 pub(super) fn queue_value(facts: &Facts<'_>) -> Option<TokenStream> {
     facts
@@ -229,8 +425,41 @@ pub(super) fn send_observed(
         ///
         /// See [`Machine::send`].
     };
+    // What a failed step has pushed is forgotten, wherever it has failed.
+    let (body, taking) = if facts.has_effects() {
+        let kind = facts.event_name();
+        let taking = quote! {
+            #inline
+            fn take_event<O: runtime::Observer>(
+                &mut self,
+                #event: #kind,
+                #observer: &mut O,
+            ) -> Result<runtime::Outcome, #error> {
+                #body
+            }
+        };
+        let body = quote! {
+            self.effects.begin();
+            let outcome = self.take_event(event, observer);
+            if outcome.is_err() {
+                self.effects.rollback();
+            }
+            outcome
+        };
+        (body, Some(taking))
+    } else {
+        (body.clone(), None)
+    };
+    let [named_event, named_observer] = [format_ident!("event"), format_ident!("observer")];
+    let (event, observer) = if taking.is_some() {
+        (&named_event, &named_observer)
+    } else {
+        (event, observer)
+    };
     if !facts.has_required_data() {
         return quote! {
+            #taking
+
             #docs
             #inline
             pub fn send_observed<O: runtime::Observer>(
@@ -251,6 +480,8 @@ pub(super) fn send_observed(
         }
     });
     quote! {
+        #taking
+
         #docs
         #inline
         pub fn send_observed<O: runtime::Observer>(

@@ -4,7 +4,7 @@
 //! error of its own, about which rustc is silent, and the host has the methods that the spec asks for so far.
 //!
 //! Deliberately not here: proof. This is the only writer that takes a machine which the checks have refused, so it asks
-//! only for what [`Facts::named`] finds in any machine.
+//! only for what [`Facts::outline`] finds in any machine.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,11 @@ const TYPES: &[&str] = &[
     "Action",
     "Configuration",
     "Context",
+    "Due",
+    "Effect",
     "Event",
     "EventData",
+    "EventName",
     "RestoreError",
     "Snapshot",
     "State",
@@ -78,7 +81,7 @@ pub fn write_outline(machines: &[&Machine], options: &Options, error: &TokenStre
 fn write_body(machine: Option<&Machine>, options: &Options) -> TokenStream {
     // A machine of which no state could be read has no actions, either.
     let machine = machine.filter(|machine| machine.states.len() > 1);
-    let facts = machine.map(|machine| Facts::named(machine, options));
+    let facts = machine.map(|machine| Facts::outline(machine, options));
     let mut types: BTreeSet<String> = TYPES.iter().map(|&name| name.to_owned()).collect();
     let mut inner = BTreeSet::new();
     if let Some(data) = facts.as_ref().and_then(|facts| facts.data.as_ref()) {

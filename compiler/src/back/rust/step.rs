@@ -39,6 +39,12 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
         }
     });
     let restored = restored(facts);
+    let saving = machine::saving(
+        facts,
+        &quote!(saved.states.push(self.state.name().into());),
+        &quote!(let state = runtime::generated::load_state(saved, State::from_name)?;),
+        &quote!(Ok(#restored)),
+    );
     let context = machine::context_parameter(facts);
     let accessors = machine::accessors(facts);
     let kept = restore_docs(facts);
@@ -113,6 +119,8 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
                 let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
                 Ok(#restored)
             }
+
+            #saving
         }
 
         #undo

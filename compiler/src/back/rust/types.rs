@@ -2,6 +2,7 @@
 
 pub(super) mod context;
 mod data;
+pub(super) mod effect;
 pub(super) mod event;
 pub(super) mod host;
 mod payload;

@@ -62,6 +62,12 @@ pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     if let Some((_, action)) = actions.find(|(_, it)| it.kind == ActionKind::Fallible) {
         return Some(format!("action `{}` can fail", action.name));
     }
+    if let Some((_, action)) = facts.effects().next() {
+        return Some(format!(
+            "`{}` is an effect, which stays until it is settled",
+            action.name
+        ));
+    }
     facts.is_large.then(|| "it has too many states".to_owned())
 }
 

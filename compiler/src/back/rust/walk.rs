@@ -45,7 +45,8 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
     let active = facts.has_regions.then(|| state::write_configuration(facts));
     let undo = actions::undo(facts);
     let places = facts.places.as_ref().map(placed::rows);
-    quote!(#timers #active #machine #rows #places #guarding #content #undo)
+    let names = machine::state_names(facts);
+    quote!(#timers #active #machine #rows #names #places #guarding #content #undo)
 }
 
 /// Writes `Machine`.
@@ -140,6 +141,12 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
         #position
         Ok(Self { #field, #queue #values #done host })
     };
+    let saving = machine::saving(
+        facts,
+        &quote!(saved.add_configuration(&#configuration, STATE_NAMES);),
+        &quote!(let configuration = ROWS.load(STATE_NAMES, saved)?;),
+        &value,
+    );
     let kept = restore_docs(facts);
     let errors = quote! {
         ///
@@ -163,6 +170,8 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
                 let configuration = ROWS.at(state.id());
                 #value
             }
+
+            #saving
         };
     }
     quote! {
@@ -178,6 +187,8 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
             let configuration = ROWS.restore(&BEHAVIOR, snapshot)?;
             #value
         }
+
+        #saving
     }
 }
 
@@ -351,10 +362,19 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
     let queue_passed = facts.has_raised.then(|| quote!(queue: &mut *queue,));
     let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
     let [_, _, clear_done] = machine::done_list(facts);
-    let done = facts.fails.then(|| quote!(done,));
+    let done = kept_names(facts);
     let done_passed = facts
         .fails
         .then(|| quote!(done: &mut *done, failed: &mut failed,));
+    let effects_passed = facts.has_effects().then(|| quote!(effects: &mut *effects,));
+    let effects_begin = facts.has_effects().then(|| quote!(effects.begin();));
+    let effects_back = facts.has_effects().then(|| {
+        quote! {
+            if outcome.is_err() {
+                effects.rollback();
+            }
+        }
+    });
     let (failed, outcome) = (failed(facts), outcome(facts));
     let start = start(facts, begin.as_ref(), back.as_ref());
     let send_with = machine::send_with(facts);
@@ -406,8 +426,10 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
             #before
             #begin
             #failed
-            let mut acts = Acts { host: &mut *host, #passed #queue_passed #done_passed };
+            #effects_begin
+            let mut acts = Acts { host: &mut *host, #passed #queue_passed #done_passed #effects_passed };
             let outcome = ROWS.send(configuration, event, &mut acts, observer);
+            #effects_back
             #after
             #queue_clear
             #rollback
@@ -415,6 +437,13 @@ fn write_steps(facts: &Facts<'_>) -> TokenStream {
             #outcome
         }
     }
+}
+
+/// Writes the names of what `done_list` declares.
+fn kept_names(facts: &Facts<'_>) -> TokenStream {
+    let done = facts.fails.then(|| quote!(done,));
+    let effects = facts.has_effects().then(|| quote!(effects,));
+    quote!(#done #effects)
 }
 
 /// Writes the variable that keeps the action that failed.
@@ -488,7 +517,11 @@ fn start(
     let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
     let [field, _, _] = state_field(facts);
     let position = find_position(facts);
-    let done = facts.fails.then(|| quote!(done,));
+    let done = kept_names(facts);
+    let effects_new = facts
+        .has_effects()
+        .then(|| quote!(let mut effects = runtime::Outbox::new();));
+    let effects_passed = facts.has_effects().then(|| quote!(effects: &mut effects,));
     let done_new = facts
         .fails
         .then(|| quote!(let mut done = runtime::generated::Done::new();));
@@ -513,7 +546,8 @@ fn start(
         #done_new
         #begin
         #failed
-        let mut acts = Acts { host: &mut host, #passed #queue_passed #done_passed };
+        #effects_new
+        let mut acts = Acts { host: &mut host, #passed #queue_passed #done_passed #effects_passed };
         let outcome = ROWS.start(&mut acts, observer);
         #rollback
         #configuration

@@ -4,6 +4,7 @@
 //! The states and transitions are const [`Rows`], the guards and actions are a [`Content`]; the algorithms are the table
 //! engine's own.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::RestoreError;
@@ -15,6 +16,7 @@ use crate::id::{EventId, StateId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::record::Outcome;
 pub use crate::regions::Content;
+use crate::saved::{LoadError, Saved, find_state};
 use crate::scratch::Selection;
 use crate::table::sections::StateKind;
 use crate::{flat, regions};
@@ -220,6 +222,33 @@ impl<const REGIONS: bool> Rows<REGIONS> {
     #[inline]
     pub fn is_ended(&self, configuration: &Configuration) -> bool {
         configuration.is_ended_in(self)
+    }
+
+    /// Returns the configuration of a saved machine; `names` are those of the states, by id.
+    ///
+    /// # Errors
+    ///
+    /// The machine has no state of that name, or can't be in these states.
+    pub fn load(&self, names: &[&str], saved: &Saved) -> Result<Configuration, LoadError> {
+        let find = |names_of: &[String]| -> Result<Vec<StateId>, LoadError> {
+            names_of
+                .iter()
+                .map(|name| find_state(names, name))
+                .collect()
+        };
+        let leaves = find(&saved.states)?;
+        let made = Configuration::of_leaves(self, REGIONS, &leaves);
+        let mut made = made.map_err(|_| LoadError::NotTogether {
+            names: saved.states.clone(),
+        })?;
+        for (history, states) in &saved.histories {
+            let recorded = made.recording(self, find_state(names, history)?, &find(states)?);
+            made = recorded.map_err(|_| LoadError::NotRecorded {
+                history: history.clone(),
+                names: states.clone(),
+            })?;
+        }
+        Ok(made)
     }
 
     /// Returns the configuration in a snapshot.

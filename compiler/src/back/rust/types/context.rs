@@ -1,10 +1,10 @@
 //! The struct `Context` of a machine whose data is declared, and the initial context.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use serde_json::{Map, Value};
 
-use super::data::{members, write_types};
+use super::data::{members, write_stored, write_types};
 use super::payload;
 use crate::back::rust::actions;
 use crate::back::rust::facts::Facts;
@@ -63,12 +63,18 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             }
         }
     });
+    let name = Ident::new("Context", Span::call_site());
+    let stored = write_stored(data, &name, "", &data.layout.members);
     let context = quote! {
         /// The data of the machine. Assignments change it, and its owner may do so between two steps.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Context {
             #fields
         }
+
+        #stored
+
+        runtime::impl_serde!(Context);
 
         #initial
     };

@@ -1,6 +1,6 @@
 //! The structs and enums of data: what is inside a context, and inside the data of events.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::back::rust::layout::{Data, integer_type, item, limits};
@@ -86,10 +86,49 @@ pub(in crate::back::rust) fn write_type(
                     #fields
                 }
             });
+            types.extend(write_stored(data, &name, &outer, inner));
             write_types(data, &outer, inner, types);
         }
         Shape::Enum(texts) => types.extend(write_enum(data, path, texts)),
         _ => {}
+    }
+}
+
+/// Writes how a struct is saved and loaded, field by field.
+pub(in crate::back::rust) fn write_stored(
+    data: &Data,
+    name: &Ident,
+    outer: &str,
+    members: &[Member],
+) -> TokenStream {
+    let mut saved = Vec::new();
+    let mut loaded = TokenStream::new();
+    for member in members {
+        let key = &member.name;
+        let field = data.field(&format!("{outer}{key}"));
+        if member.optional {
+            saved.push(quote!((#key, self.#field.as_ref().map(runtime::generated::Stored::store))));
+            loaded.extend(
+                quote!(#field: fields.take_if_there(#key, runtime::generated::Stored::load)?,),
+            );
+        } else {
+            saved.push(quote!((#key, Some(runtime::generated::Stored::store(&self.#field)))));
+            loaded.extend(quote!(#field: fields.take(#key, runtime::generated::Stored::load)?,));
+        }
+    }
+    quote! {
+        impl runtime::generated::Stored for #name {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::object([#(#saved),*])
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                let mut fields = runtime::generated::Fields::new(datum)?;
+                let loaded = Self { #loaded };
+                fields.finish()?;
+                Ok(loaded)
+            }
+        }
     }
 }
 
@@ -131,6 +170,16 @@ fn write_enum(data: &Data, path: &str, texts: &[String]) -> TokenStream {
         impl ::core::fmt::Display for #name {
             fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 out.write_str(self.name())
+            }
+        }
+
+        impl runtime::generated::Stored for #name {
+            fn store(&self) -> runtime::Datum {
+                runtime::generated::store_plain(self)
+            }
+
+            fn load(datum: runtime::Datum) -> Result<Self, runtime::FieldError> {
+                runtime::generated::load_plain(&datum)
             }
         }
 

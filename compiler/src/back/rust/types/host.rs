@@ -290,7 +290,7 @@ fn guard_docs(name: &str, text: &str) -> String {
 }
 
 /// Describes an action as the spec does, and when it runs.
-fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> String {
+pub(super) fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> String {
     let said = ["description", "effect"]
         .into_iter()
         .find_map(|key| action.meta.get(key)?.as_str());

@@ -175,6 +175,9 @@ pub(in crate::back::rust) fn write_acts(facts: &Facts<'_>) -> TokenStream {
             failed: &'h mut Option<runtime::ActionError<Action, H::Error>>,
         }
     });
+    let effects_field = facts
+        .has_effects()
+        .then(|| quote!(effects: &'h mut runtime::Outbox<Due>,));
     let fail = facts.fails.then(|| {
         quote! {
             impl<H: Host> Acts<'_, H> {
@@ -195,6 +198,7 @@ pub(in crate::back::rust) fn write_acts(facts: &Facts<'_>) -> TokenStream {
             #sent_field
             #queue
             #done_fields
+            #effects_field
         }
 
         #fail
