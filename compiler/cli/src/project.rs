@@ -434,6 +434,15 @@ pub(crate) fn root(here: &Path) -> &Path {
         .unwrap_or(here)
 }
 
+/// Changes to the root of the project that a folder belongs to.
+///
+/// The command goes on as if it had been called there.
+pub(crate) fn enter(folder: &Path) -> Result<(), Failure> {
+    let unreadable = |error| files::unreadable(folder, &error);
+    let folder = std::fs::canonicalize(folder).map_err(unreadable)?;
+    std::env::set_current_dir(root(&folder)).map_err(unreadable)
+}
+
 /// Returns the project of the current folder, for a server.
 pub(crate) fn for_server() -> Result<statemark_tools::Project, Failure> {
     let here = current_folder()?;

@@ -1,6 +1,6 @@
 //! Runs as commands use them: the store, the run that a word means, and orders.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -95,18 +95,34 @@ pub(crate) fn open_with(
 
 /// Opens the runs of a store for reports, and returns the specs with errors as well.
 ///
-/// The spec of the workflow may be gone, or a document without a machine.
+/// The spec of the workflow may be gone, or a document without a machine. If the current folder has none of it, and no
+/// other place was named, it is looked for in the whole project.
 pub(crate) fn open_for_reports(
     store: &StoreArgs,
     specs: &SpecsArgs,
     workflow: &str,
 ) -> Result<(Runs, Vec<String>), Failure> {
-    let mut catalog = SpecCatalog::read(&specs.specs)?;
-    if catalog.find(workflow).is_none() {
-        catalog.find_plain(workflow)?;
+    let mut catalog = read_for_reports(&specs.specs, workflow)?;
+    if catalog.find(workflow).is_none()
+        && !catalog.lacks_machine(workflow)
+        && specs.specs == [Path::new(".")]
+    {
+        let here = project::current_folder()?;
+        let root = project::root(&here);
+        if root != here {
+            catalog = read_for_reports(&[root.to_owned()], workflow)?;
+        }
     }
     let broken = catalog.broken();
     Ok((open_over(store, catalog)?, broken))
+}
+
+fn read_for_reports(specs: &[PathBuf], workflow: &str) -> Result<SpecCatalog, Failure> {
+    let mut catalog = SpecCatalog::read(specs)?;
+    if catalog.find(workflow).is_none() {
+        catalog.find_plain(workflow)?;
+    }
+    Ok(catalog)
 }
 
 /// Opens a store that exists in a file, also where records are missing.

@@ -213,6 +213,17 @@ pub struct StepState {
     /// True if no machine has the step.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
+    /// The record that began it, if it is reported beside the active steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detached: Option<u64>,
+}
+
+impl StepState {
+    /// Reports whether it is under way.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        matches!(self.status, StepStatus::Running | StepStatus::Waiting)
+    }
 }
 
 /// Something that was asked.

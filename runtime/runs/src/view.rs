@@ -8,7 +8,7 @@ use crate::id::RunId;
 use crate::legality::Legal;
 use crate::loaded::Loaded;
 use crate::runs::RunError;
-use crate::state::{Context, Status, WaitingFor};
+use crate::state::{Context, Status, StepState, WaitingFor};
 use crate::store::PendingTimer;
 
 /// A run as it is now.
@@ -48,7 +48,9 @@ pub struct RunView {
     /// The timers that are still to come.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub timers: Vec<PendingTimer>,
-    /// The steps that were reported on, in document order, with their units.
+    /// The steps of a run on which somebody has reported, in document order, with their units.
+    ///
+    /// All of the machine's are there, also those that nobody has begun.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepView>,
     /// The last record.
@@ -76,7 +78,7 @@ pub struct ActiveState {
     pub visits: u64,
 }
 
-/// A step that was reported on.
+/// A step, or a unit of work in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepView {
     /// The state, or `agent:state`.
@@ -89,6 +91,9 @@ pub struct StepView {
     /// In words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// True if it stands beside the active states, and moved nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub detached: bool,
 }
 
 impl Loaded {
@@ -149,21 +154,57 @@ impl Loaded {
     }
 
     /// Returns the steps in document order; those that the machine doesn't have come last.
+    ///
+    /// A run on which nobody has reported has none: its states say enough.
     fn steps(&self) -> Vec<StepView> {
+        let reported = &self.state.steps;
+        if reported.is_empty() {
+            return Vec::new();
+        }
+        let mut all = Vec::new();
+        for (_, step) in self.workflow.visible_states() {
+            let units = reported.get(step);
+            if units.is_none_or(|units| !units.contains_key("")) {
+                all.push(StepView {
+                    step: step.to_owned(),
+                    unit: None,
+                    status: self.unreported_status(step),
+                    message: None,
+                    detached: false,
+                });
+            }
+            all.extend(units.into_iter().flatten().map(|it| view_step(step, it)));
+        }
         let table = self.workflow.table();
-        let mut all: Vec<_> = self.state.steps.iter().collect();
-        all.sort_by_key(|(step, _)| {
+        let others = reported.iter().filter(|(step, _)| {
             let id = table.state_named(step);
-            (id.is_none(), id)
+            id.is_none_or(|id| self.workflow.is_implied(id))
         });
-        let rows = all.into_iter().flat_map(|(step, units)| {
-            units.iter().map(move |(unit, reported)| StepView {
-                step: step.clone(),
-                unit: (!unit.is_empty()).then(|| unit.clone()),
-                status: reported.status,
-                message: reported.message.clone(),
-            })
-        });
-        rows.collect()
+        for (step, units) in others {
+            all.extend(units.iter().map(|it| view_step(step, it)));
+        }
+        all
+    }
+
+    /// Returns the status of a step on which nobody has reported: what the machine did there.
+    ///
+    /// The state that a run begins in isn't started by that alone.
+    fn unreported_status(&self, step: &str) -> StepStatus {
+        match self.state.visits.get(step) {
+            Some(visit) if visit.count > 0 && visit.left.is_some() => StepStatus::Completed,
+            Some(visit) if visit.entered > 1 => StepStatus::Running,
+            _ => StepStatus::NotStarted,
+        }
+    }
+}
+
+/// Returns the view of a report on a step or on a unit in it.
+fn view_step(step: &str, (unit, reported): (&String, &StepState)) -> StepView {
+    StepView {
+        step: step.to_owned(),
+        unit: (!unit.is_empty()).then(|| unit.clone()),
+        status: reported.status,
+        message: reported.message.clone(),
+        detached: reported.detached.is_some(),
     }
 }

@@ -16,6 +16,9 @@ use crate::runs::InvalidRequest;
 use crate::schema::{self, Schemas};
 use crate::state::Context;
 
+/// The keys of policy that hold nothing up.
+const HARMLESS: [&str; 3] = ["implied", "tags", "version"];
+
 /// A machine of which runs can be started.
 #[derive(Debug)]
 pub struct Workflow {
@@ -286,7 +289,7 @@ impl Workflow {
     /// Finds the first field with another type than its initial value.
     ///
     /// Null and compound initial values allow every type, and so do fields that only comparisons (`field`, `op`, `value`)
-    /// read, which take any. Where all guards are comparisons, as in Statewright's workflows, that holds for every field.
+    /// read, which take any. Where no expression reads any field, as in Statewright's workflows, that holds for every field.
     pub(crate) fn find_mistyped(&self, fields: &Map<String, Value>) -> Option<String> {
         let initial = self.machine.get("context")?.as_object()?;
         let (mut typed, mut compared) = (BTreeSet::new(), BTreeSet::new());
@@ -297,9 +300,8 @@ impl Workflow {
                 _ => false,
             };
         }
-        let compares_only = typed.is_empty() && !compared.is_empty();
         let is_free =
-            |name: &str| !typed.contains(name) && (compares_only || compared.contains(name));
+            |name: &str| typed.is_empty() || compared.contains(name) && !typed.contains(name);
         let mut fields = fields.iter().filter(|(name, _)| !is_free(name));
         fields.find_map(|(name, value)| {
             let expected = scalar_type(initial.get(name)?)?;
@@ -388,6 +390,30 @@ impl Workflow {
             .chain(table.timers().map(|(id, _)| table.timer_name(id)))
             .chain(fields.map(|id| table.field_name(id)))
             .chain(table.claims().map(|(_, text)| text))
+    }
+
+    /// Reports whether nothing holds the machine up: no guards, claims, actions and timers, and no policy.
+    ///
+    /// Then its states are steps that somebody reports on, and no more.
+    pub(crate) fn is_plain(&self) -> bool {
+        let table = &self.table;
+        let is_harmless = |meta: &Value| {
+            let mut keys = meta.as_object().into_iter().flatten();
+            keys.all(|(key, _)| {
+                HARMLESS.contains(&key.as_str())
+                    || Part::from_key(key).is_some_and(|it| it != Part::Policy)
+            })
+        };
+        let mut states = table.states();
+        let mut events = table.events();
+        let mut transitions = table.transitions();
+        is_harmless(self.meta())
+            && table.actions().next().is_none()
+            && table.timers().next().is_none()
+            && states.all(|(id, _)| is_harmless(self.state_meta(id)))
+            && events.all(|(id, _)| is_harmless(self.event_meta(id)))
+            && transitions
+                .all(|(id, _)| table.guard(id).is_empty() && is_harmless(self.transition_meta(id)))
     }
 
     /// Returns the states that a person sees, in document order: all but the root and generated ones.

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use statemark_runs::body::{Event, Opened, Refused, Subject};
+use statemark_runs::body::{Event, Opened, Refused, StepStatus, Subject};
 use statemark_runs::state::WaitingFor;
 use statemark_runs::{
     Body, Fact, FileChanges, Legal, Loaded, PendingTimer, Remedy, RunView, Runs, Status, Written,
@@ -241,13 +241,23 @@ fn describe_states(text: &mut String, view: &RunView, now: u64, palette: Palette
             let _ = writeln!(text, "   {}", fit(&line, WIDTH - 3));
         }
     }
-    for step in &view.steps {
+    let (unbegun, begun): (Vec<_>, Vec<_>) = view
+        .steps
+        .iter()
+        .partition(|step| step.unit.is_none() && step.status == StepStatus::NotStarted);
+    for step in begun {
         let unit = step.unit.as_ref();
         let unit = unit.map(|unit| format!(" ({unit})")).unwrap_or_default();
         let message = step.message.as_ref();
         let message = message.map(|text| format!(": {text}")).unwrap_or_default();
         let status = step.status.name().replace('_', " ");
-        let _ = writeln!(text, "step {}{unit} {status}{message}", step.step);
+        let aside = if step.detached { ", beside" } else { "" };
+        let _ = writeln!(text, "step {}{unit} {status}{aside}{message}", step.step);
+    }
+    let unbegun: Vec<&str> = unbegun.iter().map(|step| step.step.as_str()).collect();
+    if !unbegun.is_empty() {
+        let steps = fit(&unbegun.join(", "), WIDTH - 18);
+        let _ = writeln!(text, "steps not started: {steps}");
     }
 }
 

@@ -112,7 +112,6 @@ codes! {
     TimerHeld = "timer_held"
     TimerPending = "timer_pending"
     TooLarge = "too_large"
-    UnitFirst = "unit_first"
     UnknownAgent = "unknown_agent"
     UnknownArtifact = "unknown_artifact"
     UnknownClaim = "unknown_claim"

@@ -225,7 +225,7 @@ fn after_refusal(run: &Loaded, subject: &Subject, code: &str) -> Option<Remedy> 
                 None => legality.any_event(),
             }
         }
-        Subject::Step { name, .. } => after_report(run, name, code),
+        Subject::Step { .. } => after_report(run, code),
         Subject::Tool { .. } => legality.any_event(),
         Subject::Operation { on, .. } => after_operation(run, on.as_deref(), code),
     }
@@ -237,18 +237,13 @@ fn is_allowed_at_standstill(subject: &Subject) -> bool {
 }
 
 /// Returns what to do after a refused report on a step.
-fn after_report(run: &Loaded, step: &str, code: Option<Code>) -> Option<Remedy> {
+fn after_report(run: &Loaded, code: Option<Code>) -> Option<Remedy> {
     if let Some(remedy) = hold_remedy(run) {
         return Some(remedy);
     }
     let legality = Legality::new(run);
-    match code {
-        Some(Code::UnitFirst) => {
-            let step = step.to_owned();
-            return Some(Remedy::Report { step });
-        }
-        Some(Code::AmbiguousStep) => return legality.any_event(),
-        _ => {}
+    if code == Some(Code::AmbiguousStep) {
+        return legality.any_event();
     }
     // Where a step waits for another run, that one goes on first.
     if let Some(child) = run.open_children().first() {

@@ -84,19 +84,6 @@ pub enum ReportBlocker {
         /// The report's.
         reported: String,
     },
-    /// A unit is reported in a step that wasn't entered.
-    #[error(
-        "unit \"{unit}\" is reported in step \"{step}\", which isn't entered yet. Report the step without a unit first.{}",
-        position.message()
-    )]
-    UnitFirst {
-        /// The unit.
-        unit: String,
-        /// The step.
-        step: String,
-        /// The position of the run.
-        position: Position,
-    },
     /// The report names no step, and not exactly one is active.
     #[error(
         "the report names no step, and active is {}: name the step.",
@@ -165,7 +152,6 @@ impl ReportBlocker {
             Self::AmbiguousStep { .. } => Code::AmbiguousStep,
             Self::NotInitial { .. } => Code::NotInitial,
             Self::OtherWorkflow { .. } => Code::OtherWorkflow,
-            Self::UnitFirst { .. } => Code::UnitFirst,
             Self::NoStep { .. } => Code::WhichStep,
             Self::UnknownAgent { .. } => Code::UnknownAgent,
             Self::AmbiguousAgent { .. } => Code::AmbiguousAgent,

@@ -138,6 +138,11 @@ pub enum Cause {
         /// The events of the other transitions that lead there, which agree with the one taken.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<String>,
+        /// True if the steps that it completes have records of their own, just before it.
+        ///
+        /// Leaving one completes nothing then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        completions: bool,
     },
     /// A limit was reached.
     Limit {

@@ -72,6 +72,12 @@ pub struct Step {
     /// True if no machine has the step.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
+    /// True if a report on a later step has completed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub implied: bool,
+    /// True if it isn't active and moves nothing: another branch, or a step that was left open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub detached: bool,
 }
 
 /// The progress of long work.

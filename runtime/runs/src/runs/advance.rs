@@ -5,9 +5,14 @@
 //! names of steps and none of events, and still can't say what the machine doesn't allow.
 //!
 //! The first report on an unknown run starts it. A report of a unit of work moves nothing. `agent:step` drives a run of
-//! that agent's own machine under the active step, one for each unit (`advance/agent.rs`).
+//! that agent's own machine under the active step, one for each unit (`advance/agent.rs`); the run's own journal has the
+//! agent's report, too, under that name.
 //!
-//! Deliberately not here: marking what was passed over. A step of a branch that wasn't taken has no status at all.
+//! A step that is reported as running completes those before it that are under way, each by a record just before its own.
+//! In a machine that nothing holds up, another branch of a step that was left has a status of its own beside what is
+//! active, and moves nothing.
+//!
+//! Deliberately not here: marking what was passed over. A step of a branch that wasn't taken isn't started.
 
 mod agent;
 mod answer;
@@ -23,7 +28,7 @@ use serde_json::Value;
 use statemark_runtime::{StateId, StateKind};
 
 pub use answer::Advanced;
-use owner::{Owner, find_owner};
+use owner::{Agent, Owner, find_owner};
 
 use super::create::first_record;
 use super::draft::Base;
@@ -35,7 +40,7 @@ use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
 use crate::claims::Claims;
 use crate::store::StoreError;
 use crate::workflow::Workflow;
-use agent::{advance_agent, replayed_by_agent};
+use agent::{advance_agent, check_beginning, replayed_by_agent};
 
 /// Most tries of a first report that loses the race to start its run.
 ///
@@ -200,7 +205,7 @@ fn advance_within(
             Err(error) => Err(error),
         };
         match done {
-            // Somebody else has started the run, or made an agent known, in between.
+            // Somebody else has started the run, or made an agent known, in between; or this has, for an agent's report.
             Err(RunError::Store(StoreError::Conflict { .. })) if order.expected.is_none() => {}
             done => return done,
         }
@@ -264,7 +269,12 @@ fn open_by_report(
     let now = runs.now();
     let (workflow, body) = first_record(runs, order, start, now)?;
     let begun = Draft::start(&order.run, &order.actor, workflow, body, now)?;
-    let draft = match report::add_first(begun, advance)? {
+    let opened = match find_owner(runs, begun.loaded(), advance) {
+        Owner::Agent(agent) => return begin_with_agent(runs, order, advance, begun, &agent),
+        Owner::Unchecked => report::reported(begun, advance, true)?,
+        _ => report::add_first(begun, advance)?,
+    };
+    let draft = match opened {
         Ok(draft) => draft,
         // There is no journal that could say so, and a run that nobody wanted isn't begun for it.
         Err(refused) => return Ok(Advanced::refused(order.run.clone(), refused)),
@@ -274,6 +284,34 @@ fn open_by_report(
     let bodies = draft.finish().bodies;
     let written = create_run(runs, order, digest, &Base::none(), workflow, &bodies, now)?;
     Advanced::from_written(written)
+}
+
+/// Starts a run whose first report is an agent's, and makes the report.
+///
+/// The run begins in its first step, on which nothing is reported by that.
+fn begin_with_agent(
+    runs: &Runs,
+    order: &Order,
+    advance: &Advance,
+    begun: Draft,
+    agent: &Agent,
+) -> Result<Advanced, RunError> {
+    if let Err(refused) = check_beginning(runs, order, advance, agent)? {
+        return Ok(Advanced::refused(order.run.clone(), refused));
+    }
+    // The key is the report's, in the agent's journal.
+    let order = Order {
+        key: None,
+        expected: None,
+        ..order.clone()
+    };
+    let workflow = Arc::clone(&begun.loaded().workflow);
+    let now = begun.now();
+    let bodies = begun.finish().bodies;
+    let digest = runs.digest(&order, &(Advance::NAME, advance))?;
+    create_run(runs, &order, digest, &Base::none(), workflow, &bodies, now)?;
+    // The run is there now: the caller reports on it.
+    Err(StoreError::Conflict { actual: 0 }.into())
 }
 
 /// Decides a report on an existing run.

@@ -74,7 +74,7 @@ impl Apply for Started {
         });
         state.signing = signed.map(Into::into);
         state.begin(self);
-        move_machine(state, record, step);
+        move_machine(state, record, step, true);
     }
 }
 
@@ -129,7 +129,14 @@ impl Apply for Event {
         if let Some(cause) = &self.cause {
             use_up(state, cause);
         }
-        move_machine(state, record, self.step);
+        let is_itemized = matches!(
+            self.cause,
+            Some(Cause::Advance {
+                completions: true,
+                ..
+            })
+        );
+        move_machine(state, record, self.step, !is_itemized);
     }
 }
 
@@ -147,6 +154,12 @@ impl Apply for Refused {
 
 impl Apply for Step {
     fn apply(self, state: &mut RunState, record: &Record) {
+        let units = state.steps.entry(self.step).or_default();
+        let unit = self.unit.unwrap_or_default();
+        let before = units.get(&unit);
+        let begun = before
+            .filter(|step| step.is_open())
+            .and_then(|step| step.detached);
         let reported = StepState {
             status: self.status,
             message: self.message,
@@ -154,9 +167,9 @@ impl Apply for Step {
             seq: record.seq,
             time: record.time,
             unchecked: self.unchecked,
+            detached: begun.or(self.detached.then_some(record.seq)),
         };
-        let units = state.steps.entry(self.step).or_default();
-        units.insert(self.unit.unwrap_or_default(), reported);
+        units.insert(unit, reported);
     }
 }
 
@@ -345,7 +358,7 @@ impl Apply for Forced {
     fn apply(self, state: &mut RunState, record: &Record) {
         state.forced.push((record.seq, self.to));
         state.context.extend(self.context);
-        move_machine(state, record, self.step);
+        move_machine(state, record, self.step, true);
     }
 
     fn outlast(self, state: &mut RunState, record: &Record) {
@@ -543,11 +556,16 @@ fn new_child(record: &Record, started: ChildStarted) -> Child {
     }
 }
 
-/// Moves the machine by a macrostep.
-fn move_machine(state: &mut RunState, record: &Record, step: StepRecord) {
+/// Moves the machine by a macrostep. `completes` says whether leaving a step completes it.
+fn move_machine(state: &mut RunState, record: &Record, step: StepRecord, completes: bool) {
     for microstep in &step.steps {
         for left in &microstep.exited {
-            leave(state, record, left);
+            if let Some(visit) = state.visits.get_mut(left) {
+                visit.left = Some(record.seq);
+            }
+            if completes {
+                complete(state, record, left);
+            }
         }
         for entered in &microstep.entered {
             let visit = state.visits.entry(entered.clone()).or_default();
@@ -593,17 +611,14 @@ fn move_machine(state: &mut RunState, record: &Record, step: StepRecord) {
     }
 }
 
-/// Leaves a state: its running and waiting steps are completed by that.
-fn leave(state: &mut RunState, record: &Record, left: &str) {
-    if let Some(visit) = state.visits.get_mut(left) {
-        visit.left = Some(record.seq);
-    }
+/// Completes what was reported as running or waiting in a state that was left.
+fn complete(state: &mut RunState, record: &Record, left: &str) {
     let own = state
         .steps
         .get_mut(left)
         .and_then(|units| units.get_mut(""));
     if let Some(step) = own
-        && matches!(step.status, StepStatus::Running | StepStatus::Waiting)
+        && step.is_open()
     {
         step.status = StepStatus::Completed;
         step.seq = record.seq;
@@ -622,6 +637,7 @@ fn reset_reports(state: &mut RunState, record: &Record, entered: &str) {
             seq: record.seq,
             time: record.time,
             unchecked: step.unchecked,
+            detached: None,
         };
     }
 }

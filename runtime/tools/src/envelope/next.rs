@@ -406,6 +406,15 @@ pub(crate) struct ArtifactSummary {
     /// The folder that the path starts from.
     #[serde(skip_serializing_if = "Option::is_none")]
     storage_root: Option<String>,
+    /// The feature of a project that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feature: Option<String>,
+    /// Its kind, in the words of whoever reported it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    /// True for the diagram of a subflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subflow: Option<bool>,
     /// The state that it was made in.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<String>,
@@ -444,6 +453,9 @@ impl From<&Artifact> for ArtifactSummary {
             media: artifact.media.clone(),
             path: artifact.path.clone(),
             storage_root: artifact.storage_root.clone(),
+            feature: artifact.feature.clone(),
+            kind: artifact.kind.clone(),
+            subflow: artifact.subflow.then_some(true),
             step: artifact.step.clone(),
             unit: artifact.unit.clone(),
             reason: artifact.reason.clone(),

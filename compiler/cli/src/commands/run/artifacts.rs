@@ -249,6 +249,9 @@ fn revision_line(name: &str, revision: &Revision, now: u64) -> String {
     let size = size.map_or_else(String::new, |size| format!("  {size} bytes"));
     let path = artifact.path.as_ref();
     let path = path.map_or_else(String::new, |path| format!("  {path}"));
+    let feature = artifact.feature.as_ref();
+    let feature = feature.map_or_else(String::new, |feature| format!("  of {feature}"));
+    let subflow = if artifact.subflow { "  subflow" } else { "" };
     let verdict = artifact.verdict.as_ref();
     let findings = match verdict.map_or(0, |verdict| verdict.findings.len()) {
         0 => String::new(),
@@ -256,7 +259,7 @@ fn revision_line(name: &str, revision: &Revision, now: u64) -> String {
     };
     let ago = format_length(now.saturating_sub(revision.time));
     format!(
-        "{name}  {}  {}{size}{path}{findings}  {ago} ago\n",
+        "{name}  {}  {}{size}{path}{feature}{subflow}{findings}  {ago} ago\n",
         artifact.revision,
         artifact.stage.name()
     )

@@ -1,6 +1,7 @@
 //! `emit`: a report on a run, in rp1's terms.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,12 +10,14 @@ use statemark_runs::{
     Advance, Advanced, Key, Registered, Report, RunError, RunId, RunView, StartRun,
 };
 
+use statemark_stores::file_of;
+
 use super::{REPLAYED, describe_next};
 use crate::args::{self, SpecsArgs, StoreArgs, TextFormat};
 use crate::catalog::unknown_workflow;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::Printer;
-use crate::{project, runs};
+use crate::{files, project, runs};
 
 /// The types of reports, in the order of the help.
 const TYPES: [&str; 6] = [
@@ -64,9 +67,9 @@ pub(crate) struct EmitArgs {
     /// What you claim to be so: a guard that nothing defines, in its words; may be repeated
     #[arg(long = "claim", value_name = "TEXT")]
     claims: Vec<String>,
-    /// The project of a new run; by default, that of this folder
+    /// A folder of the project: its specs and its runs are meant; by default, this folder
     #[arg(long, value_name = "PATH")]
-    project: Option<String>,
+    project: Option<PathBuf>,
     /// A title for a new run
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
@@ -93,6 +96,9 @@ struct Answer<'a> {
     started: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     entered: Option<&'a Event>,
+    /// The steps before it that are completed by that.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    completed: &'a [Step],
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<&'a Step>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,7 +122,8 @@ pub(in crate::commands) fn run(args: &EmitArgs, printer: &mut Printer) -> Comman
             "note: `{field}` isn't a field of {kind}, and isn't kept\n"
         ));
     }
-    let (runs, broken) = runs::open_for_reports(&args.store, &args.specs, &args.workflow)?;
+    let (specs, store) = enter_project(args)?;
+    let (runs, broken) = runs::open_for_reports(&store, &specs, &args.workflow)?;
     runs::take_due(&runs, &args.run_id)?;
     let mut order = runs::order(&runs, args.run_id.clone(), args.key.as_ref())?;
     let name = order.actor.name.take();
@@ -128,7 +135,7 @@ pub(in crate::commands) fn run(args: &EmitArgs, printer: &mut Printer) -> Comman
         claims: args::claims(&args.claims)?,
         start: Some(StartRun {
             workflow: args.workflow.clone(),
-            project: Some(project::id(args.project.as_deref().unwrap_or("."))?),
+            project: Some(project::id(".")?),
             title: args.name.clone(),
             ..StartRun::default()
         }),
@@ -149,12 +156,33 @@ pub(in crate::commands) fn run(args: &EmitArgs, printer: &mut Printer) -> Comman
     Ok(ExitStatus::clean_if(is_done))
 }
 
+/// Goes on in the project that is named, if one is, and returns specs and store as seen from there.
+fn enter_project(args: &EmitArgs) -> Result<(SpecsArgs, StoreArgs), Failure> {
+    let (mut specs, mut store) = (args.specs.clone(), args.store.clone());
+    if let Some(folder) = &args.project {
+        let absolute = |path: &Path| {
+            std::path::absolute(path).map_err(|error| files::unreadable(path, &error))
+        };
+        // Nobody has named the default, which means the project then.
+        if specs.specs != [Path::new(".")] {
+            let paths = specs.specs.iter().map(|path| absolute(path));
+            specs.specs = paths.collect::<Result<_, _>>()?;
+        }
+        if let Some(file) = store.store.as_deref().and_then(file_of) {
+            store.store = Some(format!("sqlite:{}", absolute(file)?.display()));
+        }
+        project::enter(folder)?;
+    }
+    Ok((specs, store))
+}
+
 fn make_answer(advanced: &Advanced) -> Result<Answer<'_>, Failure> {
     let written = advanced.written.as_ref();
     Ok(Answer {
         run: &advanced.run,
         started: advanced.started,
         entered: advanced.entered.as_ref(),
+        completed: &advanced.completed,
         step: advanced.step.as_ref(),
         left: advanced.left.as_ref(),
         request: advanced.request.as_ref(),
@@ -196,8 +224,14 @@ fn print_text(args: &EmitArgs, advanced: &Advanced, printer: &mut Printer) -> Re
         Some(step) => describe_step(step),
         None => format!("{} recorded", args.kind),
     };
+    if advanced.step.as_ref().is_some_and(|step| step.detached) {
+        line += ", beside what is active";
+    }
     line += &describe_event(advanced.entered.as_ref(), "entered");
     line += &describe_event(advanced.left.as_ref(), "left");
+    for step in &advanced.completed {
+        let _ = write!(line, "; {} completed", step.step);
+    }
     let _ = writeln!(line, "; {} is {}", advanced.run, view.status.name());
     printer.result(&line);
     printer.result(&describe_next(&view.next, printer.palette()));

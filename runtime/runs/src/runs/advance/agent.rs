@@ -10,7 +10,7 @@
 use super::advance_within;
 use super::owner::{Agent, children};
 use super::{Advance, Advanced, refusal, report};
-use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused};
+use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused, Step};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::runs::create::first_record;
@@ -47,7 +47,7 @@ pub(super) fn advance_agent(
         let actual = loaded.head.seq;
         return Err(StoreError::Conflict { actual }.into());
     }
-    if let Some(refused) = not_now(loaded, advance) {
+    if let Some(refused) = not_now(loaded, advance, agent) {
         return record_refusal(runs, order, advance, &refused);
     }
     let child = match find_or_start_child(runs, order, advance, loaded, agent)? {
@@ -55,8 +55,34 @@ pub(super) fn advance_agent(
         Err(refused) => return record_refusal(runs, order, advance, &refused),
     };
     let advanced = advance_child(runs, order, advance, loaded, &child, agent, depth)?;
+    if let Some(step) = &advanced.step {
+        let step = Step {
+            step: format!("{}:{}", agent.id, agent.step),
+            unit: advance.unit.clone(),
+            implied: false,
+            detached: false,
+            ..step.clone()
+        };
+        record_step(runs, order, step)?;
+    }
     note_end(runs, order, &child, &advanced)?;
     Ok(advanced)
+}
+
+/// Records an agent's report in its parent's journal, under the agent's name.
+fn record_step(runs: &Runs, order: &Order, step: Step) -> Result<(), RunError> {
+    let order = Order {
+        key: None,
+        expected: None,
+        ..order.clone()
+    };
+    let bodies = vec![Body::Step(step)];
+    commit(runs, &order, &(), |_, _| {
+        Ok(Change {
+            bodies: bodies.clone(),
+        })
+    })?;
+    Ok(())
 }
 
 /// Returns the answer of an agent's run under this key, if one has answered.
@@ -99,6 +125,14 @@ fn find_or_start_child(
     agent: &Agent,
 ) -> Result<Result<RunId, Refused>, RunError> {
     let latest = latest(loaded, advance, agent);
+    // What began under an earlier step takes what comes late, if nothing new can begin with it.
+    let former = latest_of(loaded.state.children.iter(), advance, agent);
+    if loaded.state.status().is_over()
+        && let Some((run, _)) = former
+    {
+        return Ok(Ok(read_id(run)?));
+    }
+    let latest = latest.or(former.filter(|(_, child)| child.ended.is_some()));
     let begins = match (latest, check_beginning(runs, order, advance, agent)) {
         (Some((run, child)), _) if child.ended.is_none() => return Ok(Ok(read_id(run)?)),
         // The one that has ended says so itself.
@@ -142,7 +176,7 @@ fn find_or_start_child(
 }
 
 /// Checks that a run of the agent's machine can start with the report. Writes nothing.
-fn check_beginning(
+pub(super) fn check_beginning(
     runs: &Runs,
     order: &Order,
     advance: &Advance,
@@ -269,10 +303,17 @@ fn record_refusal(
     Advanced::from_written(written)
 }
 
-/// Returns the reason that no agent of the run can report.
-fn not_now(loaded: &Loaded, advance: &Advance) -> Option<Refused> {
+/// Returns the reason that the agent can't report.
+///
+/// In a run that has ended by itself, one that was at work still can.
+fn not_now(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Option<Refused> {
     let mismatch = refusal::other_workflow(loaded, advance);
-    mismatch.or_else(|| refusal::stopped(loaded, advance))
+    let state = &loaded.state;
+    let is_late = || {
+        let has_ended = state.ended.is_some() && state.cancelled.is_none();
+        has_ended && latest_of(state.children.iter(), advance, agent).is_some()
+    };
+    mismatch.or_else(|| refusal::stopped(loaded, advance).filter(|_| !is_late()))
 }
 
 /// Returns the agent's latest run for the unit under the active step.
@@ -281,9 +322,17 @@ fn latest<'l>(
     advance: &Advance,
     agent: &Agent,
 ) -> Option<(&'l String, &'l Child)> {
-    children(loaded)
-        .filter(|(_, child)| child.workflow == agent.id && child.unit == advance.unit)
-        .max_by_key(|(_, child)| child.seq)
+    latest_of(children(loaded), advance, agent)
+}
+
+/// Returns the agent's latest run for the unit among some.
+fn latest_of<'l>(
+    children: impl Iterator<Item = (&'l String, &'l Child)>,
+    advance: &Advance,
+    agent: &Agent,
+) -> Option<(&'l String, &'l Child)> {
+    let own = children.filter(|(_, it)| it.workflow == agent.id && it.unit == advance.unit);
+    own.max_by_key(|(_, child)| child.seq)
 }
 
 /// Returns an id that names the run, its agent and the unit.

@@ -15,6 +15,8 @@ pub struct Advanced {
     pub started: bool,
     /// The event that led to the step, if it wasn't active.
     pub entered: Option<Event>,
+    /// The steps before it that are completed by that.
+    pub completed: Vec<Step>,
     /// The step's status now; none if the report wasn't on a step's status.
     pub step: Option<Step>,
     /// The event that ended with the step, if it was completed and leads to `[*]`.
@@ -47,6 +49,7 @@ impl Advanced {
                     };
                     *slot = Some(event);
                 }
+                Body::Step(step) if step.implied => all.completed.push(step),
                 Body::Step(step) => all.step = Some(step),
                 Body::Opened(opened) => all.request = Some(opened.request),
                 Body::Refused(refused) => all.refused = Some(refused),
@@ -76,6 +79,7 @@ impl Advanced {
             run,
             started: false,
             entered: None,
+            completed: Vec::new(),
             step: None,
             left: None,
             request: None,

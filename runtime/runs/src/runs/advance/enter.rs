@@ -3,12 +3,13 @@
 use serde_json::Value;
 use statemark_runtime::{Candidate, EventId, Outcome, StateId, Table};
 
-use super::{Advance, is_end, refusal};
-use crate::body::{Body, Cause, Event, Refused, StepRecord};
+use super::{Advance, Report, is_end, refusal};
+use crate::body::{Body, Cause, Event, Refused, Step, StepRecord, StepStatus};
 use crate::internal::is_internal;
 use crate::runs::draft::Draft;
 use crate::runs::send::decide_send;
 use crate::runs::{Loaded, RunError, SendEvent};
+use crate::state::StepState;
 use crate::step::{CannotStep, Moment, StepInput, Stepper};
 use crate::workflow::Workflow;
 
@@ -69,7 +70,7 @@ pub(super) fn enter(
     }
     let event = name(first);
     let others = others.iter().map(name).collect();
-    take(draft, advance, step, (event, others), data)
+    take(draft, advance, step, (event, others, true), data)
 }
 
 /// Takes the step's only unguarded transition to `[*]`, if there is one and its event would take it.
@@ -96,7 +97,8 @@ pub(super) fn finish(
         return Ok(());
     };
     let event = table.event_name(end.event).to_owned();
-    if let Entered::Refused(refused) = take(draft, advance, step, (event, Vec::new()), data)? {
+    if let Entered::Refused(refused) = take(draft, advance, step, (event, Vec::new(), false), data)?
+    {
         // The step is done all the same, and the journal says why the run hasn't gone on.
         draft.push(Body::Refused(refused))?;
     }
@@ -104,11 +106,13 @@ pub(super) fn finish(
 }
 
 /// Sends an event for a report's sake.
+///
+/// If it enters the step, the steps that are completed by that have records of their own, just before.
 fn take(
     draft: &mut Draft,
     advance: &Advance,
     step: &str,
-    (event, others): (String, Vec<String>),
+    (event, others, completions): (String, Vec<String>, bool),
     data: Option<&Value>,
 ) -> Result<Entered, RunError> {
     let send = SendEvent {
@@ -118,9 +122,18 @@ fn take(
     };
     match decide_send(draft.loaded(), &send, draft.now())? {
         Body::Event(event) => {
-            let step = step.to_owned();
+            if completions {
+                let steps = event.step.steps.iter();
+                let exited: Vec<String> = steps.flat_map(|it| it.exited.clone()).collect();
+                complete_predecessors(draft, advance, step, &exited)?;
+            }
+            let cause = Cause::Advance {
+                step: step.to_owned(),
+                others,
+                completions,
+            };
             draft.push(Body::Event(Event {
-                cause: Some(Cause::Advance { step, others }),
+                cause: Some(cause),
                 ..event
             }))?;
             Ok(Entered::Inside)
@@ -134,6 +147,98 @@ fn take(
             Ok(Entered::Held)
         }
     }
+}
+
+/// Completes the steps before one that is reported as running, each by a record of its own.
+///
+/// They are those with a transition to it, and those that are exited for it, as far as they are under way.
+pub(super) fn complete_predecessors(
+    draft: &mut Draft,
+    advance: &Advance,
+    step: &str,
+    exited: &[String],
+) -> Result<(), RunError> {
+    let runs = StepStatus::Running;
+    if !matches!(&advance.report, Report::Status { status, .. } if *status == runs) {
+        return Ok(());
+    }
+    let loaded = draft.loaded();
+    let before = predecessors(&loaded.workflow, step);
+    let names = loaded.workflow.visible_states().map(|(_, name)| name);
+    let completed: Vec<String> = names
+        .filter(|name| *name != step && own_report(loaded, name).is_some_and(StepState::is_open))
+        .filter(|name| before.contains(name) || exited.iter().any(|it| it == name))
+        .map(str::to_owned)
+        .collect();
+    for step in completed {
+        draft.push(Body::Step(Step {
+            step,
+            unit: None,
+            status: StepStatus::Completed,
+            message: None,
+            data: Value::Null,
+            unchecked: false,
+            implied: true,
+            detached: false,
+        }))?;
+    }
+    Ok(())
+}
+
+/// Reports whether a step may be reported beside the active ones, though no transition leads there now.
+///
+/// The report moves nothing.
+///
+/// One that was left while it was under way can be ended. In a machine that nothing holds up, a step after one that the
+/// run has entered and left is another branch of it, unless it was reported since that one began.
+pub(super) fn is_detached(loaded: &Loaded, step: &str, status: StepStatus) -> bool {
+    use StepStatus::{Completed, Failed, Skipped};
+    let own = own_report(loaded, step);
+    let is_open = own.is_some_and(StepState::is_open);
+    if is_open && matches!(status, Completed | Failed | Skipped) {
+        return true;
+    }
+    if !loaded.workflow.is_plain() {
+        return false;
+    }
+    if is_open && own.is_some_and(|own| own.detached.is_some()) {
+        return true;
+    }
+    let visits = &loaded.state.visits;
+    let entered = visits.get(step).map_or(0, |visit| visit.entered);
+    let reported = own.filter(|own| own.status != StepStatus::NotStarted);
+    let seen = reported.map_or(entered, |own| own.seq.max(entered));
+    // A branch begins with the step before it.
+    let begun = |before: &str| match own_report(loaded, before).and_then(|own| own.detached) {
+        Some(begun) => Some(begun),
+        None => {
+            let visit = visits.get(before)?;
+            visit.left.map(|_| visit.entered)
+        }
+    };
+    let before = predecessors(&loaded.workflow, step);
+    before
+        .into_iter()
+        .filter_map(begun)
+        .any(|begun| seen < begun)
+}
+
+/// Returns the last report on a step itself.
+fn own_report<'l>(loaded: &'l Loaded, step: &str) -> Option<&'l StepState> {
+    loaded.state.steps.get(step)?.get("")
+}
+
+/// Returns the steps that have a transition to one.
+fn predecessors<'w>(workflow: &'w Workflow, step: &str) -> Vec<&'w str> {
+    let table = workflow.table();
+    let Some(state) = table.state_named(step) else {
+        return Vec::new();
+    };
+    let transitions = table.transitions();
+    let leading = transitions.filter(|(id, _)| table.targets(*id).contains(&state));
+    leading
+        .map(|(_, row)| table.state_name(row.source))
+        .collect()
 }
 
 /// Returns the events after which a step would be active, in the order of selection.

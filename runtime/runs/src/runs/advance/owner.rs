@@ -65,7 +65,8 @@ fn named_agent_owner(
 
 /// Finds the agent of a step that names none.
 ///
-/// Exactly one of the agents at work under the active step must have it, or for a unit, one of all known agents.
+/// Exactly one of the agents at work under the active step must have it, or for a unit, one of those that had the unit, or of
+/// all known agents.
 fn unnamed_agent_owner(runs: &Runs, loaded: &Loaded, advance: &Advance, step: &str) -> Owner {
     let has_step = |id: &str| {
         let workflow = runs.workflows().find(id);
@@ -77,12 +78,20 @@ fn unnamed_agent_owner(runs: &Runs, loaded: &Loaded, advance: &Advance, step: &s
         let at_work = at_work.filter(|child| !same_unit || child.unit.as_deref() == unit);
         distinct(at_work.map(|child| child.workflow.clone()), has_step)
     };
+    let of_former = || -> Vec<String> {
+        let former = loaded.state.children.values();
+        let former = former.filter(|child| child.unit.as_deref() == unit);
+        distinct(former.map(|child| child.workflow.clone()), has_step)
+    };
     let others = runs.workflows().ids().into_iter();
     let others = others.filter(|id| id != loaded.workflow.id());
     let known = distinct(others, has_step);
     let mut agents = of_children(true);
     if agents.is_empty() {
         agents = of_children(false);
+    }
+    if agents.is_empty() && unit.is_some() {
+        agents = of_former();
     }
     if agents.is_empty() && unit.is_some() {
         agents.clone_from(&known);

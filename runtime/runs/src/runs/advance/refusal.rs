@@ -154,16 +154,6 @@ pub(super) fn stopped(loaded: &Loaded, advance: &Advance) -> Option<Refused> {
     Some(refused(loaded, advance, blocker))
 }
 
-/// Refuses a unit's report in a step that wasn't entered.
-pub(super) fn unit_first(loaded: &Loaded, advance: &Advance, step: &str) -> Refused {
-    let blocker = ReportBlocker::UnitFirst {
-        unit: advance.unit.clone().unwrap_or_default(),
-        step: step.to_owned(),
-        position: position(loaded),
-    };
-    refused(loaded, advance, blocker)
-}
-
 /// Refuses a report that names no step where not exactly one is active.
 pub(super) fn no_step(loaded: &Loaded, advance: &Advance) -> Refused {
     let states = loaded.state.leaves.clone();

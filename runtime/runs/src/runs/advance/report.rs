@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::enter::{Entered, enter, finish};
+use super::enter::{Entered, complete_predecessors, enter, finish, is_detached};
 use super::{Advance, Registered, Report, is_step, refusal};
+use crate::actor::Role;
 use crate::blocker::Code;
 use crate::body::{Artifact, Body, Cancelled, Closed, Refused, Stage, Step, StepStatus};
 use crate::phrase::list;
@@ -72,18 +73,23 @@ fn on_step(
     };
     let loaded = draft.loaded();
     let active = loaded.state.is_active(&step);
-    if let Some(refused) = standstill(loaded, advance, active) {
+    if let Some(refused) = standstill(loaded, advance, &step, status) {
         return Ok(Some(refused));
     }
-    let moves = advance.unit.is_none() && !unchecked && status != StepStatus::NotStarted;
-    if advance.unit.is_some() && !unchecked && !was_entered(loaded, &step) {
-        return Ok(Some(refusal::unit_first(loaded, advance, &step)));
-    }
+    // What is over stays over: a late report is recorded, and no more.
+    let is_over = loaded.state.status().is_over();
+    let mut moves = advance.unit.is_none() && !unchecked && status != StepStatus::NotStarted;
+    moves &= !is_over || active && loaded.state.cancelled.is_none();
+    let mut detached = false;
     let mut event_data = data.as_object().filter(|it| !it.is_empty()).map(|_| data);
     if moves && !active {
         match enter(draft, advance, &step, event_data.take())? {
             Entered::Inside => {}
             Entered::Held => return Ok(None),
+            Entered::Refused(_) if is_detached(draft.loaded(), &step, status) => {
+                complete_predecessors(draft, advance, &step, &[])?;
+                (moves, detached) = (false, true);
+            }
             Entered::Refused(refused) => return Ok(Some(refused)),
         }
     }
@@ -94,6 +100,8 @@ fn on_step(
         message,
         data: data.clone(),
         unchecked,
+        implied: false,
+        detached,
     }))?;
     if moves && status == StepStatus::Completed {
         finish(draft, advance, &step, event_data)?;
@@ -103,10 +111,25 @@ fn on_step(
 
 /// Returns the reason that nothing can be reported on the run's steps.
 ///
-/// In a run that has ended by itself, the step where it ended still can.
-fn standstill(loaded: &Loaded, advance: &Advance, active: bool) -> Option<Refused> {
+/// Of a run that has ended by itself, the step where it ended still can, one that is still open, and units. An agent's run
+/// that was cancelled because its parent went on takes what comes late.
+fn standstill(
+    loaded: &Loaded,
+    advance: &Advance,
+    step: &str,
+    status: StepStatus,
+) -> Option<Refused> {
     let state = &loaded.state;
-    if active && state.ended.is_some() && state.cancelled.is_none() {
+    let has_ended = state.ended.is_some() && state.cancelled.is_none();
+    let was_left = state.parent.is_some()
+        && (has_ended
+            || state
+                .cancelled_by
+                .as_ref()
+                .is_some_and(|by| by.role == Role::System));
+    let is_late =
+        || state.is_active(step) || advance.unit.is_some() || is_detached(loaded, step, status);
+    if was_left || has_ended && is_late() {
         return None;
     }
     refusal::stopped(loaded, advance)
@@ -177,12 +200,6 @@ fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
     let holds = loaded.holds_if_given_up(draft.role());
     let reason = Some(reason);
     draft.push(Body::Cancelled(Cancelled { reason, holds }))
-}
-
-/// Reports whether a step was entered, by the records that count.
-fn was_entered(loaded: &Loaded, step: &str) -> bool {
-    let visit = loaded.state.visits.get(step);
-    visit.is_some_and(|visit| visit.entered > 0)
 }
 
 /// Adds the first report to a run that has just started, or returns why it can't be the first.
