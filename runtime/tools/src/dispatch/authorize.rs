@@ -62,13 +62,16 @@ pub(super) fn authorize(
     let run = match ctx.resolve_run(named.and_then(Value::as_str)) {
         Ok(run) => {
             let is_left_out = named.is_none() && ctx.bound_run().is_none();
-            match ctx.check_no_live_child() {
-                Err(_) if counts && is_left_out && !tool.needs_run => {
-                    return reserve_in_each(ctx, tool, arguments);
-                }
-                Err(problem) if counts && is_left_out => return Err(problem),
-                _ => run,
+            if counts
+                && is_left_out
+                && let Err(problem) = ctx.check_no_live_child()
+            {
+                return match tool.needs_run {
+                    true => Err(problem),
+                    false => reserve_in_each(ctx, tool, arguments),
+                };
             }
+            run
         }
         Err(problem) if counts && problem.code == "several_runs" && !tool.needs_run => {
             return reserve_in_each(ctx, tool, arguments);
