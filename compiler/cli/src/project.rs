@@ -397,7 +397,7 @@ fn allowed_lines() -> Result<String, Failure> {
 
 /// Returns the user's own folder of workflows, if it exists.
 pub(crate) fn global_workflows() -> Option<PathBuf> {
-    let folder = user_folder("XDG_CONFIG_HOME", ".config")?.join(GLOBAL_WORKFLOWS);
+    let folder = user_folder(&environment::CONFIG_HOME, ".config")?.join(GLOBAL_WORKFLOWS);
     folder.is_dir().then_some(folder)
 }
 
