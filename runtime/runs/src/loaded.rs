@@ -42,7 +42,7 @@ impl Loaded {
     /// Reports whether steps between the run and its children may be missing.
     pub(crate) fn needs_reconciling(&self) -> bool {
         self.childless_states().next().is_some()
-            || self.invoked_children().next().is_some()
+            || !self.unsettled_children().is_empty()
             || !self.open_orphans().is_empty()
             || self.has_abandoned_agents()
     }
@@ -60,6 +60,24 @@ impl Loaded {
         let orphans = self.state.orphans.iter();
         let open = orphans.filter(|(_, child)| child.ended.is_none());
         open.filter_map(|(id, _)| id.parse().ok()).collect()
+    }
+
+    /// Returns the invoked children with which something may be left to do.
+    ///
+    /// Those are the open ones, and of those that failed or were given up the latest, which may have to be cancelled yet.
+    pub(crate) fn unsettled_children(&self) -> Vec<(RunId, Child)> {
+        /// Why: a child is cancelled right after it is given up, and a run may have had any number of them.
+        const MOST_GIVEN_UP: usize = 64;
+        let mut children: Vec<(RunId, Child)> = self
+            .invoked_children()
+            .filter(|(_, child)| child.ended != Some(true))
+            .collect();
+        let given_up = children.iter().filter(|(_, child)| child.ended.is_some());
+        let mut given_up: Vec<u64> = given_up.map(|(_, child)| child.seq).collect();
+        given_up.sort_unstable_by(|one, other| other.cmp(one));
+        let earliest = given_up.get(MOST_GIVEN_UP - 1).copied().unwrap_or(0);
+        children.retain(|(_, child)| child.ended.is_none() || child.seq >= earliest);
+        children
     }
 
     /// Returns the children that states have invoked.

@@ -19,6 +19,7 @@ mod git;
 mod network;
 mod proof;
 mod rights;
+mod rings;
 mod signed;
 
 use std::path::Path;

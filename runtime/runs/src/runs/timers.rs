@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::draft::Draft;
-use super::reconcile::{MAX_DEPTH, commit, drain_queue, reconcile_children};
+use super::reconcile::{MAX_DEPTH, Pending, commit_timer};
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
 use crate::clock::MAX_SKEW;
@@ -21,6 +21,11 @@ const CLAIM: u64 = 10_000;
 ///
 /// Why: one with a delay of nothing that arms itself again has no end.
 const MOST: usize = 256;
+
+/// Most runs that are caught up with the one that is read. Unit: runs.
+///
+/// Why: a run may have begun any number of others, and a read must come.
+const MOST_VISITS: usize = 1024;
 
 /// The number of timers in one round before a list. Unit: timers.
 ///
@@ -53,7 +58,7 @@ impl Runs {
     ///
     /// As for [`Runs::load`] and [`Runs::execute`].
     pub fn catch_up(&self, run: &RunId) -> Result<Loaded, RunError> {
-        self.catch_up_except(run, &mut BTreeSet::new(), 0)
+        self.catch_up_except(run, &mut BTreeSet::new(), &mut Pending::of_call(self), 0)
     }
 
     /// Catches a run up, except for runs in `seen` and below the greatest depth.
@@ -63,6 +68,7 @@ impl Runs {
         &self,
         run: &RunId,
         seen: &mut BTreeSet<RunId>,
+        pending: &mut Pending<'_>,
         depth: usize,
     ) -> Result<Loaded, RunError> {
         seen.insert(run.clone());
@@ -73,19 +79,24 @@ impl Runs {
         }
         if loaded.needs_reconciling() {
             for child in loaded.open_children() {
-                if depth < MAX_DEPTH && !seen.contains(&child) {
+                if depth < MAX_DEPTH && seen.len() < MOST_VISITS && !seen.contains(&child) {
                     // What is wrong with a child is the child's; the parent hears of it when it ends.
-                    drop(self.catch_up_except(&child, seen, depth + 1));
+                    drop(self.catch_up_except(&child, seen, pending, depth + 1));
                 }
             }
-            reconcile_children(self, run)?;
+            pending.reconcile(run)?;
+            pending.take();
             loaded = self.load(run)?;
         }
         loaded = match self.note_clock(loaded)? {
             Some(loaded) => loaded,
             None => self.load(run)?,
         };
-        loaded = drain_queue(self, &loaded)?;
+        if !loaded.state.queue.is_empty() {
+            pending.drain_queue(run)?;
+            pending.take();
+            loaded = self.load(run)?;
+        }
         for _ in 0..MOST {
             let now = self.now();
             let due = loaded.state.timers.iter().filter(|it| it.due <= now);
@@ -176,7 +187,7 @@ pub fn fire_all_due(runs: &Runs) -> Result<(), RunError> {
 /// Takes one timer of a run, if it is still to come and nothing is in its way.
 fn fire_timer(runs: &Runs, run: &RunId, timer: &PendingTimer) -> Result<Written, RunError> {
     let order = Order::new(run.clone(), Actor::new(Role::System));
-    commit(runs, &order, &("timer", Elapse { timer }), |loaded, now| {
+    commit_timer(runs, &order, &("timer", Elapse { timer }), |loaded, now| {
         let state = &loaded.state;
         let expiry = timer.name.starts_with("request:");
         // A request that holds up others may expire; nothing happens to a run that is paused.
