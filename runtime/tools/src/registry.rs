@@ -77,10 +77,15 @@ impl Registry {
 
 /// Adds tools of profiles to our own, gated as their equivalents are.
 fn add_profiles(own: Vec<Tool>, mut profiles: Vec<Tool>) -> Vec<Tool> {
+    let gating = |name: &str| own.iter().find(|it| it.name == name).map(|it| it.gating);
     for tool in &mut profiles {
-        let equivalent = own.iter().find(|it| Some(it.name) == tool.equivalent);
-        if let Some(equivalent) = equivalent {
-            tool.gating = equivalent.gating;
+        if let Some(gating) = tool.equivalent.and_then(gating) {
+            tool.gating = gating;
+        }
+        if let Some(escalation) = &mut tool.escalation
+            && let Some(gating) = gating(escalation.equivalent)
+        {
+            escalation.gating = gating;
         }
     }
     own.into_iter().chain(profiles).collect()

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use statemark_runs::policy::Gating;
 
-use crate::arguments;
+use crate::arguments::{self, find};
 use crate::schema;
 use crate::{Ctx, Field, Outcome, Problem, Set, envelope};
 
@@ -176,6 +176,17 @@ pub struct ProfileTool<I> {
     pub run: fn(&Ctx<'_>, &I) -> Outcome,
 }
 
+/// Calls of a tool that do as another tool of our own does.
+#[derive(Clone, Copy)]
+pub(crate) struct Escalation {
+    /// The option that such a call sets.
+    pub(crate) option: &'static str,
+    /// The other tool.
+    pub(crate) equivalent: &'static str,
+    /// The power that states have over the other tool.
+    pub(crate) gating: Gating,
+}
+
 /// A tool.
 pub struct Tool {
     /// The name that clients call it by.
@@ -200,6 +211,8 @@ pub struct Tool {
     pub equivalent: Option<&'static str>,
     /// False if it can do without a run: where several could be meant, all that hold the caller are asked.
     pub(crate) needs_run: bool,
+    /// The calls of it that do as another tool of our own does, and are that one's to policy.
+    pub(crate) escalation: Option<Escalation>,
     /// The paths of the HTTP API that lead to it.
     pub routes: &'static [Route],
     pub(crate) shape: Shape,
@@ -223,6 +236,7 @@ impl Tool {
             gating: R::GATING,
             equivalent: None,
             needs_run: true,
+            escalation: None,
             routes: R::ROUTES,
             shape: envelope::wrap,
             run: Box::new(|ctx, arguments| to_outcome(arguments::parse::<R>(arguments)?.run(ctx))),
@@ -250,6 +264,7 @@ impl Tool {
             gating: Gating::Counted,
             equivalent: tool.equivalent,
             needs_run: true,
+            escalation: None,
             routes: &[],
             shape,
             run: Box::new(move |ctx, arguments| run(ctx, &arguments::parse(arguments)?)),
@@ -275,6 +290,35 @@ impl Tool {
     /// Returns whether it is our tool of that name, or another system's that does the same.
     pub(crate) fn does(&self, own: &str) -> bool {
         self.name == own && self.set.is_own() || self.equivalent == Some(own)
+    }
+
+    /// Has policy judge its calls with an option as calls of another tool of our own, which does what they do.
+    #[must_use]
+    pub const fn judged_with(mut self, option: &'static str, equivalent: &'static str) -> Self {
+        self.escalation = Some(Escalation {
+            option,
+            equivalent,
+            gating: Gating::Counted,
+        });
+        self
+    }
+
+    /// Returns the option with which its calls do as another tool of our own does, and that tool.
+    #[must_use]
+    pub fn escalation(&self) -> Option<(&'static str, &'static str)> {
+        self.escalation.map(|it| (it.option, it.equivalent))
+    }
+
+    /// Returns the power that states have over a call, and the tool of our own that does the same.
+    pub(crate) fn policy(&self, arguments: &Map<String, Value>) -> (Gating, Option<&'static str>) {
+        let is_set = |option| {
+            let value = find(arguments, option);
+            value.is_some_and(|it| !matches!(it, Value::Null | Value::Bool(false)))
+        };
+        match self.escalation.filter(|it| is_set(it.option)) {
+            Some(escalation) => (escalation.gating, Some(escalation.equivalent)),
+            None => (self.gating, self.equivalent),
+        }
     }
 
     /// Returns whether its arguments may name a run or a request of one.

@@ -221,6 +221,39 @@ fn h1_a_token_is_one_caller_in_all_its_sessions() {
     );
 }
 
+/// Taking a run back by an option of another tool is as much the state's to grant as by the tool for it.
+#[test]
+fn second_no_option_gets_by_what_a_state_grants() {
+    let scratch = project("attack-second-option");
+    let mut agent = Client::start(&scratch.path, &[".", "--profile", "smithers"]);
+    let mut call = |tool: &str, arguments: Value| {
+        let answer = agent.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        answer["result"]["structuredContent"].clone()
+    };
+    let begun = call(
+        "run_workflow",
+        json!({"workflowId": "strict", "runId": "s"}),
+    );
+    assert_eq!(begun["ok"], true, "{begun}");
+    // The run has a second record that could be taken back.
+    done(&scratch, &["ask", "s", "well?", "--kind", "confirm"]);
+    for (tool, arguments) in [
+        (
+            "rewind_run",
+            json!({"runId": "s", "frameNo": 1, "confirm": true}),
+        ),
+        (
+            "run_workflow",
+            json!({"workflowId": "strict", "runId": "s", "force": true, "confirm": true}),
+        ),
+    ] {
+        let answer = call(tool, arguments);
+        assert_eq!(answer["error"]["code"], "UNAUTHORIZED", "{tool}: {answer}");
+        let inbox = done(&scratch, &["inbox"]).stdout;
+        assert!(inbox.contains("well?"), "{tool}: {inbox}");
+    }
+}
+
 #[test]
 fn h1_profiles_hold_their_callers_as_well() {
     let scratch = project("attack-h1-profiles");

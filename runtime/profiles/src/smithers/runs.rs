@@ -41,7 +41,8 @@ pub(super) fn all() -> Vec<Tool> {
             output: "workflow: object, runId: string, launchMode: string, requestedResume: boolean, status: string, observedRun, result",
             equivalent: Some("start_run"),
             run: run_workflow,
-        }),
+        })
+        .judged_with("force", "rewind_run"),
         tool(&ProfileTool {
             name: "list_runs",
             title: "List runs",

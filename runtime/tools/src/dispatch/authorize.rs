@@ -54,10 +54,11 @@ pub(super) fn authorize(
     arguments: &mut Map<String, Value>,
 ) -> Result<Vec<Reservation>, Problem> {
     let free = Ok(Vec::new());
-    if ctx.caller.actor.role != Role::Agent || tool.gating == Gating::Free {
+    let (gating, _) = tool.policy(arguments);
+    if ctx.caller.actor.role != Role::Agent || gating == Gating::Free {
         return free;
     }
-    let counts = tool.gating == Gating::Counted;
+    let counts = gating == Gating::Counted;
     let named = named_run(arguments);
     let run = match ctx.resolve_run(named.and_then(Value::as_str)) {
         Ok(run) => {
@@ -92,12 +93,12 @@ pub(super) fn authorize(
     if is_required_check(&loaded, tool, arguments) {
         return free;
     }
-    if let Verdict::Deny(denial) = decide(&loaded, tool, &Value::Object(arguments.clone())) {
+    if let Verdict::Deny(denial) = decide(&loaded, tool, arguments) {
         record_denial(ctx, tool, run, &denial.reason);
         return Err(describe_denial(&loaded, denial));
     }
     // A tool that drives its run is that run's alone.
-    if !matches!(tool.gating, Gating::Needs(_)) {
+    if !matches!(gating, Gating::Needs(_)) {
         check_holding(ctx, tool, Some(&run), arguments)?;
     }
     if !counts {
@@ -177,7 +178,7 @@ fn check_holding(
             Err(RunError::Store(StoreError::NotFound { .. })) => continue,
             loaded => loaded?,
         };
-        let Verdict::Deny(denial) = decide(&loaded, tool, &Value::Object(arguments.clone())) else {
+        let Verdict::Deny(denial) = decide(&loaded, tool, arguments) else {
             continue;
         };
         let problem = if !loaded.state.status().is_over() {
@@ -227,13 +228,15 @@ fn held_by_given_up(loaded: &Loaded, tool: &Tool, mut denial: Denial) -> Problem
 /// Decides whether the active states grant a tool.
 ///
 /// A tool with an equivalent may be granted by either name. What disallows either name wins.
-fn decide(loaded: &Loaded, tool: &Tool, arguments: &Value) -> Verdict {
-    let Some(equivalent) = tool.equivalent else {
-        return loaded.may_use(tool.name, tool.gating, arguments);
+fn decide(loaded: &Loaded, tool: &Tool, arguments: &Map<String, Value>) -> Verdict {
+    let (gating, equivalent) = tool.policy(arguments);
+    let arguments = &Value::Object(arguments.clone());
+    let Some(equivalent) = equivalent else {
+        return loaded.may_use(tool.name, gating, arguments);
     };
     // A definition that names the tool of a profile means that one, whatever power it has over the equivalent.
     let by_name = loaded.may_use(tool.name, Gating::Counted, arguments);
-    match (by_name, loaded.may_use(equivalent, tool.gating, arguments)) {
+    match (by_name, loaded.may_use(equivalent, gating, arguments)) {
         (Verdict::Deny(denial), _) | (_, Verdict::Deny(denial)) if denial.code != "not_granted" => {
             Verdict::Deny(denial)
         }

@@ -146,6 +146,8 @@ fn facts(tool: &Tool) -> Vec<String> {
         Gating::Counted => "restricted, counted".to_owned(),
     }];
     facts.extend(tool.equivalent.map(|own| format!("does as our `{own}`")));
+    let escalation = tool.escalation();
+    facts.extend(escalation.map(|(option, own)| format!("with `{option}` as our `{own}`")));
     let annotations = tool.annotations;
     let effect = match (
         annotations.read_only,
