@@ -43,6 +43,8 @@ pub(crate) struct Share {
     connections: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     turns: Arc<Semaphore>,
+    /// Held by the one request of the caller whose large body arrives.
+    large: Arc<Semaphore>,
     compiling: Arc<Semaphore>,
 }
 
@@ -67,6 +69,7 @@ impl Limits {
             connections: semaphore(self.connections),
             calls: semaphore(MAX_CALLS),
             turns: semaphore(MAX_TURNS),
+            large: semaphore(1),
             compiling: Arc::clone(&self.compiling),
         };
         shares.entry(token).or_insert_with(new).clone()
@@ -89,6 +92,15 @@ impl Share {
     /// Opens a call, if the caller hasn't too many.
     pub(crate) fn call(&self) -> Option<Permit> {
         Arc::clone(&self.calls).try_acquire_owned().ok()
+    }
+
+    /// Waits until no other large body of the caller arrives.
+    ///
+    /// # Errors
+    ///
+    /// Never: nobody closes the queue.
+    pub(crate) async fn large_body(&self) -> Result<Permit, AcquireError> {
+        Arc::clone(&self.large).acquire_owned().await
     }
 
     /// Waits for a turn, and for one that compiles if the tool does.

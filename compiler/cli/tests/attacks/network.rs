@@ -101,6 +101,64 @@ fn h9_a_caller_leaves_connections_to_others() {
     small.is_served(other);
 }
 
+/// A large body that arrives slowly keeps its sender waiting, and nobody else.
+#[test]
+fn second_a_slow_large_body_stops_nobody() {
+    let small = Small::start("attack-second-slow");
+    let [slow, other] = &small.tokens;
+    let head = |token: &str, length: usize| {
+        format!(
+            "POST /api/runs/r1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             {token}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+        )
+    };
+    let held: Vec<TcpStream> = (0..4)
+        .map(|_| {
+            let mut connection = small.server.connect();
+            connection
+                .write_all(head(slow, 20 << 20).as_bytes())
+                .unwrap();
+            connection.write_all(&vec![b' '; 3 << 20]).unwrap();
+            connection
+        })
+        .collect();
+    let body = format!("{}{{\"event\": \"push\"}}", " ".repeat(3 << 20));
+    let mut connection = small.server.connect();
+    connection
+        .write_all(head(other, body.len()).as_bytes())
+        .unwrap();
+    connection.write_all(body.as_bytes()).unwrap();
+    let answer = answer_of(connection);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    // Who announces too much is told before it comes.
+    let mut connection = small.server.connect();
+    connection
+        .write_all(head(other, 99 << 20).as_bytes())
+        .unwrap();
+    let answer = answer_of(connection);
+    assert_eq!(answer.status, 413, "{answer:?}");
+    drop(held);
+}
+
+/// Of two headers, a proxy may have gone by the other one.
+#[test]
+fn second_a_decisive_header_stands_once() {
+    let small = Small::start("attack-second-headers");
+    let token = &small.tokens[0];
+    for twice in [
+        "Host: evil.example\r\n",
+        "Origin: http://localhost\r\nOrigin: http://evil.example\r\n",
+        &small.tokens[1],
+    ] {
+        let answer = small.server.get("/api/runs/r1", &format!("{token}{twice}"));
+        assert_eq!(answer.status, 400, "{twice}: {answer:?}");
+    }
+    let head =
+        format!("GET http://evil.example/api/runs/r1 HTTP/1.1\r\nHost: localhost\r\n{token}");
+    let answer = small.server.raw(&head, b"");
+    assert_eq!(answer.status, 403, "{answer:?}");
+}
+
 /// The most memory that a process has had. Unit: KiB.
 fn peak(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();

@@ -1,17 +1,19 @@
 //! Bodies of requests: read whole before anything else, within bounds of size, time and memory.
 //!
-//! A body takes up to some ten times its size in memory once it is parsed. So those that are large are read one at a time,
-//! and none may have more values than a message needs.
+//! A body takes up to some ten times its size in memory once it is parsed. So those that are large are parsed one at a time,
+//! and none may have more values than a message needs. They arrive one at a time of each caller: who sends slowly keeps
+//! nobody else waiting.
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use rmcp::ErrorData;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_stream::StreamExt;
 
+use crate::limits::{Permit, Share};
 use crate::mcp::wire::{self, MAX_MESSAGE, Unread};
 
 /// Most bytes of a body that is read beside others.
@@ -26,7 +28,7 @@ const TIME: Duration = Duration::from_secs(60);
 
 /// A reader of bodies.
 pub(super) struct Bodies {
-    /// Held by the one request whose body is large.
+    /// Held by the one request whose large body is parsed and answered.
     large: Semaphore,
 }
 
@@ -40,52 +42,62 @@ impl Bodies {
         }
     }
 
-    /// Reads the body of a request.
+    /// Reads the body of a request of a caller with that share.
     ///
     /// What comes with it is to be kept while the body is.
     pub(super) async fn read(
         &self,
+        share: &Share,
         request: Request,
     ) -> Result<(Request, Option<SemaphorePermit<'_>>), Refused> {
         let (parts, body) = request.into_parts();
-        let read = tokio::time::timeout(TIME, self.collect(body)).await;
-        let (bytes, turn) = read.unwrap_or_else(|_| {
+        let read = tokio::time::timeout(TIME, collect(share, body)).await;
+        let (bytes, own) = read.unwrap_or_else(|_| {
             let message = format!("the body didn't arrive within {} s", TIME.as_secs());
             Err(refused(StatusCode::REQUEST_TIMEOUT, message))
         })?;
+        let turn = match own {
+            Some(_) => self.large.acquire().await.ok(),
+            None => None,
+        };
         if let Err(unread) = wire::check_values(&bytes) {
             return Err((StatusCode::PAYLOAD_TOO_LARGE, unread));
         }
         Ok((Request::from_parts(parts, Body::from(bytes)), turn))
     }
+}
 
-    async fn collect(&self, body: Body) -> Result<(Bytes, Option<SemaphorePermit<'_>>), Refused> {
-        let mut chunks = body.into_data_stream();
-        let (mut read, mut turn) = (Vec::new(), None);
-        let mut first = Bytes::new();
-        while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.map_err(|error| {
-                let message = format!("the body can't be read: {error}");
-                refused(StatusCode::BAD_REQUEST, message)
-            })?;
-            // Most bodies are one chunk, which isn't copied.
-            if first.is_empty() && read.is_empty() {
-                first = chunk;
-                continue;
-            }
-            read.extend_from_slice(&std::mem::take(&mut first));
-            let length = read.len().saturating_add(chunk.len());
-            if length > MAX_MESSAGE {
-                return Err((StatusCode::PAYLOAD_TOO_LARGE, wire::too_long(&read)));
-            }
-            if length > MAX_SHARED && turn.is_none() {
-                turn = self.large.acquire().await.ok();
-            }
-            read.extend_from_slice(&chunk);
-        }
-        let bytes = if read.is_empty() { first } else { read.into() };
-        Ok((bytes, turn))
+/// Reads a body; with it comes the caller's turn for a large one, if it is.
+async fn collect(share: &Share, body: Body) -> Result<(Bytes, Option<Permit>), Refused> {
+    // Who announces too much needn't send it.
+    if body.size_hint().lower() > u64::try_from(MAX_MESSAGE).unwrap_or(u64::MAX) {
+        return Err((StatusCode::PAYLOAD_TOO_LARGE, wire::too_long(&[])));
     }
+    let mut chunks = body.into_data_stream();
+    let (mut read, mut turn) = (Vec::new(), None);
+    let mut first = Bytes::new();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| {
+            let message = format!("the body can't be read: {error}");
+            refused(StatusCode::BAD_REQUEST, message)
+        })?;
+        // Most bodies are one chunk, which isn't copied.
+        if first.is_empty() && read.is_empty() {
+            first = chunk;
+            continue;
+        }
+        read.extend_from_slice(&std::mem::take(&mut first));
+        let length = read.len().saturating_add(chunk.len());
+        if length > MAX_MESSAGE {
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, wire::too_long(&read)));
+        }
+        if length > MAX_SHARED && turn.is_none() {
+            turn = share.large_body().await.ok();
+        }
+        read.extend_from_slice(&chunk);
+    }
+    let bytes = if read.is_empty() { first } else { read.into() };
+    Ok((bytes, turn))
 }
 
 fn refused(status: StatusCode, message: String) -> Refused {

@@ -46,6 +46,9 @@ const TOKEN_INTERVAL: Duration = Duration::from_millis(500);
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 
+/// The headers that decide who calls, from where and how: a request has each at most once.
+const DECISIVE: [&str; 4] = ["host", "origin", "authorization", "content-type"];
+
 /// A name that no session has: rmcp's are UUIDs.
 const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
 
@@ -89,8 +92,22 @@ impl Middleware {
     /// Checks the host and the page that a request names.
     fn check_source(&self, request: &Request) -> Result<(), Refusal> {
         let headers = request.headers();
+        // A proxy in front of the server may have gone by another of them.
+        if let Some(name) = DECISIVE
+            .iter()
+            .find(|it| headers.get_all(**it).iter().count() > 1)
+        {
+            let message = format!("the request has several headers `{name}`, and may have one");
+            return Err(Refusal::new(
+                StatusCode::BAD_REQUEST,
+                "repeated_header",
+                message,
+            ));
+        }
         let host = headers.get(header::HOST).and_then(|it| it.to_str().ok());
-        let host = host.or_else(|| request.uri().authority().map(Authority::as_str));
+        let target = request.uri().authority().map(Authority::as_str);
+        let is_elsewhere = target.is_some_and(|target| !is_among(target, &self.hosts));
+        let host = host.or(target).filter(|_| !is_elsewhere);
         let Some(host) = host.filter(|host| is_among(host, &self.hosts)) else {
             let message =
                 "the server doesn't answer under this host name; `--host NAME` allows one";
@@ -220,9 +237,9 @@ pub(super) async fn pass(
         }
     };
     request.extensions_mut().insert(caller);
-    request.extensions_mut().insert(share);
+    request.extensions_mut().insert(share.clone());
     let is_mcp = is_mcp(request.uri().path());
-    let (request, _large) = match middleware.bodies.read(request).await {
+    let (request, _large) = match middleware.bodies.read(&share, request).await {
         Ok(read) => read,
         Err((status, unread)) if is_mcp => return refuse_message(status, unread),
         Err((status, unread)) => {
