@@ -261,6 +261,33 @@ fn m5_a_lost_end_an_emptied_file_and_a_dropped_run_are_told() {
     assert!(noted.contains("1 run is gone"), "{noted}");
 }
 
+/// What somebody has put into the file does nothing at our next step, and is told.
+#[test]
+fn second_nothing_in_the_file_acts() {
+    let (scratch, _) = gone_on("attack-second-trigger");
+    let file = Connection::open(store(&scratch)).unwrap();
+    file.execute_batch(
+        "CREATE TRIGGER planted AFTER INSERT ON records
+         BEGIN INSERT INTO counts VALUES ('planted', 1); END;
+         CREATE VIEW seen AS SELECT * FROM counts;",
+    )
+    .unwrap();
+    done(&scratch, &["start", "door", "--run-id", "r9"]);
+    let acted: i64 = file
+        .query_row(
+            "SELECT count(*) FROM counts WHERE name = 'planted'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(acted, 0, "the trigger has acted");
+    let verified = attacked(&scratch, &["store", "verify"]);
+    assert_eq!(verified.code, 1, "{}", all(&verified));
+    for what in ["trigger `planted`", "view `seen`"] {
+        assert!(verified.stdout.contains(what), "{}", verified.stdout);
+    }
+}
+
 #[test]
 fn m5_what_lists_and_timers_go_by_is_compared_with_the_records() {
     let scratch = paper("attack-m5-derived");

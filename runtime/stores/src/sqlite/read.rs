@@ -445,6 +445,17 @@ pub(super) fn table_damage(connection: &Connection) -> Result<Vec<String>, Store
         });
         damage.extend(orphans);
     }
+    let sql = format!(
+        "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view')
+         ORDER BY name LIMIT {MAX_FINDINGS}"
+    );
+    let foreign = rows(connection, &sql, [], |row| {
+        Ok((get::<String>(row, 0)?, get::<String>(row, 1)?))
+    })?;
+    let foreign = foreign
+        .into_iter()
+        .map(|(kind, name)| format!("somebody has put a {kind} `{name}` into the file"));
+    damage.extend(foreign);
     let sql = format!("PRAGMA integrity_check({MAX_FINDINGS})");
     let found = rows(connection, &sql, [], |row| get::<String>(row, 0))?;
     damage.extend(found.into_iter().filter(|line| line != "ok"));
