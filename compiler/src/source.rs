@@ -7,6 +7,7 @@
 //! for machines. Deliberately not here: reading files. A front end reads, and hands over bytes or text.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Longest text that is compiled.
 ///
@@ -122,6 +123,43 @@ pub struct SourceFile {
     name: String,
     text: String,
     line_starts: Vec<u32>,
+    /// The counts up to every so many bytes of the text, made when a long line is asked about.
+    milestones: OnceLock<Vec<Counts>>,
+}
+
+/// The distance of two milestones. Unit: bytes.
+///
+/// Why: most lines are shorter, and a text on one line may have as many findings as it has bytes.
+const MILE: usize = 1024;
+
+/// The numbers of characters and of UTF-16 units of a text.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    characters: usize,
+    units: usize,
+}
+
+impl Counts {
+    fn of(text: &str) -> Self {
+        Self {
+            characters: text.chars().count(),
+            units: text.encode_utf16().count(),
+        }
+    }
+
+    const fn plus(self, other: Self) -> Self {
+        Self {
+            characters: self.characters + other.characters,
+            units: self.units + other.units,
+        }
+    }
+
+    const fn minus(self, other: Self) -> Self {
+        Self {
+            characters: self.characters.saturating_sub(other.characters),
+            units: self.units.saturating_sub(other.units),
+        }
+    }
 }
 
 impl SourceFile {
@@ -170,12 +208,45 @@ impl SourceFile {
         } else {
             before
         };
+        let counts = if seen.len() > MILE {
+            let end = start + before.len();
+            self.counts_to(end).minus(self.counts_to(end - seen.len()))
+        } else {
+            Counts::of(seen)
+        };
         Position {
             line: narrow(line) + 1,
-            column: narrow(seen.chars().count()) + 1,
-            utf16_column: narrow(seen.encode_utf16().count()),
+            column: narrow(counts.characters) + 1,
+            utf16_column: narrow(counts.units),
             byte_column: narrow(before.len()),
         }
+    }
+
+    /// Counts the text before a byte, from the nearest milestone on.
+    fn counts_to(&self, byte: usize) -> Counts {
+        let milestones = self.milestones.get_or_init(|| {
+            let mut sum = Counts::default();
+            let mut all = vec![sum];
+            for mile in 1..=self.text.len() / MILE {
+                let from = self.boundary((mile - 1) * MILE);
+                let to = self.boundary(mile * MILE);
+                sum = sum.plus(Counts::of(self.text.get(from..to).unwrap_or_default()));
+                all.push(sum);
+            }
+            all
+        });
+        let mile = byte / MILE;
+        let sum = milestones.get(mile).copied().unwrap_or_default();
+        let from = self.boundary(mile * MILE);
+        sum.plus(Counts::of(self.text.get(from..byte).unwrap_or_default()))
+    }
+
+    /// Returns the character boundary at a byte, or before it.
+    fn boundary(&self, mut byte: usize) -> usize {
+        while !self.text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        byte
     }
 }
 
@@ -214,6 +285,7 @@ impl Sources {
             name: name.into(),
             text,
             line_starts,
+            milestones: OnceLock::new(),
         });
         id
     }
@@ -227,6 +299,7 @@ impl Sources {
             name: String::new(),
             text: String::new(),
             line_starts: Vec::new(),
+            milestones: OnceLock::new(),
         };
         self.files.get(id.index()).unwrap_or(&NONE)
     }
@@ -251,4 +324,30 @@ impl Sources {
 /// Texts are at most [`MAX_SOURCE_BYTES`], so nothing is lost.
 pub(crate) fn narrow(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_counted_as_short_ones_are() {
+        let line = "\u{feff}".to_owned() + &"aé€𝄞".repeat(700);
+        let mut sources = Sources::new();
+        let id = sources.add("long.md", format!("{line}\n{}", "aé€𝄞".repeat(700)));
+        let file = sources.file(id);
+        for (byte, _) in file.text().char_indices() {
+            let position = file.position(narrow(byte));
+            let start = file.line_starts[file.line_index(narrow(byte))] as usize;
+            let before = file.text().get(start..byte).unwrap_or_default();
+            let before = before.trim_start_matches('\u{feff}');
+            assert_eq!(
+                position.column as usize,
+                before.chars().count() + 1,
+                "{byte}"
+            );
+            let units = before.encode_utf16().count();
+            assert_eq!(position.utf16_column as usize, units, "{byte}");
+        }
+    }
 }

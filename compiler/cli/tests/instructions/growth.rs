@@ -103,6 +103,16 @@ const INPUTS: &[Input] = &[
         },
     },
     Input {
+        file: "one_line.workflow.json",
+        size: 100,
+        write: |size| {
+            let states = list(size, |at| {
+                format!("\"s{at}\": {{\"keys of others\": {at}}}")
+            });
+            format!("{{\"id\": \"it\", \"initial\": \"s0\", \"states\": {{{states}}}}}")
+        },
+    },
+    Input {
         file: "mistakes.md",
         size: 20,
         write: |size| diagram(&lines(size, |at| format!("s{at} -> s{at} ::: {{"))),
