@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use statemark_runs::Hash;
-use statemark_runs::files::create_new;
+use statemark_runs::files::{create_new, make_private_folder};
 
 use crate::files;
 use crate::project::user_folder;
@@ -159,7 +159,7 @@ fn write(path: &Path, mut entries: Vec<[u8; ENTRY]>) {
     let temporary = path.with_extension(std::process::id().to_string());
     // A file of that name is from a process that is gone.
     drop(fs::remove_file(&temporary));
-    let outcome = fs::create_dir_all(folder)
+    let outcome = make_private_folder(folder)
         .and_then(|()| create_new(&temporary)?.write_all(entries.as_flattened()))
         .and_then(|()| fs::rename(&temporary, path));
     if outcome.is_err() {

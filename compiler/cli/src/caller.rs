@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use statemark_runs::authority::{InvalidToken, MakeToken, RecordFirstUse};
+use statemark_runs::files::make_private_folder;
 use statemark_runs::{Actor, Hash, Role, RunId, Runs, Token};
 use statemark_tools::{Caller, Credential};
 
@@ -235,7 +236,7 @@ pub(crate) fn check_unsaved(runs: &Runs) -> Result<(), Failure> {
 pub(crate) fn save_token(text: &str) -> Result<PathBuf, Failure> {
     let path = own_path().ok_or_else(no_home)?;
     if let Some(folder) = path.parent() {
-        files::make_folder(folder)?;
+        make_private_folder(folder).map_err(|error| files::unwritable(folder, &error))?;
     }
     let mut lines = saved_lines()?;
     lines.push(text.to_owned());

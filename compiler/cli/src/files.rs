@@ -3,9 +3,10 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::WalkBuilder;
-use statemark_runs::files::{NotAFile, create_new, open_regular};
+use statemark_runs::files::{NotAFile, create_new, open_regular, read_regular};
 
 use crate::failure::{Failure, system_message};
 
@@ -70,12 +71,34 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<FoundFile>, Failure> {
 }
 
 fn walk(folder: &Path, found: &mut Vec<FoundFile>) -> Result<(), Failure> {
+    let real = folder.canonicalize();
+    let real = real.map_err(|error| unreadable(folder, &error))?;
+    for above in real.ancestors() {
+        check_ignore_files(above).map_err(|(path, error)| unreadable(&path, &error))?;
+    }
+    let passed_over = Arc::new(Mutex::new(Vec::new()));
+    let pass_over = Arc::clone(&passed_over);
     let walker = WalkBuilder::new(folder)
         // Agents keep their skills in hidden folders; `.git` has no specs.
         .hidden(false)
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .filter_entry(move |entry| {
+            if entry.file_name() == ".git" {
+                return false;
+            }
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let checked = match is_folder {
+                true => check_ignore_files(entry.path()),
+                false => Ok(()),
+            };
+            let Err((path, error)) = checked else {
+                return true;
+            };
+            let mut problems = pass_over.lock().unwrap_or_else(PoisonError::into_inner);
+            problems.push(FoundFile::unreadable(&path, &error));
+            false
+        })
         .require_git(false)
-        .add_custom_ignore_filename(".statemarkignore")
+        .add_custom_ignore_filename(IGNORE_FILE)
         .build();
     for entry in walker {
         let entry = match entry {
@@ -99,7 +122,62 @@ fn walk(folder: &Path, found: &mut Vec<FoundFile>) -> Result<(), Failure> {
             });
         }
     }
+    let mut problems = passed_over.lock().unwrap_or_else(PoisonError::into_inner);
+    found.append(&mut problems);
     Ok(())
+}
+
+/// The names of the files that list what isn't looked at.
+const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", IGNORE_FILE];
+
+/// The file that lists what isn't looked at here alone.
+const IGNORE_FILE: &str = ".statemarkignore";
+
+/// Most bytes of a file that lists what isn't looked at, and of the files that lead to one.
+///
+/// Why: people write them by hand.
+const MAX_IGNORE_FILE: u64 = 1 << 20;
+
+/// Checks that a folder's lists of what isn't looked at can be read, before the walker reads them as they are.
+///
+/// It would wait for a pipe, and read a device without end.
+fn check_ignore_files(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
+    for name in IGNORE_FILES {
+        check_ignore_file(folder.join(name))?;
+    }
+    let mut git = folder.join(".git");
+    // A working copy beside others has a file there, which leads to a folder, which may lead to another.
+    let line = |path: &Path| {
+        let text = read_regular(path, MAX_IGNORE_FILE).ok().flatten()?;
+        text.lines().next().map(str::to_owned)
+    };
+    if git.is_file() {
+        check_ignore_file(git.clone())?;
+        let own = line(&git).and_then(|it| it.strip_prefix("gitdir: ").map(PathBuf::from));
+        let own = own.unwrap_or_default();
+        check_ignore_file(own.join("commondir"))?;
+        // As the walker finds it: only what begins with a dot is meant from there on.
+        git = match line(&own.join("commondir")) {
+            Some(common) if common.starts_with('.') => own.join(common),
+            Some(common) => PathBuf::from(common),
+            None => return Ok(()),
+        };
+    }
+    check_ignore_file(git.join("info/exclude"))
+}
+
+fn check_ignore_file(path: PathBuf) -> Result<(), (PathBuf, io::Error)> {
+    let problem = match fs::metadata(&path) {
+        // Whatever else is wrong with it, reading it says so at once.
+        Err(_) => return Ok(()),
+        Ok(facts) if facts.is_dir() => return Ok(()),
+        Ok(facts) if !facts.is_file() => NotAFile::Special,
+        Ok(facts) if facts.len() > MAX_IGNORE_FILE => NotAFile::TooLarge {
+            max: MAX_IGNORE_FILE,
+        },
+        Ok(_) => return Ok(()),
+    };
+    Err((path, problem.into()))
 }
 
 /// Returns the path that an error of a walk through a folder is about, and the system's error.

@@ -22,7 +22,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use statemark_runs::check::{CheckPlace, Declaration};
-use statemark_runs::files::read_own;
+use statemark_runs::files::{make_private_folder, read_own};
 use statemark_runs::{Hash, find_working_copy};
 use statemark_stores::file_of;
 
@@ -269,7 +269,7 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
 /// Makes a project's folder, unless it exists.
 pub(crate) fn make_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
     if !folder.is_dir() {
-        files::make_folder(&folder)?;
+        make_private_folder(&folder).map_err(|error| files::unwritable(&folder, &error))?;
         // Its content isn't for the repository.
         files::write(&folder.join(".gitignore"), b"*\n")?;
     }

@@ -153,6 +153,87 @@ fn low_a_pipe_hangs_no_command() {
     done(&scratch, &["start", "door"]);
 }
 
+/// A list of what isn't looked at that has no end is not read: neither a pipe, nor a device, nor a terabyte.
+#[test]
+fn second_no_list_of_ignored_files_hangs_a_command() {
+    let lists = [
+        ".gitignore",
+        ".ignore",
+        ".statemarkignore",
+        ".git/info/exclude",
+        "deep/.gitignore",
+    ];
+    let ends: [fn(&std::path::Path); 3] = [
+        |path| make_pipe(path),
+        |path| symlink("/dev/zero", path).unwrap(),
+        |path| fs::File::create(path).unwrap().set_len(1 << 40).unwrap(),
+    ];
+    for list in lists {
+        for end in ends {
+            let scratch = project("second-list");
+            fs::create_dir(scratch.path.join("deep")).unwrap();
+            fs::create_dir_all(scratch.path.join(".git/info")).unwrap();
+            end(&scratch.path.join(list));
+            let said = attacked(&scratch, &["lint"]);
+            let told = format!("`{list}` can't be read");
+            let name = list.rsplit('/').next().unwrap();
+            assert!(
+                said.stderr.contains("can't be read") && said.stderr.contains(name),
+                "{told}: {}{}",
+                said.stdout,
+                said.stderr
+            );
+            attacked(&scratch, &["start", "door"]);
+        }
+    }
+    // Those above the folder count as well.
+    let scratch = project("second-list");
+    scratch.write("deep/door.md", DOOR);
+    make_pipe(&scratch.path.join(".gitignore"));
+    let said = attacked(&scratch, &["lint", "deep"]);
+    assert_eq!(said.code, 2, "{}", said.stderr);
+}
+
+/// Whatever a user lets others do with new files, what is ours is for its owner alone.
+#[test]
+fn second_our_folders_are_for_their_owner_alone() {
+    let scratch = project("second-modes");
+    fs::remove_dir_all(scratch.path.join(".statemark")).unwrap();
+    for words in [
+        "lint",
+        "start door --run-id d1",
+        "ask d1 well --kind confirm",
+        "store backup copy.db",
+    ] {
+        let mut command = std::process::Command::new("sh");
+        let program = statemark(&scratch.path);
+        command
+            .args(["-c", "umask 000; exec \"$0\" \"$@\""])
+            .arg(program.get_program())
+            .args(words.split(' '));
+        command.current_dir(&scratch.path);
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let said = in_time(command);
+        assert_eq!(said.code, 0, "{words}: {}", said.stderr);
+    }
+    let is_open = |path: &std::path::Path| {
+        let mode = fs::metadata(path).unwrap().permissions().mode();
+        (mode & 0o077 != 0).then(|| format!("{}: {mode:o}", path.display()))
+    };
+    let folder = scratch.path.join(".statemark");
+    assert_eq!(is_open(&folder), None);
+    let store = ["runs.db", "runs.db-lock", "runs.db-mark"];
+    for path in store.map(|name| folder.join(name)) {
+        assert_eq!(is_open(&path), None);
+    }
+    assert_eq!(is_open(&scratch.path.join("copy.db")), None);
+}
+
 /// One folder that can't be read ends neither `lint` nor `start`.
 #[test]
 fn low_an_unreadable_folder_ends_nothing() {
