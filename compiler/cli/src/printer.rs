@@ -4,13 +4,15 @@
 //! error: the rest is dropped silently.
 
 use std::borrow::Cow;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use serde::Serialize;
-use statemark_compiler::diag::render::Style;
+use statemark_compiler::diag::render::{INKS, Style};
 use statemark_runs::maintenance::Progress;
 use statemark_text::visible;
 
@@ -62,8 +64,27 @@ impl Printer {
         self.bytes(reveal_hidden(text).as_bytes());
     }
 
+    /// Prints findings as a part of the result, as the compiler renders them.
+    pub(crate) fn findings(&mut self, rendered: &str) {
+        self.bytes(reveal_in_findings(rendered).as_bytes());
+    }
+
+    /// Prints findings as a remark, as the compiler renders them.
+    pub(crate) fn remark_findings(&mut self, rendered: &str) {
+        self.write_remark(&reveal_in_findings(rendered));
+    }
+
+    /// Prints content that somebody has handed in: byte for byte, but on a terminal nothing of it is hidden.
+    pub(crate) fn content(&mut self, bytes: &[u8]) {
+        if io::stdout().is_terminal() {
+            self.result(&String::from_utf8_lossy(bytes));
+        } else {
+            self.bytes(bytes);
+        }
+    }
+
     /// Prints a part of the result that need not be text.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+    fn bytes(&mut self, bytes: &[u8]) {
         ignore_closed(self.results.write_all(bytes));
     }
 
@@ -74,15 +95,20 @@ impl Printer {
 
     /// Prints a remark, after all results so far.
     pub(crate) fn remark(&mut self, text: &str) {
+        self.write_remark(&reveal_hidden(text));
+    }
+
+    /// Writes a remark that has nothing hidden any more.
+    fn write_remark(&mut self, text: &str) {
         self.flush();
-        ignore_closed(self.remarks.write_all(reveal_hidden(text).as_bytes()));
+        ignore_closed(self.remarks.write_all(text.as_bytes()));
         ignore_closed(self.remarks.flush());
     }
 
     /// Prints the reason of a refusal as a remark.
     pub(crate) fn refusal(&mut self, reason: &str) {
         let label = self.remark_palette().bad("refused:");
-        self.remark(&format!("{label} {reason}\n"));
+        self.remark(&format!("{label} {}\n", visible::line(reason)));
     }
 
     /// Prints what to do as a remark.
@@ -146,25 +172,40 @@ pub(crate) fn print_clap_answer(answer: &clap::Error) -> ExitStatus {
 
 /// Returns a text as it goes to a terminal, with hidden characters shown as what they are.
 ///
-/// Our own commands to a terminal are those that set a color or a weight.
+/// Our own commands to a terminal carry the mark of this process, which nobody else who writes a text can know: a color of
+/// somebody's own could hide what a person decides on as well as concealment.
 fn reveal_hidden(text: &str) -> Cow<'_, str> {
-    visible::lines(text, |rest| {
-        let Some(code) = rest.strip_prefix("\x1b[") else {
+    let own = own_prefix();
+    let shown = visible::lines(text, |rest| {
+        let Some(code) = rest.strip_prefix(own) else {
             return 0;
         };
-        let is_number = |it: char| it.is_ascii_digit() || it == ';';
-        match code.split_once(|it| !is_number(it)) {
-            // Concealing (8) and inverting (7) could hide what somebody decides on.
-            Some((numbers, _))
-                if code
-                    .get(numbers.len()..)
-                    .is_some_and(|it| it.starts_with('m'))
-                    && !numbers.split(';').any(|it| it == "8" || it == "7") =>
-            {
-                numbers.len() + 3
-            }
-            _ => 0,
-        }
+        let numbers = code.split_once('m').map_or("", |(numbers, _)| numbers);
+        own.len() + numbers.len() + 1
+    });
+    if shown.contains(own) {
+        return Cow::Owned(shown.replace(own, "\u{1b}["));
+    }
+    shown
+}
+
+/// Returns rendered findings as they go to a terminal.
+///
+/// The renderer has shown what is hidden in their texts already. Only the colors that it has are taken for its own.
+fn reveal_in_findings(rendered: &str) -> Cow<'_, str> {
+    visible::lines(rendered, |rest| {
+        let ink = INKS.iter().find(|ink| rest.starts_with(**ink));
+        ink.map_or(0, |ink| ink.len())
+    })
+}
+
+/// Returns the beginning of our own commands to a terminal: theirs, and this process's mark.
+fn own_prefix() -> &'static str {
+    static PREFIX: OnceLock<String> = OnceLock::new();
+    PREFIX.get_or_init(|| {
+        // The standard library seeds each of these at random.
+        let mark = RandomState::new().build_hasher().finish();
+        format!("\u{1b}[{mark};")
     })
 }
 
@@ -350,7 +391,8 @@ impl Palette {
 
     fn paint(self, codes: &str, text: &str) -> String {
         if self.color && !text.is_empty() {
-            format!("\u{1b}[{codes}m{text}\u{1b}[0m")
+            let own = own_prefix();
+            format!("{own}{codes}m{text}{own}0m")
         } else {
             text.to_owned()
         }
@@ -365,6 +407,9 @@ const TERMINAL_PAUSE: Duration = Duration::from_millis(100);
 
 /// Time between two updates in a file or a pipe. Why: the log of an hour has a few hundred lines.
 const LOG_PAUSE: Duration = Duration::from_secs(10);
+
+/// Goes to the beginning of a terminal's line, and clears it.
+const CLEAR_LINE: &str = "\r\u{1b}[K";
 
 /// Width of the bar. Unit: characters.
 const BAR_WIDTH: u64 = 24;
@@ -411,8 +456,8 @@ impl<'p> ProgressBar<'p> {
         }
         self.updated = Some(now);
         let line = progress_line(self.work, self.unit, progress);
-        self.printer.remark(&if self.is_terminal {
-            format!("\r\u{1b}[K{line}")
+        self.printer.write_remark(&if self.is_terminal {
+            format!("{CLEAR_LINE}{line}")
         } else {
             format!("{line}\n")
         });
@@ -423,7 +468,7 @@ impl Drop for ProgressBar<'_> {
     /// Clears the line.
     fn drop(&mut self) {
         if self.is_terminal && self.updated.is_some() {
-            self.printer.remark("\r\u{1b}[K");
+            self.printer.write_remark(CLEAR_LINE);
         }
     }
 }

@@ -361,7 +361,7 @@ pub(crate) fn load_spec(
     if checked.has_errors() && format == TextFormat::Json {
         printer.result(&json(&checked.diagnostics, &checked.sources));
         let summary = footer(&checked.diagnostics, &printer.remark_style());
-        printer.remark(&summary);
+        printer.remark_findings(&summary);
         return Ok(None);
     }
     show_findings(&checked, printer);
@@ -407,7 +407,7 @@ fn show_findings(checked: &Checked, printer: &mut Printer) {
     let text = full(&findings, &checked.sources, &style);
     // The command's own output is set apart.
     let gap = if checked.has_errors() { "" } else { "\n" };
-    printer.remark(&format!("{text}\n{}{gap}", footer(&findings, &style)));
+    printer.remark_findings(&format!("{text}\n{}{gap}", footer(&findings, &style)));
 }
 
 /// Returns the machine of an id, else the only one.

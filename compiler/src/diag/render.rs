@@ -22,7 +22,7 @@ mod visible;
 
 pub use concise::concise;
 pub use full::full;
-pub use ink::Style;
+pub use ink::{INKS, Style};
 #[cfg(feature = "serde")]
 pub use json::json;
 pub use summary::{Summary, footer};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use statemark_text::visible;
 
 /// The role of a caller. Ordered by rights: each role has those of the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -77,9 +78,16 @@ impl AsRef<Self> for Actor {
 }
 
 impl fmt::Display for Actor {
+    /// Writes the name and the role, on one line.
+    ///
+    /// A client calls itself what it likes. Its name mustn't look as if another role came with it: `ann (person)`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
-            Some(name) => write!(out, "{name} ({})", self.role.name()),
+            Some(name) => {
+                let name = visible::line(name).replace(['(', '（'], "[");
+                let name = name.replace([')', '）'], "]");
+                write!(out, "{name} ({})", self.role.name())
+            }
             None => out.write_str(self.role.name()),
         }
     }

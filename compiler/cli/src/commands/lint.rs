@@ -103,7 +103,7 @@ pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, 
         .into_iter()
         .partition(|it| shows_hints || it.severity > Severity::Hint);
     let style = printer.style();
-    printer.result(&match format {
+    printer.findings(&match format {
         LintFormat::Full => full(&shown, &sources, &style),
         LintFormat::Concise => concise(&shown, &sources, &style),
         LintFormat::Json => json(&shown, &sources),
@@ -111,13 +111,12 @@ pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, 
     if format == LintFormat::Full && !shown.is_empty() {
         printer.remark("\n");
     }
-    let mut closing = describe_closing(args, &checked, &shown, printer);
+    print_closing(args, &checked, &shown, printer);
     if !hidden.is_empty() {
         let hints = count(hidden.len(), "hint");
         let line = format!("{hints} not shown: statemark lint --hints\n");
-        closing.push_str(&printer.remark_palette().dim(&line));
+        printer.remark(&printer.remark_palette().dim(&line));
     }
-    printer.remark(&closing);
     Ok(status)
 }
 
@@ -150,13 +149,13 @@ fn fails(diagnostics: &[Diagnostic], fail_on: FailOn) -> bool {
         .any(|diagnostic| diagnostic.severity >= least)
 }
 
-/// Describes what was checked: files without a machine, the count of findings, and what to do next.
-fn describe_closing(
+/// Prints what was checked: files without a machine, the count of findings, and what to do next.
+fn print_closing(
     args: &LintArgs,
     checked: &[Checked],
     diagnostics: &[Diagnostic],
-    printer: &Printer,
-) -> String {
+    printer: &mut Printer,
+) {
     let palette = printer.remark_palette();
     let mut words = String::new();
     for file in checked {
@@ -181,8 +180,9 @@ fn describe_closing(
     let machines: usize = checked.iter().map(|file| file.machine_count).sum();
     let drawings: usize = checked.iter().map(|file| file.drawing_count).sum();
     if !diagnostics.is_empty() {
-        words.push_str(&footer(diagnostics, &printer.remark_style()));
-        words.push_str(&palette.dim(&describe_explain(diagnostics)));
+        printer.remark(&words);
+        printer.remark_findings(&footer(diagnostics, &printer.remark_style()));
+        words = palette.dim(&describe_explain(diagnostics));
     } else if machines + drawings > 0 {
         let clean = palette.good("no findings");
         let is_checked = |file: &&Checked| file.machine_count + file.drawing_count > 0;
@@ -200,7 +200,7 @@ fn describe_closing(
     } else if words.is_empty() {
         words.push_str("no spec found: no file has a heading `## STATE-MACHINE` with a mermaid state diagram; `statemark new NAME` begins one\n");
     }
-    words
+    printer.remark(&words);
 }
 
 /// Names the command that explains the most severe finding.

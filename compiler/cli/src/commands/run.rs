@@ -22,6 +22,7 @@ use statemark_runs::state::WaitingFor;
 use statemark_runs::{
     Body, Fact, FileChanges, Legal, Loaded, PendingTimer, Remedy, RunView, Runs, Status, Written,
 };
+use statemark_text::visible;
 
 use crate::args::{StoreArgs, TextFormat};
 use crate::clock::format_length;
@@ -115,6 +116,7 @@ impl Outcome<'_> {
         }
         if let Some(opened) = self.opened.filter(|opened| opened.event.is_some()) {
             let (request, prompt) = (&opened.request, &opened.prompt);
+            let prompt = visible::line(prompt);
             printer.remark(&format!("waiting for approval {request}: {prompt}\n"));
         }
         for field in &self.not_merged {
@@ -147,7 +149,7 @@ fn describe_remedy(remedy: &Remedy, loaded: &Loaded, now: u64) -> String {
             format!("in {}", format_length(until - now))
         }
         (_, []) => "now".to_owned(),
-        (_, commands) => format!("`{}`", commands.join("` or `")),
+        (_, commands) => visible::line(&format!("`{}`", commands.join("` or `"))).into_owned(),
     }
 }
 
@@ -176,16 +178,17 @@ fn describe_run(view: &RunView, now: u64, palette: Palette) -> String {
         paint_status(view.status, palette)
     );
     if let Some(reason) = &view.reason {
-        let _ = write!(text, ", {reason}");
+        let _ = write!(text, ", {}", visible::line(reason));
     }
     text.push('\n');
     if let Some(title) = &view.title {
-        let _ = writeln!(text, "{title}");
+        let _ = writeln!(text, "{}", visible::line(title));
     }
     if let Some(by) = &view.imported_by {
         let _ = writeln!(
             text,
-            "imported by {by}: what it did before was in another store"
+            "imported by {}: what it did before was in another store",
+            visible::line(by)
         );
     }
     describe_states(&mut text, view, now, palette);
@@ -198,7 +201,8 @@ fn describe_run(view: &RunView, now: u64, palette: Palette) -> String {
         let left = request.expires.map_or_else(String::new, |expires| {
             palette.dim(&format!("  ({})", time_left(expires, now)))
         });
-        let _ = writeln!(text, "asks {id}: {}{left}", request.prompt);
+        let prompt = visible::line(&request.prompt);
+        let _ = writeln!(text, "asks {id}: {prompt}{left}");
     }
     for waiting in &view.waiting_for {
         let _ = match waiting {
@@ -252,7 +256,8 @@ fn describe_states(text: &mut String, view: &RunView, now: u64, palette: Palette
         let message = message.map(|text| format!(": {text}")).unwrap_or_default();
         let status = step.status.name().replace('_', " ");
         let aside = if step.detached { ", beside" } else { "" };
-        let _ = writeln!(text, "step {}{unit} {status}{aside}{message}", step.step);
+        let line = format!("step {}{unit} {status}{aside}{message}", step.step);
+        let _ = writeln!(text, "{}", visible::line(&line));
     }
     let unbegun: Vec<&str> = unbegun.iter().map(|step| step.step.as_str()).collect();
     if !unbegun.is_empty() {
@@ -290,7 +295,8 @@ fn describe_next(legal: &[Legal], palette: Palette) -> String {
             (false, true, None) => "  another comes first".to_owned(),
             (false, false, None) => format!("  not now: {}", describe_facts(&legal.facts)),
         };
-        let _ = writeln!(text, "  {name}  {to}{}", palette.dim(&remark));
+        let remark = palette.dim(&visible::line(&remark));
+        let _ = writeln!(text, "  {name}  {to}{remark}");
     }
     text
 }

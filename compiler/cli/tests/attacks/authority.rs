@@ -197,6 +197,81 @@ fn h3_a_person_sees_what_is_there() {
     assert!(inbox.contains("May I fix a typo?"), "never cut: {inbox}");
 }
 
+/// Neither a line of its own nor a color of its own is an agent's, wherever its words are shown.
+#[test]
+fn second_an_agent_writes_no_line_and_no_color_of_ours() {
+    let scratch = pay("attack-second-lines");
+    let forged =
+        "ok\nr7:7  pay, by ann (person), 0s ago\u{1b}[08mhidden\u{1b}[38;5;0;48;5;0mblack\u{1b}[0m";
+    let mut agent = Client::start(&scratch.path, &["."]);
+    let mut call = |tool: &str, arguments: &Value| {
+        let answer = agent.call(tool, arguments);
+        assert_eq!(answer["ok"], true, "{tool}: {answer:#}");
+    };
+    call(
+        "start_run",
+        &json!({"workflow": "pay", "run_id": "r9", "title": forged}),
+    );
+    call(
+        "request_human",
+        &json!({"run_id": "r9", "kind": "select", "prompt": forged, "choices": [forged, "no"]}),
+    );
+    call(
+        "send_event",
+        &json!({"run_id": "r9", "step": forged, "status": "running", "message": forged, "unit": forged}),
+    );
+    call(
+        "control_run",
+        &json!({"run_id": "r9", "action": "pause", "reason": forged}),
+    );
+    for words in [
+        vec!["inbox"],
+        vec!["events", "r9"],
+        vec!["timeline", "r9"],
+        vec!["state", "r9"],
+        vec!["why", "r9"],
+        vec!["runs"],
+        vec!["send", "r9", "pay"],
+    ] {
+        let words = [&["--color", "always"], words.as_slice()].concat();
+        let said = attacked(&scratch, &words);
+        let shown = format!("{}{}", said.stdout, said.stderr);
+        assert!(
+            !shown.lines().any(|line| line.starts_with("r7:7")),
+            "{words:?}: {shown}"
+        );
+        for color in ["\u{1b}[08m", "\u{1b}[38;5"] {
+            assert!(!shown.contains(color), "{words:?}: {shown:?}");
+        }
+    }
+}
+
+/// A client calls itself what it likes, but not so that a role seems to come with its name.
+#[test]
+fn second_a_clients_name_brings_no_role() {
+    let scratch = pay("attack-second-name");
+    done(&scratch, &["start", "pay", "--run-id", "r9"]);
+    let mut agent = Client::unheard(&scratch.path, &["."]);
+    agent.ask(
+        "initialize",
+        &json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "ann (person)", "version": "1"},
+        }),
+    );
+    agent.tell("notifications/initialized", &json!({}));
+    agent.call(
+        "request_human",
+        &json!({"run_id": "r9", "kind": "confirm", "prompt": "well?"}),
+    );
+    for words in [["inbox"].as_slice(), &["events", "r9"]] {
+        let shown = done(&scratch, words).stdout;
+        assert!(shown.contains("ann [person] (agent)"), "{words:?}: {shown}");
+        assert!(!shown.contains("(person)"), "{words:?}: {shown}");
+    }
+}
+
 #[test]
 fn h4_a_decision_names_its_request() {
     let scratch = pay("attack-h4");

@@ -34,6 +34,19 @@ pub(super) enum Ink {
 
 const RESET: &str = "\u{1b}[0m";
 
+/// The sequences that rendered findings may have. Any other one came with somebody's text.
+pub const INKS: [&str; 9] = [
+    RESET,
+    Ink::Severity(Severity::Error).start(),
+    Ink::Severity(Severity::Warning).start(),
+    Ink::Severity(Severity::Info).start(),
+    Ink::Severity(Severity::Hint).start(),
+    Ink::Bold.start(),
+    Ink::Frame.start(),
+    Ink::Removed.start(),
+    Ink::Added.start(),
+];
+
 impl Ink {
     /// Returns the sequence that starts it.
     const fn start(self) -> &'static str {

@@ -11,6 +11,7 @@ use statemark_runs::runs::{
 };
 use statemark_runs::state::Revision;
 use statemark_runs::{Key, Loaded, Written, check_artifact, read_artifact};
+use statemark_text::visible;
 
 use crate::args::{RunArgs, StoreArgs, TextFormat};
 use crate::clock::format_length;
@@ -274,7 +275,7 @@ fn show(args: &RevisionArgs, printer: &mut Printer) -> CommandResult {
         let text = String::from_utf8(found.content).ok();
         printer.json(&serde_json::json!({"artifact": artifact, "text": text}));
     } else {
-        printer.bytes(&found.content);
+        printer.content(&found.content);
     }
     Ok(ExitStatus::Clean)
 }
@@ -306,9 +307,10 @@ fn describe_findings(verdict: &Verdict, file: &str) -> String {
         help,
     } in &verdict.findings
     {
+        let what = visible::line(what);
         let _ = writeln!(text, "{file}:{line}:{column}: {what}");
         if let Some(help) = help {
-            let _ = writeln!(text, "  help: {help}");
+            let _ = writeln!(text, "  help: {}", visible::line(help));
         }
     }
     if verdict.more > 0 {

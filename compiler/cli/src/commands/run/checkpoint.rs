@@ -8,6 +8,7 @@ use statemark_runs::body::{Body, CheckpointRestored, CheckpointTaken, Refused};
 use statemark_runs::runs::{RestoreFiles, TakeCheckpoint};
 use statemark_runs::state::Checkpoint as SavedCheckpoint;
 use statemark_runs::{FinishRestore, GiveUpRestore, Key, Written};
+use statemark_text::visible;
 
 use super::REPLAYED;
 use crate::args::{RunArgs, StoreArgs, TextFormat};
@@ -266,7 +267,10 @@ fn checkpoint_line(
     width: usize,
     palette: Palette,
 ) -> String {
-    let reason = taken.reason.as_ref().map(|reason| format!("  {reason}"));
+    let reason = taken
+        .reason
+        .as_ref()
+        .map(|reason| format!("  {}", visible::line(reason)));
     let current = if current {
         "  (the files as last seen)"
     } else {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use statemark_runs::body::{Body, Migrated, Refused};
 use statemark_runs::runs::{Difference, MigrateRun, MigrationPlan, Obstacle, Replay};
 use statemark_runs::{Key, Loaded, RowChanges, RunView, plan_migration, replay_run};
+use statemark_text::visible;
 
 use super::{REPLAYED, describe_run};
 use crate::args::{SpecsArgs, StoreArgs, TextFormat};
@@ -281,7 +282,7 @@ fn describe_rows(kind: &str, rows: &RowChanges) -> String {
 fn describe_obstacles(obstacles: &[Obstacle]) -> String {
     let mut text = String::new();
     for obstacle in obstacles {
-        let _ = writeln!(text, "  {}", obstacle.reason);
+        let _ = writeln!(text, "  {}", visible::line(&obstacle.reason));
     }
     let has = |what: &str| obstacles.iter().any(|obstacle| obstacle.what == what);
     if has("state") || has("history") {

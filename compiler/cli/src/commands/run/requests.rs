@@ -154,7 +154,7 @@ fn describe_requests(open: &[OpenRequest], now: u64, palette: Palette) -> String
             let _ = writeln!(text, "  {}", time_left(expires, now));
         }
         for command in reply_commands(request) {
-            let _ = writeln!(text, "  {}", palette.dim(&command));
+            let _ = writeln!(text, "  {}", palette.dim(&visible::line(&command)));
         }
     }
     text
@@ -395,6 +395,7 @@ fn describe_request(loaded: &Loaded, id: &str, now: u64) -> String {
     let opened = &request.opened;
     let ago = format_length(now.saturating_sub(request.time));
     let (workflow, asker) = (&loaded.state.workflow, &request.asker);
+    let asker = visible::line(&asker.to_string()).into_owned();
     let mut text = format!("{id}  {workflow}, by {asker}, {ago} ago\n");
     for line in opened.prompt.lines() {
         let _ = writeln!(text, "  {}", visible::line(line));

@@ -6,6 +6,7 @@ use serde_json::Value;
 use statemark_runs::body::{EffectStatus, Scope};
 use statemark_runs::runs::{ForkPlan, ForkRun, RewindPlan, RewindRun};
 use statemark_runs::{PendingTimer, RunId, plan_fork, plan_rewind};
+use statemark_text::visible;
 
 use super::{describe_file_changes, print_outcome, print_run};
 use crate::args::{self, RunArgs, TextFormat};
@@ -114,7 +115,7 @@ fn describe_fork(plan: &ForkPlan) -> String {
 fn list_line(text: &mut String, label: &str, items: impl IntoIterator<Item = String>) {
     let items: Vec<String> = items.into_iter().collect();
     if !items.is_empty() {
-        let _ = writeln!(text, "  {label}: {}", items.join(", "));
+        let _ = writeln!(text, "  {label}: {}", visible::line(&items.join(", ")));
     }
 }
 

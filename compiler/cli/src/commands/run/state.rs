@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use statemark_runs::{
     Head, Loaded, Query, Reason, RunState, Runs, Status, WaitingFor, explain, fire_all_due, state,
 };
+use statemark_text::visible;
 
 use super::{describe_remedy, paint_status, print_run};
 use crate::args::{self, RunArgs, StoreArgs, TextFormat};
@@ -121,7 +122,7 @@ fn reason_line(reason: &Reason, loaded: &Loaded, now: u64, palette: Palette) -> 
     let remedy = reason.remedy.as_ref().map_or_else(String::new, |remedy| {
         palette.dim(&format!("  ({})", describe_remedy(remedy, loaded, now)))
     });
-    format!("  {}{remedy}\n", reason.text())
+    format!("  {}{remedy}\n", visible::line(&reason.text()))
 }
 
 fn parse_status(word: &str) -> Result<Status, String> {
