@@ -199,6 +199,8 @@ fn second_no_list_of_ignored_files_hangs_a_command() {
 fn second_our_folders_are_for_their_owner_alone() {
     let scratch = project("second-modes");
     fs::remove_dir_all(scratch.path.join(".statemark")).unwrap();
+    // The project is here, and not where a folder above has runs.
+    scratch.write("statemark.toml", "");
     for words in [
         "lint",
         "start door --run-id d1",
