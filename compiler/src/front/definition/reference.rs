@@ -409,7 +409,7 @@ mod tests {
             if key.object == "the wrapper" {
                 let mut wrapped = json!({ "definition": base });
                 merge(&mut wrapped, &example);
-                wrong += &failure(&what, errors(&wrapped));
+                wrong += &failure(&what, &errors(&wrapped));
                 continue;
             }
             let pointer = pointers
@@ -426,7 +426,7 @@ mod tests {
             *replaced.pointer_mut(pointer).unwrap() = example;
             let found = errors(&added);
             if !found.is_empty() && !errors(&replaced).is_empty() {
-                wrong += &failure(&what, found);
+                wrong += &failure(&what, &found);
             }
         }
         assert!(keys.len() > 120, "{}", keys.len());
@@ -439,7 +439,7 @@ mod tests {
         }
     }
 
-    fn failure(what: &str, errors: Vec<String>) -> String {
+    fn failure(what: &str, errors: &[String]) -> String {
         match errors.is_empty() {
             true => String::new(),
             false => format!("{what}: {}\n", errors.join("; ")),
