@@ -84,7 +84,7 @@ impl Printer {
     }
 
     /// Prints a part of the result that need not be text.
-    fn bytes(&mut self, bytes: &[u8]) {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         ignore_closed(self.results.write_all(bytes));
     }
 
