@@ -85,8 +85,10 @@ fn arrows_point_left() {
             let all = package
                 .dependencies
                 .iter()
-                .filter(|d| d.kind == DependencyKind::Normal);
+                .filter(|d| d.kind == DependencyKind::Normal && !d.optional);
             faults.extend(all.map(|d| format!("the runtime uses {}", d.name)));
+            let default = package.features.get("default").into_iter().flatten();
+            faults.extend(default.map(|feature| format!("the runtime's default is `{feature}`")));
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");

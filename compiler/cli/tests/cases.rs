@@ -32,9 +32,9 @@ mod document;
 #[expect(dead_code, reason = "the tests in `cli.rs` use the rest")]
 #[path = "served/raw.rs"]
 mod raw;
-mod seeds;
 mod session;
 mod shell;
+mod systems;
 mod wire;
 
 use std::path::Path;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     let mut suite = Suite::new();
     suite.documents("commands", &tests.join("cases"), play);
     wire::add(&mut suite, &tests.join("wire"));
-    seeds::add(&mut suite, &tests.join("seeds"));
+    systems::add(&mut suite, &tests.join("systems"));
     suite.run()
 }
 

@@ -20,6 +20,20 @@ pub enum Outcome {
     Ended,
 }
 
+impl Outcome {
+    /// Returns whether a transition was taken. An event that is ignored is no error.
+    ///
+    /// ```
+    /// use statemark_runtime::Outcome;
+    ///
+    /// assert!(Outcome::Ended.is_taken() && !Outcome::Ignored.is_taken());
+    /// ```
+    #[must_use]
+    pub const fn is_taken(self) -> bool {
+        !matches!(self, Self::Ignored)
+    }
+}
+
 /// One microstep: transitions that were taken together, with what they left, did and entered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Microstep {

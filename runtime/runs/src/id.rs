@@ -134,15 +134,18 @@ name! {
 }
 
 /// Reports whether the id of a new run may have a character.
+///
+/// Letters of other scripts, and wide forms, look like those of ASCII: an agent could begin a run whose id a person can't tell
+/// from another's.
 fn is_plain(character: char) -> bool {
-    character.is_alphanumeric() || matches!(character, '-' | '_' | '.')
+    character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.')
 }
 
 /// Returns the first part of an id for a run of a workflow: at most half of an id's length.
 fn stem(workflow: &str) -> String {
     let plain = |it: char| if is_plain(it) { it } else { '-' };
     let stem: String = workflow.chars().take(MAX_NAME / 2).map(plain).collect();
-    let stem = stem.trim_start_matches(|it: char| !it.is_alphanumeric());
+    let stem = stem.trim_start_matches(|it: char| !it.is_ascii_alphanumeric());
     if stem.is_empty() { "run" } else { stem }.to_owned()
 }
 
@@ -188,11 +191,11 @@ impl RunId {
     ///
     /// # Errors
     ///
-    /// It has a character other than letters, digits, `-`, `_` and `.`, or begins with one of the last three.
+    /// It has a character other than letters of ASCII, digits, `-`, `_` and `.`, or begins with one of the last three.
     pub fn check_chosen(&self) -> Result<(), NameError> {
         let mut characters = self.0.chars();
         let odd = characters.find(|it| !is_plain(*it));
-        let first = self.0.chars().next().filter(|it| !it.is_alphanumeric());
+        let first = self.0.chars().next().filter(|it| !it.is_ascii_alphanumeric());
         let kind = match (odd, first) {
             (Some(character), _) => NameErrorKind::Odd { character },
             (None, Some(character)) => NameErrorKind::Begins { character },

@@ -20,6 +20,24 @@ use crate::specs::{Checked, check_text};
 /// Longest name. Unit: characters. Why: that of `statemark new`.
 const MAX_NAME: usize = 64;
 
+/// Names of files that programs for agents read as instructions, or that people read first, without endings.
+///
+/// An agent that may write workflows must not thereby tell other agents what to do.
+const INSTRUCTIONS: [&str; 12] = [
+    "agent",
+    "agents",
+    "claude",
+    "codex",
+    "contributing",
+    "copilot-instructions",
+    "cursorrules",
+    "gemini",
+    "index",
+    "readme",
+    "skill",
+    "windsurfrules",
+];
+
 /// Names that some systems keep for devices. Source: *Naming Files, Paths, and Namespaces*, Microsoft.
 const DEVICES: [&str; 22] = [
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8",
@@ -89,6 +107,9 @@ fn check_name(name: &str) -> Result<(), Problem> {
     }
     if DEVICES.contains(&name.to_ascii_lowercase().as_str()) {
         return refuse("is the name of a device on some systems");
+    }
+    if INSTRUCTIONS.contains(&name.to_ascii_lowercase().as_str()) {
+        return refuse("is the name of a file that people and agents take for instructions");
     }
     Ok(())
 }

@@ -70,6 +70,31 @@ fn as_ann(scratch: &Scratch, command: &str) -> Said {
     said
 }
 
+/// What other agents take for instructions, or people read first, isn't written in the guise of a workflow.
+#[test]
+fn second_no_workflow_is_written_in_the_place_of_instructions() {
+    let scratch = project("attack-instructions");
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    for name in ["AGENTS", "claude", "ReadMe", "SKILL"] {
+        let answer = agent.call("create_workflow", &create(name, DRAFT));
+        assert_eq!(code(&answer), "invalid_arguments", "{answer:#}");
+        assert!(!scratch.path.join(format!("{name}.md")).exists());
+    }
+}
+
+/// A run isn't begun under an id that a person takes for another's.
+#[test]
+fn second_no_id_looks_like_another() {
+    let scratch = project("attack-lookalikes");
+    done(&scratch, &["start", "pay", "--run-id", "r1"]);
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    for id in ["\u{ff52}1", "r\u{ff11}", "\u{0433}1", "r\u{661}"] {
+        let answer = agent.call("start_run", &json!({"workflow": "pay", "run_id": id}));
+        assert_eq!(answer["ok"], false, "{answer:#}");
+    }
+    assert_eq!(done(&scratch, &["runs"]).stdout.matches("(pay)").count(), 1);
+}
+
 #[test]
 fn h2_an_agent_takes_the_place_of_no_workflow() {
     let scratch = project("attack-h2");

@@ -69,7 +69,7 @@ pub(super) struct SubmitArtifactCall {
     reason: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -547,7 +547,7 @@ pub(super) struct ReportProgressCall {
     unit: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 

@@ -43,7 +43,7 @@ pub(super) struct RequestHumanCall {
     expires_in: Option<u64>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -249,7 +249,7 @@ pub(super) struct ResolveRequestCall {
     signature: Option<SignatureCall>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 

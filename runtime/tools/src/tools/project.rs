@@ -239,7 +239,7 @@ pub(super) struct RunCheckCall {
     run_id: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 

@@ -188,7 +188,7 @@ pub(super) struct ForkRunCall {
     /// Only say what the new run would begin with.
     #[serde(default)]
     dry_run: bool,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     ///
     /// A key is one run's: with another `new_run_id` it forks another.
     idempotency_key: Option<String>,
@@ -313,7 +313,7 @@ pub(super) struct RewindRunCall {
     reason: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -413,7 +413,7 @@ pub(super) struct MigrateRunCall {
     dry_run: bool,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 
@@ -613,7 +613,7 @@ pub(super) struct SaveFilesCall {
     reason: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 

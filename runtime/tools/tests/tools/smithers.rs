@@ -78,10 +78,6 @@ fn what_nothing_takes_back_needs_a_confirmation() {
             json!({"runId": "r", "nodeId": "draft", "force": true}),
         ),
         (
-            "revert_attempt",
-            json!({"runId": "r", "nodeId": "draft", "attempt": 1}),
-        ),
-        (
             "replay_run",
             json!({"parentRunId": "r", "frameNo": 1, "runId": "again"}),
         ),

@@ -36,7 +36,7 @@ pub(crate) struct SendEventCall {
     claims: Option<Vec<String>>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct StartRunCall {
     /// Such a run takes neither `input` nor `title` nor `session`.
     #[serde(default)]
     resume: bool,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     ///
     /// A key is one run's: with another `workflow`, `project` or `run_id` it starts another.
     idempotency_key: Option<String>,
@@ -245,7 +245,7 @@ pub(crate) struct ControlRunCall {
     reason: Option<String>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
-    /// A key of yours: a repeated call with it gives the first answer again.
+    /// A repeated call with this key gives the first answer again.
     idempotency_key: Option<String>,
 }
 

@@ -1,6 +1,6 @@
-//! The documents of five systems, point by point, against the built program: `seeds::statewright::12-get-state-instructions`.
+//! The documents of five systems, point by point, against the built program: `systems::statewright::12-get-state-instructions`.
 //!
-//! A file in `seeds/` has one system: how many points its document has, the page that tells users where this program
+//! A file in `systems/` has one system: how many points its document has, the page that tells users where this program
 //! departs from it, set-ups, and the points. Each point is a test; its verdict is one of three:
 //!
 //! - `Works.`
@@ -76,14 +76,14 @@ pub(crate) fn add(suite: &mut Suite, folder: &Path) {
             fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()));
         match read.and_then(|text| Document::parse(&text)) {
             Ok(document) => documents.push((system, document)),
-            Err(fault) => suite.check(&format!("seeds::{system}::is_read"), || Err(fault)),
+            Err(fault) => suite.check(&format!("systems::{system}::is_read"), || Err(fault)),
         }
     }
     let table = table(&documents);
     let path = folder.join("TABLE.md");
-    suite.check("seeds::table", move || compare(&path, &table));
+    suite.check("systems::table", move || compare(&path, &table));
     let folder = folder.to_path_buf();
-    suite.check("seeds::every_file_is_a_system", move || {
+    suite.check("systems::every_file_is_a_system", move || {
         let others = files(&folder).into_iter().filter(|path| is_other(path));
         match others.collect::<Vec<_>>().as_slice() {
             [] => Ok(()),
@@ -95,10 +95,10 @@ pub(crate) fn add(suite: &mut Suite, folder: &Path) {
         let page = Arc::new(OnceLock::new());
         for at in 0..document.points.len() {
             let (document, page) = (Arc::clone(&document), Arc::clone(&page));
-            let name = format!("seeds::{system}::{}", document.points[at].slug());
+            let name = format!("systems::{system}::{}", document.points[at].slug());
             suite.check(&name, move || {
                 let point = &document.points[at];
-                let scratch = Scratch::new(&format!("seeds-{system}-{}", point.number));
+                let scratch = Scratch::new(&format!("systems-{system}-{}", point.number));
                 let mut stage = Stage::new(&scratch);
                 for set_up in document.set_ups_of(point)? {
                     stage.play(set_up)?;
@@ -156,7 +156,7 @@ impl<'s> Stage<'s> {
 /// Returns the text of a page as clients read it; empty if there is none.
 fn read_page(uri: &str) -> String {
     let name: String = uri.chars().filter(char::is_ascii_alphanumeric).collect();
-    let scratch = Scratch::new(&format!("seeds-page-{name}"));
+    let scratch = Scratch::new(&format!("systems-page-{name}"));
     let call = format!(r#"rpc resources/read {{"uri": "{uri}"}}"#);
     let Answer::Protocol(outcome) = Session::new(&scratch).call(&call) else {
         return String::new();
@@ -178,7 +178,7 @@ fn says(page: &str, sentence: &str) -> Result<(), String> {
 fn table(documents: &[(&str, Document)]) -> String {
     let mut text = "# Five systems, point by point\n\n\
         What the public documents of five systems promise, and how this program answers it today.\n\
-        Each point is a test: `seeds::<system>::<number>-<point>`; `compiler/cli/tests/seeds/run` runs them, and shows this \
+        Each point is a test: `systems::<system>::<number>-<point>`; `compiler/cli/tests/systems/run` runs them, and shows this \
         page, which is made from the files beside it.\n\n\
         | system | works | departs, documented | later | points | in its document |\n|---|---|---|---|---|---|\n"
         .to_owned();
