@@ -89,7 +89,7 @@ impl Config {
         self.carry_out(false);
     }
 
-    /// Compiles the specs and writes nothing: a file that isn't what its spec makes is an error, which says in what.
+    /// Compiles the specs and compares: a file that departs from its spec is an error. Nothing is written.
     ///
     /// It is for modules that are checked in, in the folder that [`out`](Self::out) names.
     pub fn check(&self) {

@@ -225,7 +225,7 @@ impl Diags {
         self.list.append(&mut other.list);
     }
 
-    /// Removes the findings that follow from a misspelled name, by their spans, and returns whether there were any.
+    /// Removes the findings that follow from a misspelled name, and returns whether there were any.
     pub(crate) fn remove_followers(&mut self, span: Span) -> bool {
         let before = self.list.len();
         self.list

@@ -140,7 +140,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         Self {
             characters: text.chars().count(),
             units: text.encode_utf16().count(),
@@ -212,7 +212,7 @@ impl SourceFile {
             let end = start + before.len();
             self.counts_to(end).minus(self.counts_to(end - seen.len()))
         } else {
-            Counts::of(seen)
+            Counts::new(seen)
         };
         Position {
             line: narrow(line) + 1,
@@ -230,7 +230,7 @@ impl SourceFile {
             for mile in 1..=self.text.len() / MILE {
                 let from = self.boundary((mile - 1) * MILE);
                 let to = self.boundary(mile * MILE);
-                sum = sum.plus(Counts::of(self.text.get(from..to).unwrap_or_default()));
+                sum = sum.plus(Counts::new(self.text.get(from..to).unwrap_or_default()));
                 all.push(sum);
             }
             all
@@ -238,7 +238,7 @@ impl SourceFile {
         let mile = byte / MILE;
         let sum = milestones.get(mile).copied().unwrap_or_default();
         let from = self.boundary(mile * MILE);
-        sum.plus(Counts::of(self.text.get(from..byte).unwrap_or_default()))
+        sum.plus(Counts::new(self.text.get(from..byte).unwrap_or_default()))
     }
 
     /// Returns the character boundary at a byte, or before it.

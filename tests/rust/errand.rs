@@ -403,7 +403,7 @@ pub mod errand {
     /// An effect that the machine has decided, and that isn't settled.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Due {
-        /// Its key, which no other effect of this machine has: whoever carries it out can tell a repetition by it.
+        /// The key, which no other effect of this machine has; a repetition has the same.
         pub key: u64,
         /// The effect.
         pub effect: Effect,
@@ -804,7 +804,7 @@ pub mod errand {
 
         /// Reports that an effect was carried out. Returns false if none is due that has the key.
         pub fn settled(&mut self, key: u64) -> bool {
-            self.effects.settle(|due| due.key == key)
+            self.effects.forget(|due| due.key == key)
         }
 
         /// Hands over what is due, one effect after the other, and settles each that was carried out.
@@ -826,7 +826,7 @@ pub mod errand {
             Ok(())
         }
 
-        /// Hands over what is due as [`Machine::hand_over`] does, and awaits each effect. It needs no executor of its own.
+        /// Hands over due effects as [`Machine::hand_over`] does, and awaits each of them, on any executor.
         ///
         /// # Errors
         ///
@@ -929,8 +929,7 @@ pub mod errand {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
-        /// this one.
+        /// Loads a machine that another version of the spec has saved, with its states and fields mapped.
         ///
         /// # Errors
         ///

@@ -455,8 +455,7 @@ pub mod match_ {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
-        /// this one.
+        /// Loads a machine that another version of the spec has saved, with its states and fields mapped.
         ///
         /// # Errors
         ///

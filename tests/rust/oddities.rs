@@ -450,8 +450,7 @@ pub mod dough {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
-        /// this one.
+        /// Loads a machine that another version of the spec has saved, with its states and fields mapped.
         ///
         /// # Errors
         ///
@@ -1208,8 +1207,7 @@ pub mod pictures {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
-        /// this one.
+        /// Loads a machine that another version of the spec has saved, with its states and fields mapped.
         ///
         /// # Errors
         ///

@@ -9,7 +9,7 @@ const LANGUAGE: &str = include_str!("../../skills/write-state-machine/references
 fn the_events_that_runs_raise_are_those_of_runs() {
     for name in RAISED_BY_RUNS {
         assert!(raised_when(name).is_some(), "{name}");
-        assert_eq!(InternalEvent::named(name).map(|it| it.name), Some(name));
+        assert_eq!(InternalEvent::find(name).map(|it| it.name), Some(name));
     }
     let raised = INTERNAL_EVENTS
         .iter()
@@ -31,8 +31,8 @@ fn the_language_lists_every_internal_event() {
         assert!(event.page().contains(event.raised));
     }
     assert_eq!(
-        InternalEvent::named("done.state.paid").map(|it| it.name),
+        InternalEvent::find("done.state.paid").map(|it| it.name),
         Some("done.state.*")
     );
-    assert!(InternalEvent::named("submit").is_none());
+    assert!(InternalEvent::find("submit").is_none());
 }

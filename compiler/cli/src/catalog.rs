@@ -89,7 +89,7 @@ pub(crate) struct SpecCatalog {
     table: Option<Arc<Workflow>>,
     /// The id of a document without a machine.
     plain: Option<String>,
-    /// The workflows of the user's own folder, and those that the program brings along. A spec with the same id hides them.
+    /// The workflows of the user's folder and of the program. A spec with the same id hides them.
     fallback: BTreeMap<String, Entry>,
     /// The documentation that a server has besides that of the workflows.
     pages: Vec<Page>,
@@ -118,7 +118,7 @@ impl SpecCatalog {
         Ok(self)
     }
 
-    /// Adds specs that the program brings along, by name and text. A spec with the same id as one of them counts instead.
+    /// Adds specs that the program brings along, by name and text. A spec with the same id hides one.
     pub(crate) fn with_builtin(mut self, specs: &[(&str, &str)]) -> Self {
         for (name, text) in specs {
             let file = check_text(name, text);

@@ -138,7 +138,7 @@ const IGNORE_FILE: &str = ".statemarkignore";
 /// Why: people write them by hand.
 const MAX_IGNORE_FILE: u64 = 1 << 20;
 
-/// Checks that a folder's lists of what isn't looked at can be read, before the walker reads them as they are.
+/// Checks that a folder's lists of ignored files can be read, before the walker reads them.
 ///
 /// It would wait for a pipe, and read a device without end.
 fn check_ignore_files(folder: &Path) -> Result<(), (PathBuf, io::Error)> {

@@ -74,7 +74,7 @@ impl Printer {
         self.write_remark(&reveal_in_findings(rendered));
     }
 
-    /// Prints content that somebody has handed in: byte for byte, but on a terminal nothing of it is hidden.
+    /// Prints content that somebody handed in: byte for byte, or with nothing hidden on a terminal.
     pub(crate) fn content(&mut self, bytes: &[u8]) {
         if io::stdout().is_terminal() {
             self.result(&String::from_utf8_lossy(bytes));

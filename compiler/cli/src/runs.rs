@@ -175,7 +175,7 @@ pub(crate) fn open_comparison(
     })
 }
 
-/// Opens a store together with the workflow that a word means; `current` is the id of the runs that are to go on there.
+/// Opens a store and the workflow that a word means; `current` is the id of the runs that go on there.
 pub(crate) fn open_for_migration(
     store: &StoreArgs,
     specs: &SpecsArgs,
@@ -392,7 +392,7 @@ pub(crate) fn person_order(
     make_order(&caller::identify_person(runs, deed)?, run, key)
 }
 
-/// Returns the caller of several orders that only a person may give, or that count for more from a person.
+/// Returns the caller of several orders that need a person, or count for more from one.
 pub(crate) fn person(runs: &Runs, deed: &str) -> Result<Identity, Failure> {
     caller::identify_person(runs, deed)
 }

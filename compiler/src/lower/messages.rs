@@ -107,7 +107,7 @@ pub(super) fn unknown_state(name: &Spanned<String>, quote: &str, known: &[&str])
     }
 }
 
-/// Returns the states that a short name may have meant: the same first and last letter, and two edits (`payed`, `paid`).
+/// Returns the states that a short name may have meant: same first and last letter, two edits apart.
 fn likely_states<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
     let letters = |text: &str| text.chars().take(64).collect::<Vec<char>>();
     let wanted = letters(name);

@@ -297,7 +297,7 @@ pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
         .retain(|it| !matches!(&it.trigger, DraftTrigger::Events(events) if events.is_empty()));
 }
 
-/// Most events in the message about unlabeled arrows. Unit: events. Why: more than three lines of them are read by nobody.
+/// Most events in the message about unlabeled arrows. Unit: events. Why: nobody reads more.
 const MOST_LISTED: usize = 24;
 
 /// Reports the arrows of a machine without a label, each with the event that it waits for.
@@ -336,7 +336,7 @@ fn unlabeled_arrows(first: &Unlabeled, others: &[Unlabeled], sources: &Sources) 
     }
 }
 
-/// Returns the edit that writes an arrow's event; `None` where the end of the arrow isn't plainly a state's name.
+/// Returns the edit that writes an arrow's event, if the arrow plainly ends in a state's name.
 fn written_out(arrow: &Unlabeled, sources: &Sources) -> Option<Edit> {
     let text = sources.text(arrow.arrow);
     let (_, target) = text.split_once("-->")?;

@@ -7,11 +7,11 @@
 pub struct InternalEvent {
     /// Its name; `*` stands for a state or a number.
     pub name: &'static str,
-    /// When it is raised.
+    /// The occasion on which it is raised.
     pub raised: &'static str,
     /// The fields of its data.
     pub data: &'static str,
-    /// How a spec makes use of it.
+    /// The use that a spec makes of it.
     pub used: &'static str,
 }
 
@@ -82,7 +82,7 @@ pub const INTERNAL_EVENTS: [InternalEvent; 9] = [
 impl InternalEvent {
     /// Returns the internal event of a name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn find(name: &str) -> Option<Self> {
         let is_it = |event: &Self| match event.name.strip_suffix('*') {
             Some(begin) => event.name == name || name.starts_with(begin),
             None => event.name == name,

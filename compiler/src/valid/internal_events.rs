@@ -18,8 +18,7 @@ const DENIED: &str = "approval_denied";
 /// The event that needs an approval or a review.
 const SENT_BACK: &str = "changes_requested";
 
-/// Reports SM606: internal events that transitions wait for, where they can come; and SM607: where the spec seems to take
-/// one for its own.
+/// Reports transitions that wait for internal events (SM606), and specs that make them their own (SM607).
 ///
 /// In a program that embeds the machine they are events like any other.
 fn internal_events(subject: &Subject<'_>, diags: &mut Diags) {
@@ -28,7 +27,7 @@ fn internal_events(subject: &Subject<'_>, diags: &mut Diags) {
         return;
     }
     for (handle, event) in machine.events.iter() {
-        let Some(internal) = InternalEvent::named(&event.id)
+        let Some(internal) = InternalEvent::find(&event.id)
             .filter(|internal| RAISED_BY_RUNS.contains(&internal.name))
         else {
             continue;
@@ -71,11 +70,11 @@ fn report_waiting(
     let is_asking = !asking.is_empty();
     // With regions, a state elsewhere may ask.
     let asks = |source: Handle<State>| {
-        let near = |&state: &Handle<State>| {
+        let is_related = |&state: &Handle<State>| {
             machine.is_within(state, source) || machine.is_within(source, state)
         };
         let mut asking = asking.iter();
-        asking.any(near) || is_asking && has_regions()
+        asking.any(is_related) || is_asking && has_regions()
     };
     let waiting = || {
         let transitions = machine.transitions.iter().map(|(_, it)| it);

@@ -127,7 +127,7 @@
 
 extern crate alloc;
 
-/// Implements the traits of `serde` for data of a generated machine; nothing without the feature `serde`.
+/// Implements serde's traits for data of a generated machine, with the feature `serde`.
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 #[macro_export]

@@ -36,7 +36,7 @@ use alloc::vec::Vec;
 /// shop.begin();
 /// shop.action(ActionId::new(0));
 /// assert_eq!(shop.mails.due(), [(0, "ann".to_owned())]);
-/// assert!(shop.mails.settle(|(key, _)| *key == 0));
+/// assert!(shop.mails.forget(|(key, _)| *key == 0));
 /// assert!(shop.mails.due().is_empty());
 /// ```
 ///
@@ -93,7 +93,7 @@ impl<D> Outbox<D> {
     }
 
     /// Forgets the effects that were carried out. Returns false if there are none.
-    pub fn settle(&mut self, is_settled: impl Fn(&D) -> bool) -> bool {
+    pub fn forget(&mut self, is_settled: impl Fn(&D) -> bool) -> bool {
         let before = self.due.len();
         self.due.retain(|due| !is_settled(due));
         self.due.len() < before
@@ -127,8 +127,8 @@ mod tests {
         outbox.push(|key| key);
         outbox.rollback();
         assert_eq!((outbox.due(), outbox.next_key()), (&[0][..], 1));
-        assert!(!outbox.settle(|key| *key == 2));
-        assert!(outbox.settle(|key| *key == 0));
+        assert!(!outbox.forget(|key| *key == 2));
+        assert!(outbox.forget(|key| *key == 0));
         outbox.begin();
         outbox.push(|key| key);
         assert_eq!(outbox.due(), [1]);

@@ -38,7 +38,7 @@ const VERSION: u32 = 1;
 /// Bytes before the body.
 const HEAD: usize = 20;
 
-/// Most bytes of a machine that is saved. Why: the body is a datum, and those have as many; a context is part of it.
+/// Most bytes of a saved machine. Why: the body is a datum, which has as many.
 pub const MAX_SAVED_BYTES: usize = MAX_DATUM_BYTES + HEAD;
 
 /// A machine that is saved, by the names of its spec.
@@ -426,7 +426,7 @@ impl Fields {
     }
 }
 
-/// What can become a [`FieldError`].
+/// A source of a [`FieldError`].
 pub trait IntoFieldError {
     /// Returns the error, with a path from the value that was read.
     fn into_field_error(self) -> FieldError;
@@ -449,7 +449,7 @@ impl IntoFieldError for Fault {
 pub struct FieldError {
     /// The path of the field, such as `place.street`; empty for all of the data.
     pub path: String,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: FieldFault,
 }
 
@@ -457,7 +457,7 @@ pub struct FieldError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldFault {
-    /// It isn't there.
+    /// Missing.
     Missing,
     /// The machine has no such field.
     Unknown,
@@ -526,16 +526,16 @@ impl core::error::Error for SaveError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// They don't begin as a saved machine does.
+    /// Bytes that don't begin as a saved machine does.
     OtherLabel,
-    /// They were written in a version of the format that this program doesn't know.
+    /// Bytes in a version of the format that this program doesn't know.
     OtherVersion {
         /// The version.
         version: u32,
     },
-    /// They are cut, have something behind them, or are too many.
+    /// Bytes that are cut, too many, or followed by others.
     OtherLength,
-    /// They were changed since they were written.
+    /// Bytes that were changed since they were written.
     OtherChecksum,
     /// Their body isn't JSON.
     Json(JsonError),
@@ -569,7 +569,7 @@ impl core::error::Error for ReadError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// It was saved by a machine that behaves otherwise: it has to be mapped.
+    /// A save of a machine that behaves otherwise: it has to be mapped.
     OtherBehavior,
     /// The machine has no such state.
     NoState {

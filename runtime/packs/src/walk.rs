@@ -24,11 +24,11 @@ pub(crate) struct Entry<'e> {
     pub(crate) path: &'e Path,
     /// The number of folders between it and where the walk began.
     pub(crate) depth: usize,
-    /// What is known of it.
+    /// The metadata.
     pub(crate) facts: &'e Metadata,
 }
 
-/// What a walk does after an entry.
+/// The continuation of a walk after an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Go on, into a folder too.

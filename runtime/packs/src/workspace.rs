@@ -66,7 +66,7 @@ impl Workspace {
     }
 
     /// Returns the whole path of what has a path from the root, as answers show it.
-    pub(crate) fn shown(&self, relative: &Path) -> String {
+    pub(crate) fn display_path(&self, relative: &Path) -> String {
         let whole = if relative.as_os_str().is_empty() || relative == Path::new(".") {
             self.root.clone()
         } else {
@@ -86,7 +86,7 @@ impl Workspace {
             .folder
             .canonicalize(&relative)
             .map_err(|error| read_problem(path, &error))?;
-        self.place(path, &real)
+        self.open_place(path, &real)
     }
 
     /// Finds the place of something that may be there or not. Folders above it have to be there.
@@ -97,7 +97,7 @@ impl Workspace {
     pub(crate) fn find_or_new(&self, path: &str) -> Result<Place, Problem> {
         let relative = self.relative(path)?;
         match self.folder.canonicalize(&relative) {
-            Ok(real) => return self.place(path, &real),
+            Ok(real) => return self.open_place(path, &real),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(read_problem(path, &error)),
         }
@@ -113,7 +113,7 @@ impl Workspace {
             }
             Err(error) => return Err(read_problem(path, &error)),
         };
-        let place = self.place(path, &above.join(name))?;
+        let place = self.open_place(path, &above.join(name))?;
         if place.folder.symlink_metadata(&place.name).is_ok() {
             let message = format!("`{path}` is a link that leads nowhere, or out of the workspace");
             return Err(Problem::new("outside", message));
@@ -139,7 +139,7 @@ impl Workspace {
             .folder
             .canonicalize(or_root(above))
             .map_err(|error| read_problem(path, &error))?;
-        let place = self.place(path, &above.join(name))?;
+        let place = self.open_place(path, &above.join(name))?;
         match place.folder.symlink_metadata(&place.name) {
             Ok(_) => Ok(place),
             Err(error) => Err(read_problem(path, &error)),
@@ -157,7 +157,7 @@ impl Workspace {
         Ok((folder, place.relative))
     }
 
-    /// Makes a folder, with those above it that aren't there. Returns the path from the root, and whether it is new.
+    /// Makes a folder and those above it; returns the path from the root, and whether it is new.
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl Workspace {
     }
 
     /// Opens the folder of a path without links, name by name, following no link.
-    fn place(&self, path: &str, real: &Path) -> Result<Place, Problem> {
+    fn open_place(&self, path: &str, real: &Path) -> Result<Place, Problem> {
         check_names(path, real)?;
         let mut parts: Vec<&OsStr> = real
             .components()
@@ -398,7 +398,7 @@ impl Place {
     }
 }
 
-/// Reports whether an entry of a folder is a store, or stands beside one under its name: `runs.db`, `runs.db-wal`.
+/// Reports whether an entry is a store, or a file under its name: `runs.db`, `runs.db-wal`.
 pub(crate) fn belongs_to_store(folder: &Dir, name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let ends = name.match_indices('-').map(|(at, _)| at);

@@ -46,9 +46,9 @@ pub fn brings_session(set: Set) -> bool {
     [ralph::SET, rstn::SET].contains(&set)
 }
 
-/// Returns our own tools that a profile needs beside its own, so that its callers can do all that they are told to.
+/// Returns our own tools that a profile offers too, so that its callers can do what they are told.
 #[must_use]
-pub const fn beside(set: Set) -> &'static [&'static str] {
+pub const fn extra_tools(set: Set) -> &'static [&'static str] {
     match set {
         Set::Profile(name) => match name.as_bytes() {
             b"smithers" => &["checkpoint", "run_check", "send_event", "submit_artifact"],
@@ -97,7 +97,7 @@ fn read_record(ctx: &Ctx<'_>, run: &RunId, seq: u64) -> Result<Option<Record>, S
     Ok(records.into_iter().next())
 }
 
-/// Starts a run of a workflow for the caller, under the id that it is bound to or one that nobody can guess.
+/// Starts a run of a workflow for the caller, under the id that it is bound to or a random one.
 fn start(ctx: &Ctx<'_>, workflow: &str) -> Result<RunId, Problem> {
     let run = ctx.new_run_id(None)?;
     let order = ctx.order(run.clone(), None, None)?;

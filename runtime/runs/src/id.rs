@@ -195,7 +195,11 @@ impl RunId {
     pub fn check_chosen(&self) -> Result<(), NameError> {
         let mut characters = self.0.chars();
         let odd = characters.find(|it| !is_plain(*it));
-        let first = self.0.chars().next().filter(|it| !it.is_ascii_alphanumeric());
+        let first = self
+            .0
+            .chars()
+            .next()
+            .filter(|it| !it.is_ascii_alphanumeric());
         let kind = match (odd, first) {
             (Some(character), _) => NameErrorKind::Odd { character },
             (None, Some(character)) => NameErrorKind::Begins { character },

@@ -66,7 +66,7 @@ impl Loaded {
     ///
     /// Those are the open ones, and of those that failed or were given up the latest, which may have to be cancelled yet.
     pub(crate) fn unsettled_children(&self) -> Vec<(RunId, Child)> {
-        /// Why: a child is cancelled right after it is given up, and a run may have had any number of them.
+        /// Most children looked at again. Unit: children. Why: a run may have had any number of them.
         const MOST_GIVEN_UP: usize = 64;
         let mut children: Vec<(RunId, Child)> = self
             .invoked_children()

@@ -41,7 +41,7 @@ fn compile(schema: &Value) -> Result<Compiled, String> {
     Ok(Compiled { validator, size })
 }
 
-/// Reports whether a schema means the same in draft 7 and in draft 2020-12, and is none in both if it is broken.
+/// Reports whether a schema means the same, or is broken, in both draft 7 and draft 2020-12.
 ///
 /// Why: each schema is checked against the schema of its draft. That of draft 7 is one document, that of 2020-12 is eight
 /// which refer to one another, and to compile those takes longer than all else that a command does.

@@ -105,7 +105,9 @@ impl Health {
         let (health, dispatcher) = (Arc::clone(self), Arc::clone(dispatcher));
         tokio::task::spawn_blocking(move || {
             let asked = dispatcher.runs().store().changes(&Watermark::END);
-            let readiness = asked.map(drop).map_err(|error| shown(&error.to_string()));
+            let readiness = asked
+                .map(drop)
+                .map_err(|error| redact_cause(&error.to_string()));
             match &readiness {
                 Ok(()) => health.report_reached(),
                 Err(cause) => health.report_lost(cause),
@@ -121,7 +123,7 @@ impl Health {
 }
 
 /// Returns a cause that anybody may read.
-fn shown(cause: &str) -> String {
+fn redact_cause(cause: &str) -> String {
     let redacted = Redactor::from_environment(&[])
         .redact_str(cause)
         .into_owned();

@@ -155,7 +155,7 @@ pub async fn serve_handler<H: ServerHandler>(
     listen(make, routes, Keys::Nobody, shared, &options, stop).await
 }
 
-/// Assembles the router: the handler at `/mcp` and other routes, after the middleware, and those that are open to all.
+/// Assembles the router: the routes behind the middleware, and those that are open to all.
 fn router<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     (routes, open): (Router, Router),

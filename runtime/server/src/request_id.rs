@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 /// The header that has it, in requests and in answers.
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Longest id that is taken over from a request. Unit: bytes. Why: UUIDs and ids of traces have 36 at most.
+/// Longest id that is taken over from a request. Unit: bytes. Why: UUIDs have 36.
 const MAX_LENGTH: usize = 64;
 
 /// The id of a request, or of a call over standard input and output.

@@ -263,7 +263,7 @@ fn dispatch(ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Turn {
     }
 }
 
-/// Makes whole paths below the project's root relative to it, so that policy and the tool read one path.
+/// Makes whole paths below the project's root relative: policy and tool read one path.
 fn strip_root(ctx: &Ctx<'_>, arguments: &mut Map<String, Value>) {
     let Ok(project) = current_project(ctx) else {
         return;

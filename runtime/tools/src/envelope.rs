@@ -165,7 +165,7 @@ pub(crate) fn answer_about_view<T>(loaded: &Loaded, view: &RunView, fields: T) -
     }
 }
 
-/// Creates the answer to an order, or the problem of its refusal. Both carry what is next, a refusal less of it.
+/// Creates the answer to an order, or the problem of its refusal, with what is next.
 pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<About<T>, Problem> {
     if let Some(refused) = written.refusal() {
         let mut problem = Problem::refused(refused);

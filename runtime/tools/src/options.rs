@@ -70,7 +70,7 @@ pub struct Options {
     /// The sets of tools; empty: the default ones.
     pub sets: Vec<Set>,
     /// Our own tools that are offered beside those of the sets, by name.
-    pub beside: Vec<&'static str>,
+    pub extra: Vec<&'static str>,
     /// The only tools that are offered, whatever their set; an empty list offers none.
     pub allowed: Option<Vec<String>>,
     /// True if only tools are offered that change nothing.

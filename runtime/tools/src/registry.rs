@@ -184,8 +184,8 @@ fn is_offered(options: &Options, tool: &Tool) -> bool {
     if options.sets.is_empty() {
         return Set::DEFAULT.contains(&tool.set);
     }
-    let is_beside = tool.set.is_own() && options.beside.contains(&tool.name);
-    is_beside || options.sets.contains(&tool.set)
+    let is_extra = tool.set.is_own() && options.extra.contains(&tool.name);
+    is_extra || options.sets.contains(&tool.set)
 }
 
 /// Returns whether `read_only` and `allowed` leave a tool, whatever its set.

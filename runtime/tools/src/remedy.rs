@@ -6,7 +6,7 @@ use statemark_runs::{Loaded, Remedy, Role};
 use crate::Ctx;
 use crate::envelope::set_field;
 
-/// Returns what applies a remedy to a run: a call of a tool that the caller has, else a command of the command line.
+/// Returns the call that applies a remedy: of a tool that the caller has, else a command.
 ///
 /// It says `by` where only a person can do it.
 pub(crate) fn as_call(ctx: &Ctx<'_>, remedy: &Remedy, loaded: &Loaded) -> Value {

@@ -154,7 +154,7 @@ pub type Shape = fn(Outcome) -> (Value, bool);
 
 pub(crate) type Run = Box<dyn Fn(&Ctx<'_>, Map<String, Value>) -> Outcome + Send + Sync>;
 
-/// A tool of another system, or of a pack: its texts, its equivalent of ours, and the function that it calls.
+/// A tool of another system or a pack: its texts, its equivalent of ours, and its function.
 pub struct ProfileTool<I> {
     /// The name that clients call it by.
     pub name: &'static str,
@@ -246,7 +246,7 @@ impl Tool {
         }
     }
 
-    /// Creates a tool of a profile or a pack; its answers, errors included, are as another system's document says.
+    /// Creates a tool of a profile or a pack, whose answers are as another system's document says.
     pub fn profile<I: DeserializeOwned + JsonSchema + 'static>(
         set: Set,
         shape: Shape,
@@ -282,7 +282,7 @@ impl Tool {
         self
     }
 
-    /// Lets it be called where several runs could be meant, with the grant of each run that holds its caller.
+    /// Lets it be called where several runs could be meant, if each run that holds its caller grants it.
     ///
     /// A call takes a place in the count of each of them, or a second run would get its caller more calls.
     #[must_use]
@@ -303,7 +303,7 @@ impl Tool {
         self
     }
 
-    /// Has policy judge its calls with an option as calls of another tool of our own, which does what they do.
+    /// Judges calls with an option as those of another tool of our own, which does what they do.
     #[must_use]
     pub const fn judged_with(mut self, option: &'static str, equivalent: &'static str) -> Self {
         self.escalation = Some(Escalation {

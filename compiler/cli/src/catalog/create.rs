@@ -20,7 +20,7 @@ use crate::specs::{Checked, check_text};
 /// Longest name. Unit: characters. Why: that of `statemark new`.
 const MAX_NAME: usize = 64;
 
-/// Names of files that programs for agents read as instructions, or that people read first, without endings.
+/// Names of files that agents or people take for instructions, without endings.
 ///
 /// An agent that may write workflows must not thereby tell other agents what to do.
 const INSTRUCTIONS: [&str; 12] = [

@@ -45,7 +45,7 @@ pub(crate) struct BuildArgs {
     actions_fail: bool,
 }
 
-/// Most bytes of a file that is checked. Why: far more than any machine's; what is larger isn't of ours.
+/// Most bytes of a file that is checked. Why: far more than any machine's.
 const MAX_CHECKED: usize = 64 << 20;
 
 /// A form of output.

@@ -55,7 +55,7 @@ struct EventPage {
 
 /// Prints pages.
 pub(super) fn run(args: &ExplainArgs, printer: &mut Printer) -> CommandResult {
-    if let Some(event) = args.code.as_deref().and_then(InternalEvent::named) {
+    if let Some(event) = args.code.as_deref().and_then(InternalEvent::find) {
         let text = match args.output_format {
             TextFormat::Text => event.page(),
             TextFormat::Json => line(serde_json::to_string_pretty(&EventPage {

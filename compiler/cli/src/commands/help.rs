@@ -154,7 +154,7 @@ struct Part {
     text: String,
 }
 
-/// Finds a part of a page: a section by its heading, or a row of a table by what stands in its first cell.
+/// Finds a part of a page: a section by its heading, or a row of a table by its first cell.
 fn find_part(page: &Page, wanted: &str) -> Result<String, Failure> {
     let parts = parts(&page.text);
     let is_meant = |part: &&Part| part.names.iter().any(|it| it.eq_ignore_ascii_case(wanted));

@@ -25,7 +25,7 @@ use crate::signals::end_signal;
 /// The session file, in the project's own folder.
 const SESSION_FILE: &str = "mcp-session.json";
 
-/// Longest name of a server. Unit: bytes. Why: clients put it before each tool's name, and models get 64 bytes for both.
+/// Longest name of a server. Unit: bytes. Why: clients put it before tools' names, of 64 bytes in all.
 const MAX_SERVER_NAME: usize = 32;
 
 /// Time in which another server has to answer. Why: it is on this machine.
@@ -133,7 +133,7 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
     let run = args.run.as_deref();
     let options = Options {
         sets,
-        beside: tools_beside(&args.profile),
+        extra: extra_tools(&args.profile),
         allowed,
         read_only: args.read_only,
         run: run.map(|run| runs::find(&*store, run)).transpose()?,
@@ -177,8 +177,10 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
 }
 
 /// Returns our own tools that the profiles need beside theirs.
-fn tools_beside(profiles: &[Set]) -> Vec<&'static str> {
-    let each = profiles.iter().map(|set| statemark_profiles::beside(*set));
+fn extra_tools(profiles: &[Set]) -> Vec<&'static str> {
+    let each = profiles
+        .iter()
+        .map(|set| statemark_profiles::extra_tools(*set));
     each.flatten().copied().collect()
 }
 
@@ -231,7 +233,7 @@ async fn listen(
     ended.map_err(|error| cannot_serve(&error))
 }
 
-/// What a server serves, for the first line of its log.
+/// The facts about a server in the first line of its log.
 struct About {
     store: String,
     workflows: usize,

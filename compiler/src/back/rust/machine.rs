@@ -374,8 +374,7 @@ pub(super) fn saving(
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that another version of the spec has saved, once `map` has mapped its states and fields onto
-        /// this one.
+        /// Loads a machine that another version of the spec has saved, with its states and fields mapped.
         ///
         /// # Errors
         ///

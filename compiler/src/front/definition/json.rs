@@ -149,7 +149,7 @@ struct Unclosed {
     lacks_comma: bool,
 }
 
-/// An object or list that is open, with the indentation of its line and of its first key on a line of its own.
+/// An open object or list, with the indentation of its line and of its first key.
 ///
 /// Unit of indentations: bytes.
 struct Frame {
@@ -208,7 +208,7 @@ fn unclosed_before(
     is_unterminated(error).then(|| unclosed_after(top, last, false))
 }
 
-/// Reports whether a token comes after the end of the innermost object or list, by its kind or its indentation.
+/// Reports whether a token, by its kind or indentation, comes after the innermost object or list.
 fn is_outside(
     top: &Frame,
     it: &TokenAndRange<'_>,

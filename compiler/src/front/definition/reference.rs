@@ -25,9 +25,9 @@ pub struct KeyReference {
     pub holds: String,
     /// True if its object is meaningless without it.
     pub required: bool,
-    /// What it means, as Markdown.
+    /// The meaning, as Markdown.
     pub meaning: &'static str,
-    /// What holds where it is left out, as Markdown; empty where that means nothing.
+    /// The default, as Markdown; empty where there is none.
     pub default: &'static str,
     /// The key with a value, and with other keys that the value needs: properties of a JSON object.
     pub example: &'static str,
@@ -67,7 +67,7 @@ fn keys_of(shape: &'static Shape) -> impl Iterator<Item = KeyReference> {
     })
 }
 
-/// Returns every kind of object, each once: the machine, what is inside it level by level, and the wrapper.
+/// Returns every kind of object once: the machine, its parts level by level, and the wrapper.
 fn shapes() -> Vec<&'static Shape> {
     let mut found: Vec<&'static Shape> = Vec::new();
     let mut open: VecDeque<&'static Shape> = [&MACHINE, &WRAPPER].into();
@@ -141,7 +141,7 @@ pub fn keys_page() -> String {
     page
 }
 
-/// Returns what the reference says of the keys of a name or an old spelling, as Markdown; `None` if there is none.
+/// Returns the reference's text on the keys of a name or old spelling, as Markdown, if there are any.
 ///
 /// ```
 /// let page = statemark_compiler::key_page("max_iterations").unwrap();

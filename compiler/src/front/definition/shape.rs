@@ -61,9 +61,9 @@ pub(super) struct Key {
 /// The words of the reference about a key.
 #[derive(Debug)]
 pub(super) struct Doc {
-    /// What it means, as Markdown: no capital letter, no full stop.
+    /// The meaning, as Markdown: no capital letter, no full stop.
     pub(super) meaning: &'static str,
-    /// What holds where it is left out, as Markdown; empty where that isn't possible or means nothing.
+    /// The default, as Markdown; empty where there is none or it means nothing.
     pub(super) default: &'static str,
     /// The key with a value, and with other keys that the value needs: properties of a JSON object.
     pub(super) example: &'static str,

@@ -1,4 +1,4 @@
-//! `serde` for what is saved: a [`Datum`] is the value that it is in JSON, and all else is read and written as one.
+//! `serde` for saved machines: a [`Datum`] is its JSON value, and the rest goes by way of one.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;

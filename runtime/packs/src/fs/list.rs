@@ -62,8 +62,9 @@ pub(super) fn base(path: Option<&String>) -> &str {
     path.map_or(".", String::as_str)
 }
 
-/// Makes one matcher of patterns: `*` stays within a name, `**` goes through folders, and a pattern without `/` is one
-/// for a name anywhere.
+/// Makes one matcher of patterns.
+///
+/// `*` stays within a name, `**` goes through folders, and a pattern without `/` is one for a name anywhere.
 pub(super) fn matcher(argument: &str, patterns: &[String]) -> Result<GlobSet, Problem> {
     if patterns.len() > MAX_PATTERNS {
         let message = format!(
@@ -109,7 +110,7 @@ fn list_directory(ctx: &Ctx<'_>, input: &ListDirectory) -> Outcome {
         json!({"name": name.to_string_lossy(), "type": kind(facts), "size": size})
     });
     Ok(json!({
-        "path": workspace.shown(&relative),
+        "path": workspace.display_path(&relative),
         "entries": listed.collect::<Vec<Value>>(),
         "total": found.len(),
         "truncated": found.len() > MAX_LISTED,
@@ -189,7 +190,7 @@ fn directory_tree(ctx: &Ctx<'_>, input: &DirectoryTree) -> Outcome {
     }
     let children = open.pop().map(|(_, children)| children).unwrap_or_default();
     Ok(json!({
-        "path": workspace.shown(&relative),
+        "path": workspace.display_path(&relative),
         "type": "directory",
         "children": children,
         "truncated": is_cut,

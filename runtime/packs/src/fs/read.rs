@@ -156,7 +156,7 @@ fn read_file(ctx: &Ctx<'_>, input: &ReadFile) -> Outcome {
     let part = input.part()?;
     let workspace = Workspace::open(ctx)?;
     let place = workspace.find(&input.path)?;
-    let shown = workspace.shown(&place.relative);
+    let shown = workspace.display_path(&place.relative);
     let most = input.max_bytes.filter(|it| *it != 0).unwrap_or(MAX_FILE);
     let most = most.min(MAX_TOGETHER);
     let (file, facts) = place.open_file(&input.path)?;
@@ -308,7 +308,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Goes through the lines with their numbers and first bytes. Returns their count, and what `each` answers first.
+    /// Calls `each` for the lines, with number and first byte; returns their count and its first answer.
     fn scan(
         &self,
         mut each: impl FnMut(u64, &[u8], u64) -> Option<u64>,
@@ -350,10 +350,10 @@ impl Reader<'_> {
     }
 
     /// Returns bytes as a text. A character that the end cuts is left out, if the file goes on.
-    fn text_from(&self, begin: u64, bytes: &[u8], goes_on: bool) -> Result<String, Problem> {
+    fn text_from(&self, begin: u64, bytes: &[u8], continues: bool) -> Result<String, Problem> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(text.to_owned()),
-            Err(error) if goes_on && error.error_len().is_none() => {
+            Err(error) if continues && error.error_len().is_none() => {
                 let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
                 Ok(String::from_utf8_lossy(valid).into_owned())
             }
@@ -424,19 +424,22 @@ fn stat_path(ctx: &Ctx<'_>, input: &StatPath) -> Outcome {
             format!("there is no `{}`", input.path),
         ));
     };
-    let mut told = Map::new();
-    told.insert("path".to_owned(), json!(workspace.shown(&place.relative)));
-    told.insert("type".to_owned(), json!(kind(&facts)));
-    told.insert("size".to_owned(), json!(facts.len()));
+    let mut facts_json = Map::new();
+    facts_json.insert(
+        "path".to_owned(),
+        json!(workspace.display_path(&place.relative)),
+    );
+    facts_json.insert("type".to_owned(), json!(kind(&facts)));
+    facts_json.insert("size".to_owned(), json!(facts.len()));
     for (name, time) in [("created", facts.created()), ("modified", facts.modified())] {
         // Some file systems don't know when a file was made.
         let time = time
             .ok()
             .map(|time| humantime::format_rfc3339_seconds(time.into_std()).to_string());
-        told.insert(name.to_owned(), json!(time));
+        facts_json.insert(name.to_owned(), json!(time));
     }
-    told.insert("mode".to_owned(), json!(mode(&facts)));
-    Ok(Value::Object(told))
+    facts_json.insert("mode".to_owned(), json!(mode(&facts)));
+    Ok(Value::Object(facts_json))
 }
 
 /// Returns the permissions, as `chmod` takes them.

@@ -102,7 +102,7 @@ fn search_files(ctx: &Ctx<'_>, input: &SearchFiles) -> Outcome {
     });
     Ok(json!({
         "pattern": input.pattern,
-        "base": workspace.shown(&relative),
+        "base": workspace.display_path(&relative),
         "matches": matches,
         "truncated": is_cut,
     }))
@@ -202,7 +202,7 @@ fn grep_files(ctx: &Ctx<'_>, input: &GrepFiles) -> Outcome {
     }
     Ok(json!({
         "pattern": input.pattern,
-        "base": workspace.shown(&place.relative),
+        "base": workspace.display_path(&place.relative),
         "matches": found.matches,
         "files_searched": searched,
         "files_skipped": skipped,

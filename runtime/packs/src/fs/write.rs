@@ -1,4 +1,4 @@
-//! Changing files: `write_file`, `edit_file`, `append_file`, `create_directory`, `move_file`, `copy_file`, `delete_path`.
+//! The tools that change files: writing, editing, appending, moving, copying, deleting.
 //!
 //! A change of text is held to `max_edit_lines` before anything is written, a preview too.
 
@@ -46,7 +46,7 @@ pub(super) fn all() -> Vec<Tool> {
     all
 }
 
-/// The tools that change what files say.
+/// Returns the tools that change texts.
 fn texts() -> Vec<Tool> {
     vec![
         tool(
@@ -86,7 +86,7 @@ fn texts() -> Vec<Tool> {
     ]
 }
 
-/// The tools that change which files there are.
+/// Returns the tools that make, move and remove files and folders.
 fn places() -> Vec<Tool> {
     vec![
         tool(
@@ -158,7 +158,7 @@ fn write_file(ctx: &Ctx<'_>, input: &WriteFile) -> Outcome {
         save(ctx, &place, &input.path, input.content.as_bytes())?;
     }
     Ok(json!({
-        "path": workspace.shown(&place.relative),
+        "path": workspace.display_path(&place.relative),
         "bytes": input.content.len(),
         "created": is_new,
         "changed": !is_same,
@@ -195,7 +195,7 @@ fn edit_file(ctx: &Ctx<'_>, input: &EditFile) -> Outcome {
     }
     let workspace = Workspace::open(ctx)?;
     let place = workspace.find(&input.path)?;
-    let shown = workspace.shown(&place.relative);
+    let shown = workspace.display_path(&place.relative);
     let bytes = place.read(&input.path, MAX_FILE)?;
     let before = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -306,7 +306,7 @@ fn append_file(ctx: &Ctx<'_>, input: &AppendFile) -> Outcome {
     bytes.extend_from_slice(input.content.as_bytes());
     save(ctx, &place, &input.path, &bytes)?;
     Ok(json!({
-        "path": workspace.shown(&place.relative),
+        "path": workspace.display_path(&place.relative),
         "appended_bytes": input.content.len(),
         "total_bytes": bytes.len(),
         "created": is_new,
@@ -323,7 +323,7 @@ struct CreateDirectory {
 fn create_directory(ctx: &Ctx<'_>, input: &CreateDirectory) -> Outcome {
     let workspace = Workspace::open(ctx)?;
     let (relative, is_new) = workspace.create_folder(&input.path)?;
-    Ok(json!({"path": workspace.shown(&relative), "created": is_new}))
+    Ok(json!({"path": workspace.display_path(&relative), "created": is_new}))
 }
 
 /// Two places, of which one gets what the other has.
@@ -388,8 +388,8 @@ fn move_file(ctx: &Ctx<'_>, input: &Transfer) -> Outcome {
     ctx.record_change(&from.relative.to_string_lossy());
     ctx.record_change(&to.relative.to_string_lossy());
     Ok(json!({
-        "source": workspace.shown(&from.relative),
-        "destination": workspace.shown(&to.relative),
+        "source": workspace.display_path(&from.relative),
+        "destination": workspace.display_path(&to.relative),
     }))
 }
 
@@ -418,8 +418,8 @@ fn copy_file(ctx: &Ctx<'_>, input: &Transfer) -> Outcome {
     }
     ctx.record_change(&to.relative.to_string_lossy());
     Ok(json!({
-        "source": workspace.shown(&from.relative),
-        "destination": workspace.shown(&to.relative),
+        "source": workspace.display_path(&from.relative),
+        "destination": workspace.display_path(&to.relative),
         "copied": copied,
     }))
 }
@@ -491,7 +491,7 @@ fn delete_path(ctx: &Ctx<'_>, input: &DeletePath) -> Outcome {
         .map_err(|error| write_problem(&input.path, &error))?;
     ctx.record_change(&place.relative.to_string_lossy());
     Ok(json!({
-        "path": workspace.shown(&place.relative),
+        "path": workspace.display_path(&place.relative),
         "type": if is_folder { "directory" } else { "file" },
         "deleted": true,
     }))

@@ -135,7 +135,7 @@ impl Content {
             let parsed = serde_json::from_str(text);
             parsed.unwrap_or_else(|_| Value::String(text.clone()))
         });
-        let raw = match loaded.state.draft_beside(&artifact.name) {
+        let raw = match loaded.state.newer_draft(&artifact.name) {
             Some(draft) => read_text(ctx, &draft.artifact)?,
             None => text,
         };
@@ -227,7 +227,7 @@ fn attempts(visit: &Visit) -> Vec<Value> {
     attempts.collect()
 }
 
-/// What was used in a visit.
+/// The use of tokens in a visit.
 #[derive(Default)]
 struct Used {
     /// The last calls of tools.

@@ -268,7 +268,7 @@ fn start(ctx: &Ctx<'_>, workflow: &str, input: &RunWorkflow) -> Result<Loaded, P
     }
 }
 
-/// Saves the files of the project as a run begins, if they are in a git repository: what is reverted needs them.
+/// Saves the files of the project as a run begins, if they are in a git repository.
 ///
 /// A run doesn't fail for want of them.
 fn save_files(ctx: &Ctx<'_>, run: &RunId) -> Option<Loaded> {
@@ -474,7 +474,7 @@ fn get_run(ctx: &Ctx<'_>, input: &RunInput) -> Outcome {
     Ok(json!({"run": run}))
 }
 
-/// Returns the instructions of the active states, outer ones first: nobody but its agent carries a node out.
+/// Returns the instructions of the active states, outer ones first.
 fn instructions(loaded: &Loaded) -> Option<String> {
     let view = loaded.view().ok()?;
     let texts = view.active.iter().filter_map(|it| it.instructions.clone());
@@ -721,7 +721,7 @@ fn request_id(reason: &Reason) -> Option<&str> {
     }
 }
 
-/// Returns the remedy as a sentence: a call of this system's tools or of those beside them, else the command.
+/// Returns the remedy as a sentence: a call of a tool that is offered, else the command.
 ///
 /// Only tools that the caller has are named.
 fn describe_remedy(ctx: &Ctx<'_>, remedy: &Remedy, loaded: &Loaded) -> String {

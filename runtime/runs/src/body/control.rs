@@ -220,7 +220,7 @@ pub struct CheckpointTaken {
     /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// True for a safety copy: what a restore was about to overwrite. It is in no list and is nobody's default.
+    /// True for a safety copy of what a restore was about to overwrite; no list and no default has it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub safety: bool,
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 const ALL: &str = include_str!("builtin.json");
 
-/// What the names begin with: the system whose types they are.
+/// The beginning of the names: the system whose types they are.
 const PREFIX: &str = "ralph/";
 
 /// Returns a built-in contract by its name, in the form that a definition has.

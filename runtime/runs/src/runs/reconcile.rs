@@ -40,7 +40,7 @@ const MOST_TIMER_STEPS: usize = 16;
 
 /// A step that a change asks for.
 enum Step {
-    /// What is missing between a run and its children.
+    /// The steps that are missing between a run and its children.
     Children(RunId),
     /// The queued events of a run that nothing blocks any more.
     Queue(RunId),
@@ -79,7 +79,7 @@ pub(super) fn commit(
     decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
 ) -> Result<Written, RunError> {
     let written = runs.commit_alone(order, request, decide)?;
-    Ok(settle(Pending::new(runs, MOST_STEPS), written))
+    Ok(take_steps(Pending::new(runs, MOST_STEPS), written))
 }
 
 /// Changes a run because of a timer, as [`commit`] does.
@@ -90,7 +90,7 @@ pub(super) fn commit_timer(
     decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
 ) -> Result<Written, RunError> {
     let written = runs.commit_alone(order, request, decide)?;
-    Ok(settle(Pending::new(runs, MOST_TIMER_STEPS), written))
+    Ok(take_steps(Pending::new(runs, MOST_TIMER_STEPS), written))
 }
 
 /// Creates a run with its first records, and reconciles it.
@@ -104,11 +104,11 @@ pub(super) fn create_run(
     now: u64,
 ) -> Result<Written, RunError> {
     let written = create(runs, order, digest, base, workflow, bodies, now)?;
-    Ok(settle(Pending::new(runs, MOST_STEPS), written))
+    Ok(take_steps(Pending::new(runs, MOST_STEPS), written))
 }
 
 /// Takes the steps that a change asks for. The change is written: what fails is done later.
-fn settle(mut pending: Pending<'_>, mut written: Written) -> Written {
+fn take_steps(mut pending: Pending<'_>, mut written: Written) -> Written {
     pending.note(&written);
     if pending.take()
         && let Ok(loaded) = pending.runs.load(&written.loaded.run)

@@ -35,7 +35,7 @@ pub(super) struct StoreKeys {
 pub(super) enum Unread {
     /// None: one may have been revoked meanwhile.
     None,
-    /// Those that were read last, for what shows nothing of runs.
+    /// The keys that were read last, for answers that show nothing of runs.
     Last,
 }
 

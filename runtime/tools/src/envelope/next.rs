@@ -41,7 +41,7 @@ const PARTS: [(RunPart, usize); 7] = [
     (RunPart::Hints, 1 << 10),
 ];
 
-/// The parts that the answer to a refusal has: what a caller needs to go on. It was told the others when it came here.
+/// The parts of `next` in a refusal, which a caller needs to go on; earlier answers had the others.
 const PARTS_OF_REFUSAL: [(RunPart, usize); 3] = [
     (RunPart::Configuration, 1 << 10),
     (RunPart::WaitingFor, 1 << 10),
@@ -190,7 +190,7 @@ pub(crate) fn describe_next_of_view(loaded: &Loaded, view: &RunView) -> Next {
     describe_parts(loaded, view, Some(facts), &PARTS)
 }
 
-/// Describes what is next after a refusal: where the run is, and the events with what stands against them.
+/// Describes what is next after a refusal: the run's place, and its events with their blockers.
 pub(crate) fn describe_next_of_refusal(loaded: &Loaded) -> Result<Next, Problem> {
     Ok(describe_parts(
         loaded,
@@ -469,10 +469,10 @@ impl ArtifactSummary {
     /// Adds the draft beside the final revision, if there is one.
     pub(crate) fn with_draft(mut self, loaded: &Loaded) -> Self {
         if self.stage == Stage::Final {
-            let draft = loaded.state.draft_beside(&self.name);
-            self.draft = draft.map(|it| DraftSummary {
-                revision: it.artifact.revision,
-                valid: it.artifact.holds(),
+            let draft = loaded.state.newer_draft(&self.name);
+            self.draft = draft.map(|draft| DraftSummary {
+                revision: draft.artifact.revision,
+                valid: draft.artifact.holds(),
             });
         }
         self

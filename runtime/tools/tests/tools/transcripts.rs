@@ -209,7 +209,7 @@ fn options(given: &Map<String, Value>) -> Options {
         named.next().expect("a set of tools")
     };
     Options {
-        beside: Vec::new(),
+        extra: Vec::new(),
         sets: sets.iter().map(set).collect(),
         allowed: texts("allowed"),
         read_only: given.get("read_only") == Some(&json!(true)),

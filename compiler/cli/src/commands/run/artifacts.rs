@@ -211,7 +211,7 @@ fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
         // The one that stands, even if newer ones were discarded, and the draft beside it.
         let state = &loaded.state;
         let standing = state.standing(name).or(revisions.last());
-        let listed = [standing, state.draft_beside(name)];
+        let listed = [standing, state.newer_draft(name)];
         for revision in revisions {
             if !args.all && !listed.contains(&Some(revision)) {
                 continue;

@@ -1,4 +1,4 @@
-//! `migrate --all`: every run of a workflow that isn't over goes on under another machine, each by an order of its own.
+//! `migrate --all`: the live runs of a workflow go on under another machine, by an order each.
 //!
 //! What to rely on: a run that can't follow, or fails, stops no other; runs that are there already are left alone.
 
@@ -17,21 +17,21 @@ use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Printer, columns, count};
 use crate::runs;
 
-/// What became of a run, or would become.
+/// The outcome for a run, or the outcome that it would have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
-    /// It could go on there.
+    /// Possible, and not done.
     CanFollow,
-    /// It goes on there.
+    /// Done.
     Migrated,
-    /// It is there already.
+    /// Done before.
     Same,
     /// Something is in its way.
     Obstructed,
-    /// It was refused.
+    /// Refused.
     Refused,
-    /// It couldn't be read or written.
+    /// Failed to be read or written.
     Failed,
 }
 

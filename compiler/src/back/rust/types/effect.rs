@@ -1,4 +1,4 @@
-//! The effects that a spec declares: the enum `Effect`, what is due, and the traits of those who carry them out.
+//! The effects that a spec declares: the enum `Effect`, due effects, and the traits of their hosts.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -62,7 +62,7 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         /// An effect that the machine has decided, and that isn't settled.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Due {
-            /// Its key, which no other effect of this machine has: whoever carries it out can tell a repetition by it.
+            /// The key, which no other effect of this machine has; a repetition has the same.
             pub key: u64,
             /// The effect.
             pub effect: Effect,
@@ -126,7 +126,7 @@ pub(in crate::back::rust) fn methods(facts: &Facts<'_>) -> Option<TokenStream> {
 
         /// Reports that an effect was carried out. Returns false if none is due that has the key.
         pub fn settled(&mut self, key: u64) -> bool {
-            self.effects.settle(|due| due.key == key)
+            self.effects.forget(|due| due.key == key)
         }
 
         /// Hands over what is due, one effect after the other, and settles each that was carried out.
@@ -145,7 +145,7 @@ pub(in crate::back::rust) fn methods(facts: &Facts<'_>) -> Option<TokenStream> {
             Ok(())
         }
 
-        /// Hands over what is due as [`Machine::hand_over`] does, and awaits each effect. It needs no executor of its own.
+        /// Hands over due effects as [`Machine::hand_over`] does, and awaits each of them, on any executor.
         ///
         /// # Errors
         ///

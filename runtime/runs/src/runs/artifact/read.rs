@@ -103,7 +103,7 @@ impl RunState {
 
     /// Returns the draft of an artifact beside its final revision, if there is one that is newer.
     #[must_use]
-    pub fn draft_beside(&self, name: &str) -> Option<&Revision> {
+    pub fn newer_draft(&self, name: &str) -> Option<&Revision> {
         self.final_revision(name)?;
         let current = self.current(name)?;
         (current.artifact.stage == Stage::Draft).then_some(current)
