@@ -18,7 +18,7 @@ const DENIED: &str = "approval_denied";
 /// The event that needs an approval or a review.
 const SENT_BACK: &str = "changes_requested";
 
-/// Reports transitions that wait for internal events (SM606), and specs that make them their own (SM607).
+/// Reports transitions that wait for internal events (SM606), and specs that declare one (SM607).
 ///
 /// In a program that embeds the machine they are events like any other.
 fn internal_events(subject: &Subject<'_>, diags: &mut Diags) {
