@@ -40,7 +40,12 @@ pub(super) fn run(
 ) -> CommandResult {
     let words: Vec<&str> = args.topic.iter().map(String::as_str).collect();
     let text = match words.as_slice() {
-        [] => program.render_help().ansi().to_string(),
+        [] => {
+            // Colors of our own, which a stream that isn't a terminal leaves out.
+            let help = program.render_help().ansi().to_string();
+            printer.bytes(format!("{}\n", help.trim_end()).as_bytes());
+            return Ok(ExitStatus::Clean);
+        }
         [TOPICS] => list(&docs::pages(program), printer.palette()),
         words => find(words, &docs::pages(program))?,
     };
