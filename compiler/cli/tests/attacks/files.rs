@@ -224,7 +224,9 @@ fn second_our_folders_are_for_their_owner_alone() {
         assert_eq!(said.code, 0, "{words}: {}", said.stderr);
     }
     let is_open = |path: &std::path::Path| {
-        let mode = fs::metadata(path).unwrap().permissions().mode();
+        let facts =
+            fs::metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let mode = facts.permissions().mode();
         (mode & 0o077 != 0).then(|| format!("{}: {mode:o}", path.display()))
     };
     let folder = scratch.path.join(".statemark");

@@ -97,7 +97,7 @@ fn a_server_logs_what_it_does_and_no_secret() {
     let answer = ask(
         &at,
         &format!(
-            "GET /api/runs?q=open-sesame-2041 HTTP/1.1\r\nHost: {at}\r\nX-Request-Id: mine.1\r\n"
+            "GET /api/runs?workflow=open-sesame-2041 HTTP/1.1\r\nHost: {at}\r\nX-Request-Id: mine.1\r\n"
         ),
     );
     assert!(

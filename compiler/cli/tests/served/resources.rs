@@ -88,6 +88,8 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
             ("statemark://docs/book/stores", "Stores"),
             ("statemark://docs/book/trust", "What an agent can't do"),
             ("statemark://docs/commands", "Commands"),
+            ("statemark://docs/configuration", "Configuration"),
+            ("statemark://docs/containers", "Containers"),
             (
                 "statemark://docs/examples/bugfix_agent",
                 "A skill that keeps an agent in order"
@@ -96,10 +98,33 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
             ("statemark://docs/examples/player", "Player"),
             ("statemark://docs/examples/traffic_light", "Traffic light"),
             ("statemark://docs/examples/turnstile", "Turnstile"),
+            ("statemark://docs/exit-codes", "Exit codes"),
+            ("statemark://docs/keys", "Keys of a definition"),
             (
                 "statemark://docs/mermaid",
                 "Where Statemark differs from Mermaid"
             ),
+            (
+                "statemark://docs/profile/ralph",
+                "Ralph Workflow's tools: where they depart from its document"
+            ),
+            (
+                "statemark://docs/profile/rp1",
+                "rp1's reports, and where `emit` departs from its document"
+            ),
+            (
+                "statemark://docs/profile/rstn",
+                "rstn's tools: where they depart from its document"
+            ),
+            (
+                "statemark://docs/profile/smithers",
+                "Smithers' tools: where they depart from its document"
+            ),
+            (
+                "statemark://docs/profile/statewright",
+                "Statewright's tools, and where they depart from its document"
+            ),
+            ("statemark://docs/proxies", "Proxies"),
             ("statemark://docs/readme", "Statemark"),
             ("statemark://docs/rules", "Rules"),
             (
@@ -110,6 +135,8 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
                 "statemark://docs/skills/write-state-machine/references/language",
                 "The language in one page"
             ),
+            ("statemark://docs/systemd", "A service of systemd"),
+            ("statemark://docs/tokens", "Tokens"),
         ]
     );
     let mut linked = 0;
@@ -253,9 +280,9 @@ fn prompts_say_how_a_workflow_is_driven() {
         "# Drive the workflow `desk`\n\nA desk\n\nWrite, and have it checked.\n\n## The task\n\nWrite it.\n\n\
          ## How\n\n- Continue the run `r1`: it is running in `writing`. `get_run` says what is next.\n\
          - Follow `next.instructions`, with the tools that `next.tools` grants and no others.\n\
-         - Move the run with `send_event` and one of the events in `next.legal`. A refusal says what is legal instead: don't work around it.\n\
-         - If a person has to approve, the event opens a request: `wait_run` with `until: \"request\"` waits for the answer.\n\
-         - If the run is stuck, `explain_run` says why and which call helps.\n\n\
+         - Move the run with `send_event` and one of the events in `next.legal`. A refusal says what is possible instead: don't work around it.\n\
+         - If a person has to approve, the event opens a request. `wait_run` with `until: \"request\"` waits for the answer.\n\
+         - If the run is stuck, `explain_run` says why, and what helps.\n\n\
          ## States\n\n### `writing`\n\nWrite the text.\n\n- capabilities: `artifact.submit`\n- hand in before leaving: `text`\n- `done` → `checking`\n\n\
          ### `checking`\n\nWait for the editor.\n\n- capabilities: none\n- `reject` → `writing`\n- `accept` → `published`, **after a person has approved it**\n\n\
          ### `published`\n"
