@@ -200,7 +200,7 @@ fn second_our_folders_are_for_their_owner_alone() {
     let scratch = project("second-modes");
     fs::remove_dir_all(scratch.path.join(".statemark")).unwrap();
     // The project is here, and not where a folder above has runs.
-    scratch.write("statemark.toml", "");
+    scratch.write("statemark.toml", "store = \".statemark/runs.db\"\n");
     for words in [
         "lint",
         "start door --run-id d1",
