@@ -2,7 +2,7 @@
 //!
 //! [`parse_document`] finds the `## STATE-MACHINE` sections of a document and the content of them: the diagram's fence, the
 //! definition's fence, the instructions of states. What a fence says is other front ends' business; they get it as an
-//! [`Excerpt`](crate::excerpt::Excerpt), so that each of its bytes still knows its place in the file.
+//! [`Excerpt`], so that each of its bytes still knows its place in the file.
 //!
 //! Rely on this: a heading inside a fence is text, spans are right in lists, block quotes, with tabs, CRLF and a byte order
 //! mark, and a document that doesn't speak of a state machine costs one scan and

@@ -4,7 +4,7 @@
 //! What to rely on:
 //!
 //! - Every tool is one that states can restrict and that limits count; its capability is one of the policy's words.
-//! - [`workspace`] is the only way to a file.
+//! - The module `workspace` is the only way to a file.
 //! - An answer is a text or an object without an envelope of ours. An error is a text that says what, where and how to mend
 //!   it, or the object that the document has for it.
 //!
