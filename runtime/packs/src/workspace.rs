@@ -24,8 +24,10 @@ use statemark_runs::store::is_store;
 use statemark_tools::project::current_project;
 use statemark_tools::{Ctx, Problem};
 
-/// Folders that no tool reaches, on whatever level, however they are spelled.
-const HIDDEN: [&str; 2] = [".git", ".statemark"];
+/// Names that no tool reaches, on whatever level, however they are spelled.
+///
+/// The configuration says which workflows count and which programs are checks: a person's to change.
+const HIDDEN: [&str; 3] = [".git", ".statemark", "statemark.toml"];
 
 /// The root of an agent's files.
 pub(crate) struct Workspace {
@@ -428,7 +430,7 @@ pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     one.dev() == other.dev() && one.ino() == other.ino()
 }
 
-/// Returns whether a name is that of a folder that no tool reaches.
+/// Returns whether no tool reaches what has a name.
 pub(crate) fn is_hidden(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_lowercase();
     HIDDEN.contains(&name.as_str())
