@@ -69,8 +69,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             light.host_mut().pressed = true;
             writeln!(out, "{:<10}somebody presses the button", "")?;
         }
-        light.send(event)?;
-        write_step(&mut out, event.name(), &mut light)?;
+        if light.send(event)?.is_taken() {
+            write_step(&mut out, event.name(), &mut light)?;
+        }
         if light.is_in(Super::People) && !light.can(Event::Tick) {
             writeln!(
                 out,

@@ -59,7 +59,7 @@ fn step(
     event: Event,
 ) -> Result<String, Box<dyn std::error::Error>> {
     let mut line = format!("{what:<31}");
-    if !turnstile.can(event) {
+    if !turnstile.send(event)?.is_taken() {
         let legal: Vec<_> = turnstile.events().map(Event::name).collect();
         write!(
             line,
@@ -69,7 +69,6 @@ fn step(
         )?;
         return Ok(line);
     }
-    turnstile.send(event)?;
     let moves = std::mem::take(&mut turnstile.host_mut().moves);
     write!(line, "{:<25}-> {}", moves.join(", "), turnstile.state())?;
     Ok(line)

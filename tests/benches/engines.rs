@@ -107,7 +107,7 @@ fn walk(table: &Table, events: usize) -> Vec<EventId> {
             } else {
                 legal[chance() % legal.len()]
             };
-            machine.send(event).unwrap();
+            let _ = machine.send(event).unwrap();
             event
         })
         .collect()

@@ -789,11 +789,13 @@ pub mod kitchen {
         ///
         /// Carries out nothing: entry actions ran before the machine was saved.
         ///
+        /// `host` makes the host, which keeps the timers that were saved.
+        ///
         /// # Errors
         ///
         /// It was saved by a machine that behaves otherwise, or something of it doesn't fit.
         pub fn load(
-            host: H,
+            host: impl FnOnce(runtime::Timers) -> H,
             saved: &runtime::Saved,
         ) -> Result<Self, runtime::LoadError> {
             if saved.behavior != BEHAVIOR {
@@ -802,26 +804,33 @@ pub mod kitchen {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that another version of the spec has saved, with its states and fields mapped.
+        /// Loads a machine that any version of the spec has saved; `map` maps the states and fields of another one.
+        ///
+        /// What this version has saved is loaded as it is. Carries out nothing: a timer that a state has got since isn't
+        /// scheduled, unless `map` adds it.
+        ///
+        /// `host` makes the host, which keeps the timers that were saved.
         ///
         /// # Errors
         ///
-        /// A state, timer or field has no place here, or a field is missing; each is named.
+        /// A state, timer, effect or field has no place here, or a field is missing; each is named.
         pub fn migrate(
-            host: H,
+            host: impl FnOnce(runtime::Timers) -> H,
             mut saved: runtime::Saved,
             map: impl FnOnce(&mut runtime::Saved),
         ) -> Result<Self, runtime::LoadError> {
-            map(&mut saved);
+            if saved.behavior != BEHAVIOR {
+                map(&mut saved);
+            }
             Self::of_saved(host, &saved)
         }
 
         fn of_saved(
-            host: H,
+            host: impl FnOnce(runtime::Timers) -> H,
             saved: &runtime::Saved,
         ) -> Result<Self, runtime::LoadError> {
             let configuration = ROWS.load(STATE_NAMES, saved)?;
-            Self::load_timers(saved)?;
+            let host = host(Self::load_timers(saved)?);
             if let Some(effect) = saved.effects.first() {
                 return Err(runtime::LoadError::NoEffect {
                     name: effect.effect.clone(),
@@ -836,11 +845,7 @@ pub mod kitchen {
         }
 
         /// Returns the timers of a saved machine, for its host.
-        ///
-        /// # Errors
-        ///
-        /// The machine has no timer of that name.
-        pub fn load_timers(
+        fn load_timers(
             saved: &runtime::Saved,
         ) -> Result<runtime::Timers, runtime::LoadError> {
             let mut timers = runtime::Timers::new();

@@ -1041,18 +1041,23 @@ pub mod order {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that another version of the spec has saved, with its states and fields mapped.
+        /// Loads a machine that any version of the spec has saved; `map` maps the states and fields of another one.
+        ///
+        /// What this version has saved is loaded as it is. Carries out nothing: a timer that a state has got since isn't
+        /// scheduled, unless `map` adds it.
         ///
         /// # Errors
         ///
-        /// A state, timer or field has no place here, or a field is missing; each is named.
+        /// A state, timer, effect or field has no place here, or a field is missing; each is named.
         pub fn migrate(
             host: H,
             mut saved: runtime::Saved,
             map: impl FnOnce(&mut runtime::Saved),
         ) -> Result<Self, runtime::LoadError> {
-            map(&mut saved);
-            saved.complete(runtime::generated::Stored::store(&Context::initial()));
+            if saved.behavior != BEHAVIOR {
+                map(&mut saved);
+                saved.complete(runtime::generated::Stored::store(&Context::initial()));
+            }
             Self::of_saved(host, &saved)
         }
 

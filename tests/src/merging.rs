@@ -131,9 +131,9 @@ fn send(bytes: Vec<u8>, data: &Value) -> (Value, String) {
         now: 0,
     };
     let mut stepper = Stepper::fresh(&workflow, &initial).unwrap();
-    stepper.step(StepInput::Start, None, moment).unwrap();
+    let _ = stepper.step(StepInput::Start, None, moment).unwrap();
     let go = workflow.table().event_named("go").unwrap();
-    stepper
+    let _ = stepper
         .step(StepInput::Event(go), Some(data), moment)
         .unwrap();
     let unmerged = workflow.unmerged_fields("go", Some(data)).join(" ");

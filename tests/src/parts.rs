@@ -149,7 +149,7 @@ stateDiagram-v2
 #[test]
 fn a_snapshot_fits_a_machine_that_is_described_in_other_words() {
     let mut machine = lamp::Machine::new(());
-    machine.send(lamp::Event::Press).unwrap();
+    let _ = machine.send(lamp::Event::Press).unwrap();
     let snapshot = machine.snapshot();
     assert_ne!(lamp::TABLE, reworded::lamp::TABLE);
     let restored = reworded::lamp::Machine::restore((), snapshot).unwrap();

@@ -1,11 +1,15 @@
 //! Errors of a step, and faults: the reasons why a program has no value.
 
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::generated::HasId;
 use crate::id::{ActionId, EventId, StateId, TimerId};
 use crate::limits::MAX_RAISED;
 use crate::table::Table;
+use crate::table::sections::ActionKind;
 
 /// A step that was not taken. The configuration is the one before it.
 ///
@@ -72,53 +76,77 @@ impl<A: HasId> StepError<A> {
 }
 
 impl StepError {
-    /// Returns the error with the names that the table has for states, events and actions.
+    /// Returns the error with the names that the table has for states, events, timers, actions and fields.
+    #[cold]
     #[must_use]
-    pub const fn explain(self, table: &Table) -> NamedError<'_> {
-        NamedError { error: self, table }
-    }
-}
-
-/// A [`StepError`] of the table engine, shown with the names of the spec.
-#[derive(Clone, Copy)]
-pub struct NamedError<'t> {
-    /// The error.
-    pub error: StepError,
-    table: &'t Table,
-}
-
-impl fmt::Display for NamedError<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let table = self.table;
-        match self.error {
-            StepError::Ambiguous { state, label } => write!(
-                out,
+    pub fn explain(self, table: &Table) -> NamedError {
+        let message = match self {
+            Self::Ambiguous { state, label } => format!(
                 "`{}` may mean several events in state `{}`: send one of those",
                 table.event_name(label),
                 table.state_name(state)
             ),
-            StepError::NotAnEvent(event) if table.event(event).is_some() => {
-                write!(
-                    out,
-                    "`{}` comes from the machine itself and can't be sent",
-                    table.event_name(event)
-                )
+            Self::NotAnEvent(event) if table.event(event).is_some() => format!(
+                "`{}` comes from the machine itself and can't be sent",
+                table.event_name(event)
+            ),
+            Self::NoValue(action) => {
+                let name = table.action_name(action);
+                match assigned(table, action).as_slice() {
+                    [] => format!("what action `{name}` would assign has no value"),
+                    [field] => {
+                        format!("what action `{name}` would assign to `{field}` has no value")
+                    }
+                    fields => format!(
+                        "what action `{name}` would assign to one of `{}` has no value",
+                        fields.join("`, `")
+                    ),
+                }
             }
             other => other
                 .map_action(|action| table.action_name(action))
-                .fmt(out),
+                .to_string(),
+        };
+        NamedError {
+            error: self,
+            message,
         }
     }
 }
 
+/// Returns the names of the fields that an action assigns, in its order.
+fn assigned(table: &Table, action: ActionId) -> Vec<&str> {
+    let rows = match table.action(action).map(|row| &row.kind) {
+        Some(ActionKind::Assign(rows)) => rows.clone(),
+        _ => 0..0,
+    };
+    let [first, end] = [rows.start, rows.end].map(|at| usize::try_from(at).unwrap_or_default());
+    let rows = table.sections.assigns.get(first..end).unwrap_or_default();
+    rows.iter().map(|row| table.field_name(row.field)).collect()
+}
+
+/// A [`StepError`] of the table engine, shown with the names of the spec.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NamedError {
+    /// The error.
+    pub error: StepError,
+    message: String,
+}
+
+impl fmt::Display for NamedError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
 /// As its text: a number would say nothing.
-impl fmt::Debug for NamedError<'_> {
+impl fmt::Debug for NamedError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
 }
 
-impl core::error::Error for NamedError<'_> {}
+impl core::error::Error for NamedError {}
 
 impl<A: fmt::Display> fmt::Display for StepError<A> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,13 +3,16 @@
 //! What the machine owns (configuration, histories, data, timers, raised events) is as it was before such a step. What
 //! the host had done in it isn't: the error lists it, and undoing it is the host's.
 
+use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::StepError;
 use crate::id::ActionId;
 use crate::limits::MAX_DONE;
+use crate::table::Table;
 
 /// An action that the host could not carry out, and with it the step.
 ///
@@ -25,15 +28,28 @@ pub struct ActionError<A, E> {
     pub done: Vec<A>,
 }
 
+impl<E> ActionError<ActionId, E> {
+    /// Returns the error with the names that the table has for actions.
+    #[must_use]
+    pub fn explain(self, table: &Table) -> ActionError<String, E> {
+        let name = |action| table.action_name(action).to_owned();
+        ActionError {
+            action: name(self.action),
+            cause: self.cause,
+            done: self.done.into_iter().map(name).collect(),
+        }
+    }
+}
+
 impl<A: fmt::Display, E: fmt::Display> fmt::Display for ActionError<A, E> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "action {} failed: {}", self.action, self.cause)?;
+        write!(out, "action `{}` failed: {}", self.action, self.cause)?;
         let Some((first, rest)) = self.done.split_first() else {
             return Ok(());
         };
-        write!(out, " (done before and not undone: {first}")?;
+        write!(out, " (done before and not undone: `{first}`")?;
         for action in rest {
-            write!(out, ", {action}")?;
+            write!(out, ", `{action}`")?;
         }
         out.write_str(")")
     }
@@ -150,13 +166,13 @@ mod tests {
     fn an_error_says_what_was_done() {
         let mut done = Done::new();
         let alone = done.fail("charge", "no money");
-        assert_eq!(alone.to_string(), "action charge failed: no money");
+        assert_eq!(alone.to_string(), "action `charge` failed: no money");
         done.push("reserve");
         done.push("greet");
         let failure: StepFailure<_, _> = StepFailure::Action(done.fail("charge", "no money"));
         assert_eq!(
             failure.to_string(),
-            "action charge failed: no money (done before and not undone: reserve, greet)"
+            "action `charge` failed: no money (done before and not undone: `reserve`, `greet`)"
         );
         assert_eq!(
             done.fail("charge", ()).done,

@@ -10,6 +10,7 @@ use crate::id::{ActionId, EventId, FieldId, StateId, TransitionId};
 
 /// The outcome of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "an event that no transition takes is `Outcome::Ignored`, and no error: ask `is_taken()`"]
 #[non_exhaustive]
 pub enum Outcome {
     /// At least one transition was taken.

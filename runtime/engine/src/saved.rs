@@ -16,6 +16,7 @@
 
 #[cfg(feature = "serde")]
 mod serde;
+mod table;
 
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
@@ -24,9 +25,11 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::chart::Chart;
 use crate::configuration::Configuration;
 use crate::datum::{Datum, JsonError};
 use crate::error::Fault;
+use crate::id::StateId;
 use crate::limits::MAX_DATUM_BYTES;
 use crate::table::checksum::crc32;
 
@@ -72,52 +75,74 @@ pub struct SavedEffect {
 }
 
 impl Saved {
-    /// Renames a state, wherever it is active or recorded.
+    /// Renames a state, wherever it is active or recorded, and the timers that its delays have.
     pub fn rename_state(&mut self, from: &str, to: &str) {
         let recorded = self.histories.values_mut().flatten();
-        for name in self
-            .states
-            .iter_mut()
-            .chain(recorded)
-            .filter(|name| *name == from)
-        {
-            to.clone_into(name);
+        for name in self.states.iter_mut().chain(recorded) {
+            if name == from {
+                to.clone_into(name);
+            }
+        }
+        for (name, _) in &mut self.timers {
+            if let Some(number) = delay_of(name, from) {
+                *name = format!("after.{to}.{number}");
+            }
         }
     }
 
-    /// Renames a field of the context; of the fields with a path, the last key.
+    /// Renames a field of the context, and of those that unsettled effects have; of a path, the last key.
     ///
-    /// Returns false if there is no such field.
+    /// Returns false if the context has no such field.
     pub fn rename_field(&mut self, path: &str, to: &str) -> bool {
-        let Some((fields, last)) = self.fields_around(path) else {
-            return false;
-        };
-        match fields.remove(last) {
-            Some(value) => {
+        let mut renamed = self.contexts().map(|context| {
+            let found = fields_around(context, path);
+            let value = found.and_then(|(fields, last)| Some((fields.remove(last)?, fields)));
+            value.is_some_and(|(value, fields)| {
                 fields.insert(to.to_string(), value);
                 true
-            }
-            None => false,
-        }
+            })
+        });
+        let first = renamed.next().unwrap_or_default();
+        renamed.for_each(drop);
+        first
     }
 
-    /// Removes a field of the context, and returns what it held.
+    /// Removes a field of the context, and of those that unsettled effects have. Returns what the context had there.
     pub fn remove_field(&mut self, path: &str) -> Option<Datum> {
-        let (fields, last) = self.fields_around(path)?;
-        fields.remove(last)
+        let mut removed = self.contexts().map(|context| {
+            let (fields, last) = fields_around(context, path)?;
+            fields.remove(last)
+        });
+        let first = removed.next().flatten();
+        removed.for_each(drop);
+        first
     }
 
-    /// Sets a field of the context. Returns false if there is nothing that could have it.
+    /// Sets a field of the context; unsettled effects get it that don't have it.
+    ///
+    /// Returns false if the context has nothing that could have it.
     pub fn set_field(&mut self, path: &str, value: impl Into<Datum>) -> bool {
-        let Some((fields, last)) = self.fields_around(path) else {
+        let value = value.into();
+        for effect in &mut self.effects {
+            if let Some((fields, last)) = fields_around(&mut effect.context, path) {
+                fields
+                    .entry(last.to_string())
+                    .or_insert_with(|| value.clone());
+            }
+        }
+        let context = self.context.as_mut();
+        let Some((fields, last)) = context.and_then(|context| fields_around(context, path)) else {
             return false;
         };
-        fields.insert(last.to_string(), value.into());
+        fields.insert(last.to_string(), value);
         true
     }
 
-    /// Adds the fields of an object that the context doesn't have, at any depth.
+    /// Adds the fields of an object that the context doesn't have, at any depth; so for those of unsettled effects.
     pub fn complete(&mut self, initial: Datum) {
+        for effect in &mut self.effects {
+            complete(&mut effect.context, initial.clone());
+        }
         match &mut self.context {
             Some(context) => complete(context, initial),
             None => self.context = Some(initial),
@@ -131,25 +156,18 @@ impl Saved {
         }
     }
 
-    /// Returns the object that has the field at the end of a path, and its key there.
-    fn fields_around<'p>(
-        &mut self,
-        path: &'p str,
-    ) -> Option<(&mut BTreeMap<String, Datum>, &'p str)> {
-        let (outer, last) = path
-            .rsplit_once('.')
-            .map_or((None, path), |(outer, last)| (Some(outer), last));
-        let mut datum = self.context.as_mut()?;
-        for key in outer.into_iter().flat_map(|outer| outer.split('.')) {
-            let Datum::Object(fields) = datum else {
-                return None;
-            };
-            datum = fields.get_mut(key)?;
+    /// Renames an effect that isn't settled.
+    pub fn rename_effect(&mut self, from: &str, to: &str) {
+        let effects = self.effects.iter_mut();
+        for effect in effects.filter(|effect| effect.effect == from) {
+            to.clone_into(&mut effect.effect);
         }
-        match datum {
-            Datum::Object(fields) => Some((fields, last)),
-            _ => None,
-        }
+    }
+
+    /// Returns the contexts: that of the machine first, then those that unsettled effects have.
+    fn contexts(&mut self) -> impl Iterator<Item = &mut Datum> {
+        let effects = self.effects.iter_mut().map(|effect| &mut effect.context);
+        self.context.iter_mut().chain(effects)
     }
 
     /// Writes it as bytes.
@@ -270,7 +288,7 @@ impl Saved {
 
     /// Adds what is active and recorded, by the names of states in the order of their ids.
     pub fn add_configuration(&mut self, configuration: &Configuration, names: &[&str]) {
-        let name = |state: crate::StateId| {
+        let name = |state: StateId| {
             let name = names.get(state.index()).copied();
             name.unwrap_or_default().to_string()
         };
@@ -279,6 +297,33 @@ impl Saved {
         let histories = histories
             .map(|(history, states)| (name(history), states.iter().copied().map(name).collect()));
         self.histories = histories.collect();
+    }
+}
+
+/// Returns the number of a timer among those that the delays of a state have.
+fn delay_of<'n>(timer: &'n str, state: &str) -> Option<&'n str> {
+    let (of, number) = timer.strip_prefix("after.")?.rsplit_once('.')?;
+    (of == state).then_some(number)
+}
+
+/// Returns the object that has the field at the end of a path, and its key there.
+fn fields_around<'d, 'p>(
+    datum: &'d mut Datum,
+    path: &'p str,
+) -> Option<(&'d mut BTreeMap<String, Datum>, &'p str)> {
+    let (outer, last) = path
+        .rsplit_once('.')
+        .map_or((None, path), |(outer, last)| (Some(outer), last));
+    let mut datum = datum;
+    for key in outer.into_iter().flat_map(|outer| outer.split('.')) {
+        let Datum::Object(fields) = datum else {
+            return None;
+        };
+        datum = fields.get_mut(key)?;
+    }
+    match datum {
+        Datum::Object(fields) => Some((fields, last)),
+        _ => None,
     }
 }
 
@@ -660,13 +705,32 @@ pub fn load_state<S>(saved: &Saved, named: fn(&str) -> Option<S>) -> Result<S, L
     named(name).ok_or_else(|| LoadError::NoState { name: name.clone() })
 }
 
-/// Finds the state of that name.
-pub(crate) fn find_state(names: &[&str], name: &str) -> Result<crate::StateId, LoadError> {
-    let at = names.iter().position(|other| *other == name);
-    let found = at.and_then(crate::StateId::from_index);
-    found.ok_or_else(|| LoadError::NoState {
-        name: name.to_string(),
-    })
+/// Returns the configuration of a saved machine; `named` finds a state by its name.
+pub(crate) fn load_configuration<C: Chart>(
+    chart: &C,
+    has_regions: bool,
+    saved: &Saved,
+    named: impl Fn(&str) -> Option<StateId>,
+) -> Result<Configuration, LoadError> {
+    let find = |name: &String| {
+        named(name).ok_or_else(|| LoadError::NoState {
+            name: name.to_owned(),
+        })
+    };
+    let find_all = |names: &[String]| names.iter().map(find).collect::<Result<Vec<_>, _>>();
+    let leaves = find_all(&saved.states)?;
+    let made = Configuration::of_leaves(chart, has_regions, &leaves);
+    let mut made = made.map_err(|_| LoadError::NotTogether {
+        names: saved.states.clone(),
+    })?;
+    for (history, states) in &saved.histories {
+        let recorded = made.recording(chart, find(history)?, &find_all(states)?);
+        made = recorded.map_err(|_| LoadError::NotRecorded {
+            history: history.clone(),
+            names: states.clone(),
+        })?;
+    }
+    Ok(made)
 }
 
 #[cfg(test)]
@@ -740,13 +804,51 @@ mod tests {
     #[test]
     fn names_are_mapped() {
         let mut saved = saved();
+        saved.timers = [
+            "after.open.1",
+            "after.open.packed.1",
+            "after.packed.12",
+            "packed",
+        ]
+        .map(|name| (name.to_string(), 7))
+        .to_vec();
         saved.rename_state("packed", "ready");
         assert_eq!(saved.states, ["open", "ready"]);
         assert_eq!(saved.histories["memory"], ["ready"]);
+        let timers: Vec<_> = saved.timers.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            timers,
+            [
+                "after.open.1",
+                "after.open.packed.1",
+                "after.ready.12",
+                "packed"
+            ]
+        );
+        saved.rename_effect("mail", "write");
+        saved.rename_effect("write_to", "mail");
+        assert_eq!(saved.effects[0].effect, "write");
+    }
+
+    #[test]
+    fn fields_are_mapped_in_what_is_due_too() {
+        let mut saved = saved();
         assert!(saved.rename_field("place.street", "road"));
         assert!(!saved.rename_field("nowhere.street", "road"));
         assert_eq!(saved.remove_field("cents"), Some(Datum::Int(250)));
-        let context = saved.context.unwrap();
-        assert_eq!(context.to_string(), r#"{"place":{"road":"a"}}"#);
+        assert_eq!(saved.remove_field("cents"), None);
+        assert!(saved.set_field("place.road", "b"));
+        assert!(saved.set_field("place.city", "c"));
+        assert!(!saved.set_field("place.road.number", 1_u64));
+        saved.complete(Datum::from_json(r#"{"place": {"road": "x", "zip": null}}"#).unwrap());
+        let [context, due] = [saved.context.unwrap(), saved.effects.remove(0).context];
+        assert_eq!(
+            context.to_string(),
+            r#"{"place":{"city":"c","road":"b","zip":null}}"#
+        );
+        assert_eq!(
+            due.to_string(),
+            r#"{"place":{"city":"c","road":"a","zip":null}}"#
+        );
     }
 }

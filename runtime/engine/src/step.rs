@@ -31,7 +31,7 @@ pub(crate) fn start<H: Host, O: Observer>(
 ) -> Result<Configuration, StepError> {
     let mut configuration = Configuration::root(table, table.has_regions());
     let limit = work.limit;
-    one_change(table, work, host, |content| {
+    let _ = one_change(table, work, host, |content| {
         if table.has_regions() {
             regions::start(table, &mut configuration, limit, content, observer)
         } else {

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use statemark_runtime::{
     ActionId, Candidate, Configuration, Data, Datum, EventId, FieldId, GuardId, Host, JsonError,
-    Machine, Outcome, Record, Recorder, RestoreError, StateId, StateKind, StepError, Table,
-    TimerId, Verdict, evaluate,
+    Machine, NamedError, Outcome, Record, Recorder, RestoreError, StateId, StateKind, StepError,
+    Table, TimerId, Verdict, evaluate,
 };
 
 use crate::body::{Arming, EffectKey, Microstep, StepRecord};
@@ -63,7 +63,7 @@ pub enum CannotStep {
     Data(JsonError),
     /// The machine refuses or fails.
     #[error("{0}")]
-    Step(StepError),
+    Step(NamedError),
     /// A running machine was started, or an event was sent to one that wasn't.
     #[error("the machine isn't where this step begins")]
     Misplaced,
@@ -241,6 +241,8 @@ impl<'w> Stepper<'w> {
         moment: Moment<'_>,
     ) -> Result<(Outcome, StepRecord), CannotStep> {
         let mut recorder = Recorder::new();
+        let table = self.workflow.table();
+        let failed = |error: StepError| CannotStep::Step(error.explain(table));
         let data = data.map(read_datum).transpose()?;
         if let Instance::Running(machine) = &mut self.instance {
             machine.host_mut().reset();
@@ -248,8 +250,8 @@ impl<'w> Stepper<'w> {
         let outcome = match (input, &mut self.instance) {
             (StepInput::Start, Instance::Fresh(host)) => {
                 let host = host.take().ok_or(CannotStep::Misplaced)?;
-                let machine = Machine::start_observed(self.workflow.table(), host, &mut recorder)
-                    .map_err(CannotStep::Step)?;
+                let machine =
+                    Machine::start_observed(table, host, &mut recorder).map_err(failed)?;
                 let ended = machine.is_ended();
                 self.instance = Instance::Running(machine);
                 if ended {
@@ -263,23 +265,23 @@ impl<'w> Stepper<'w> {
                 let data = data.unwrap_or_default();
                 host.receive(self.workflow, &self.context, Some(event), data);
                 let sent = machine.send_observed(event, &mut recorder);
-                sent.map_err(CannotStep::Step)?
+                sent.map_err(failed)?
             }
             (StepInput::Outcome(event, state), Instance::Running(machine)) => {
                 let host = machine.host_mut();
                 let data = data.unwrap_or_default();
                 host.receive(self.workflow, &self.context, Some(event), data);
-                let states = outcome_sources(self.workflow.table(), event, state);
+                let states = outcome_sources(table, event, state);
                 let sent = machine.send_to_observed(event, &states, &mut recorder);
-                sent.map_err(CannotStep::Step)?
+                sent.map_err(failed)?
             }
             (StepInput::Timer(timer), Instance::Running(machine)) => {
                 let sent = machine.elapse_observed(timer, &mut recorder);
-                sent.map_err(CannotStep::Step)?
+                sent.map_err(failed)?
             }
             (StepInput::Jump(targets), Instance::Running(machine)) => {
                 let jumped = machine.jump_observed(targets, &mut recorder);
-                jumped.map_err(CannotStep::Step)?
+                jumped.map_err(failed)?
             }
             (StepInput::Start, Instance::Running(_)) | (_, Instance::Fresh(_)) => {
                 return Err(CannotStep::Misplaced);

@@ -91,6 +91,11 @@ const GUIDES: &[(&str, f64, &str)] = &[
         include_str!("docs/linked/bugfix_agent.md"),
     ),
     (
+        "examples/order",
+        EXAMPLE,
+        include_str!("docs/linked/order.md"),
+    ),
+    (
         "examples/paper",
         EXAMPLE,
         include_str!("docs/linked/paper.md"),

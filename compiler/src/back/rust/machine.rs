@@ -255,11 +255,7 @@ pub(super) fn saving(
     let timers = has_timers.then(|| {
         quote! {
             /// Returns the timers of a saved machine, for its host.
-            ///
-            /// # Errors
-            ///
-            /// The machine has no timer of that name.
-            pub fn load_timers(saved: &runtime::Saved) -> Result<runtime::Timers, runtime::LoadError> {
+            fn load_timers(saved: &runtime::Saved) -> Result<runtime::Timers, runtime::LoadError> {
                 let mut timers = runtime::Timers::new();
                 for (name, due) in &saved.timers {
                     let timer = Timer::ALL.iter().find(|timer| timer.name() == name);
@@ -271,8 +267,9 @@ pub(super) fn saving(
             }
         }
     });
-    let timers_checked = if has_timers {
-        quote!(Self::load_timers(saved)?;)
+    // A host that gets the timers as it is made can't be made without them.
+    let host_made = if has_timers {
+        quote!(let host = host(Self::load_timers(saved)?);)
     } else {
         quote! {
             if let Some((name, _)) = saved.timers.first() {
@@ -345,6 +342,17 @@ pub(super) fn saving(
     } else {
         ""
     };
+    let host = if has_timers {
+        quote!(host: impl FnOnce(runtime::Timers) -> H)
+    } else {
+        quote!(host: H)
+    };
+    let host_docs = has_timers.then(|| {
+        quote! {
+            ///
+            /// `host` makes the host, which keeps the timers that were saved.
+        }
+    });
     let saves = doc(&format!(
         "Saves the machine{kept}, by the names of the spec: as bytes by [`runtime::Saved::to_bytes`], or by `serde`."
     ));
@@ -363,36 +371,43 @@ pub(super) fn saving(
         /// Loads a machine that was saved.
         ///
         /// Carries out nothing: entry actions ran before the machine was saved.
+        #host_docs
         ///
         /// # Errors
         ///
         /// It was saved by a machine that behaves otherwise, or something of it doesn't fit.
-        pub fn load(host: H, saved: &runtime::Saved) -> Result<Self, runtime::LoadError> {
+        pub fn load(#host, saved: &runtime::Saved) -> Result<Self, runtime::LoadError> {
             if saved.behavior != BEHAVIOR {
                 return Err(runtime::LoadError::OtherBehavior);
             }
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that another version of the spec has saved, with its states and fields mapped.
+        /// Loads a machine that any version of the spec has saved; `map` maps the states and fields of another one.
+        ///
+        /// What this version has saved is loaded as it is. Carries out nothing: a timer that a state has got since isn't
+        /// scheduled, unless `map` adds it.
+        #host_docs
         ///
         /// # Errors
         ///
-        /// A state, timer or field has no place here, or a field is missing; each is named.
+        /// A state, timer, effect or field has no place here, or a field is missing; each is named.
         pub fn migrate(
-            host: H,
+            #host,
             mut saved: runtime::Saved,
             map: impl FnOnce(&mut runtime::Saved),
         ) -> Result<Self, runtime::LoadError> {
-            map(&mut saved);
-            #begun
+            if saved.behavior != BEHAVIOR {
+                map(&mut saved);
+                #begun
+            }
             Self::of_saved(host, &saved)
         }
 
-        fn of_saved(host: H, saved: &runtime::Saved) -> Result<Self, runtime::LoadError> {
+        fn of_saved(#host, saved: &runtime::Saved) -> Result<Self, runtime::LoadError> {
             #found
             #loaded
-            #timers_checked
+            #host_made
             #value
         }
 

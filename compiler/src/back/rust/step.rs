@@ -179,7 +179,7 @@ fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
             #failure
         };
         let come_to_rest = quote! {
-            machine.come_to_rest(State::#initial, runtime::generated::Steps::new(), observer)?;
+            let _ = machine.come_to_rest(State::#initial, runtime::generated::Steps::new(), observer)?;
             Ok(machine)
         };
         (

@@ -167,16 +167,15 @@ fn main() {
     // What isn't settled is saved, and comes again.
     let saved = order.save(&Default::default());
     let saved = Saved::from_bytes(&saved.to_bytes().unwrap()).unwrap();
-    let mut order = order::Machine::load(Timeless, &saved).unwrap();
+    let mut order = order::Machine::load(|_| Timeless, &saved).unwrap();
     world.most = 9;
     assert_eq!(now(order.hand_over_async(&mut world)), Ok(()));
     assert_eq!(world.done[1..], [(1, "thank", 1), (2, "charge", 1), (3, "thank", 2)]);
     assert!(order.due().is_empty());
     order.elapse(order::Timer::ALL[0]).unwrap();
     assert_eq!(order.due()[0].key, 4);
-    let lost = order::Machine::migrate(Timeless, saved, |old| {
-        old.effects[0].effect = "thanks".to_owned();
-    });
-    let lost = lost.unwrap_err();
+    let mut saved = saved;
+    saved.rename_effect("thank", "thanks");
+    let lost = order::Machine::load(|_| Timeless, &saved).unwrap_err();
     assert_eq!(lost, LoadError::NoEffect { name: "thanks".to_owned(), key: 1 });
 }

@@ -108,7 +108,7 @@ fn main() {
     let text = pay(&mut order).unwrap_err().to_string();
     assert_eq!(
         text,
-        "action charge failed: declined, reason 7 (done before and not undone: reserve)"
+        "action `charge` failed: declined, reason 7 (done before and not undone: `reserve`)"
     );
     order.host_mut().reason = None;
     assert_eq!(order.send(order::Event::Pay), Ok(Outcome::Taken));
@@ -118,7 +118,7 @@ fn main() {
 
     let mut pump = pump::Machine::new(Shop::default()).unwrap();
     pump.host_mut().reason = Some(1);
-    assert_eq!(run(&mut pump).unwrap_err().to_string(), "action turn failed: stuck at 1");
+    assert_eq!(run(&mut pump).unwrap_err().to_string(), "action `turn` failed: stuck at 1");
     assert_eq!((pump.state(), pump.context().count), (pump::State::Off, 0));
     pump.host_mut().reason = None;
     assert_eq!(run(&mut pump).unwrap(), Outcome::Taken);

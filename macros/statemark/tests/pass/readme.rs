@@ -16,7 +16,7 @@ impl Host for Gate {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut gate = Machine::new(Gate);
-    gate.send(Event::Coin)?;
+    assert!(gate.send(Event::Coin)?.is_taken());
     assert_eq!(gate.state(), State::Unlocked);
     // end of README
     Ok(())

@@ -115,17 +115,18 @@ fn main() {
     // The same version: by bytes, with timers.
     let bytes = order.save(&order.host().0).to_bytes().unwrap();
     let saved = Saved::from_bytes(&bytes).unwrap();
-    let timers = old::Machine::<Clock>::load_timers(&saved).unwrap();
-    assert!(timers.iter().eq(order.host().0.iter()));
-    let again = old::Machine::load(Clock(timers), &saved).unwrap();
+    let again = old::Machine::load(Clock, &saved).unwrap();
+    assert!(again.host().0.iter().eq(order.host().0.iter()));
     assert_eq!(again.context(), order.context());
+    // What the same version has saved isn't mapped.
+    let again = old::Machine::migrate(Clock, saved.clone(), |_| unreachable!()).unwrap();
     assert!(again.states().eq(order.states()));
 
     // Another version refuses it, and says by name what doesn't fit.
-    let refused = new::Machine::load(Clock::default(), &saved).unwrap_err();
+    let refused = new::Machine::load(Clock, &saved).unwrap_err();
     assert_eq!(refused, LoadError::OtherBehavior);
     let map = |map: fn(&mut Saved)| {
-        let moved = new::Machine::migrate(Clock::default(), saved.clone(), map);
+        let moved = new::Machine::migrate(Clock, saved.clone(), map);
         moved.map_err(|error| error.to_string())
     };
     let error = |change: fn(&mut Saved)| map(change).unwrap_err();

@@ -4,7 +4,6 @@
 //! The states and transitions are const [`Rows`], the guards and actions are a [`Content`]; the algorithms are the table
 //! engine's own.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::RestoreError;
@@ -16,7 +15,7 @@ use crate::id::{EventId, StateId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::record::Outcome;
 pub use crate::regions::Content;
-use crate::saved::{LoadError, Saved, find_state};
+use crate::saved::{LoadError, Saved, load_configuration};
 use crate::scratch::Selection;
 use crate::table::sections::StateKind;
 use crate::{flat, regions};
@@ -121,11 +120,11 @@ impl<const REGIONS: bool> Rows<REGIONS> {
     ) -> Result<Configuration, StepError> {
         let mut configuration = Configuration::root(self, REGIONS);
         let limit = DEFAULT_STEP_LIMIT;
-        if REGIONS {
-            regions::start(self, &mut configuration, limit, content, observer)?;
+        let _ = if REGIONS {
+            regions::start(self, &mut configuration, limit, content, observer)?
         } else {
-            flat::start(self, &mut configuration, limit, content, observer)?;
-        }
+            flat::start(self, &mut configuration, limit, content, observer)?
+        };
         Ok(configuration)
     }
 
@@ -230,25 +229,10 @@ impl<const REGIONS: bool> Rows<REGIONS> {
     ///
     /// The machine has no state of that name, or can't be in these states.
     pub fn load(&self, names: &[&str], saved: &Saved) -> Result<Configuration, LoadError> {
-        let find = |names_of: &[String]| -> Result<Vec<StateId>, LoadError> {
-            names_of
-                .iter()
-                .map(|name| find_state(names, name))
-                .collect()
-        };
-        let leaves = find(&saved.states)?;
-        let made = Configuration::of_leaves(self, REGIONS, &leaves);
-        let mut made = made.map_err(|_| LoadError::NotTogether {
-            names: saved.states.clone(),
-        })?;
-        for (history, states) in &saved.histories {
-            let recorded = made.recording(self, find_state(names, history)?, &find(states)?);
-            made = recorded.map_err(|_| LoadError::NotRecorded {
-                history: history.clone(),
-                names: states.clone(),
-            })?;
-        }
-        Ok(made)
+        load_configuration(self, REGIONS, saved, |name| {
+            let at = names.iter().position(|other| *other == name);
+            at.and_then(StateId::from_index)
+        })
     }
 
     /// Returns the configuration in a snapshot.

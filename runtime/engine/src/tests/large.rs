@@ -122,7 +122,7 @@ fn a_host_may_stay_with_its_owner() {
     let table = table("root to=a entry= \n  a\n    - on=go do=act to=a\n");
     let mut host = Fickle::new(0);
     let mut machine = Machine::start(&table, &mut host).unwrap();
-    machine.send(EventId::new(0)).unwrap();
+    let _ = machine.send(EventId::new(0)).unwrap();
     drop(machine);
     let expected: Vec<u32> = alloc::vec![0x1_0000];
     assert_eq!(host.log, expected);

@@ -265,7 +265,7 @@ fn a_machine_waits_before_it_learns() {
     machine.set_learning_limit(0);
     assert_eq!(machine.configuration(), &before);
     for _ in 0..40 {
-        machine.send(power).unwrap();
+        let _ = machine.send(power).unwrap();
     }
     assert_eq!(machine.learner.counts(), (0, 0, 0), "there is no memory");
 }
@@ -309,7 +309,7 @@ root to=p
     machine.learner = Learner::at_once(DEFAULT_LEARNING_LIMIT);
     let [always, go, then] = ["always", "go", "then"].map(|it| table.event_named(it).unwrap());
     for round in 0..50 {
-        machine.send(always).unwrap();
+        let _ = machine.send(always).unwrap();
         let outcome = if round % 2 == 0 {
             Outcome::Ignored
         } else {
@@ -319,7 +319,7 @@ root to=p
     }
     assert_eq!((machine.host().asked, machine.host().acted), (50, 50 + 13));
     for _ in 0..50 {
-        machine.send(then).unwrap();
+        let _ = machine.send(then).unwrap();
     }
     assert_eq!(machine.host().asked, 100, "also within a step");
     assert!(machine.learner.counts().0 >= 45, "`always` was learned");

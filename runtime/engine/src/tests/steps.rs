@@ -401,7 +401,7 @@ root to=a
     let leaves: Vec<_> = machine.configuration().leaves().collect();
     let configuration = Configuration::from_leaves(&table, &leaves).unwrap();
     let mut machine = Machine::restore(&table, (), configuration).unwrap();
-    machine.send(table.event_named("go").unwrap()).unwrap();
+    let _ = machine.send(table.event_named("go").unwrap()).unwrap();
     assert!(machine.is_in(b) && !machine.is_in(a));
     for (leaves, message) in [
         (

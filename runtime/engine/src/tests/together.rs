@@ -178,7 +178,7 @@ fn a_configuration_of_several_leaves_is_kept_with_what_histories_recorded() {
     }
     assert_eq!(&configuration, machine.configuration());
     let mut machine = Machine::restore(&table, (), configuration).unwrap();
-    machine.send(back.unwrap()).unwrap();
+    let _ = machine.send(back.unwrap()).unwrap();
     assert!(machine.is_in(table.state_named("soup_hot").unwrap()));
 
     let id = |name| table.state_named(name).unwrap();
@@ -215,7 +215,7 @@ fn a_configuration_of_several_leaves_is_kept_with_what_histories_recorded() {
 fn candidates_say_what_the_whole_configuration_takes() {
     let table = table(MEAL);
     let mut machine = Machine::start(&table, ByName(&table)).unwrap();
-    machine.send(table.event_named("go").unwrap()).unwrap();
+    let _ = machine.send(table.event_named("go").unwrap()).unwrap();
     let listed = machine.candidates();
     let listed: Vec<_> = (listed.iter())
         .map(|it| {
@@ -288,8 +288,8 @@ root to=wait
     );
     assert!(machine.is_in(table.state_named("awake").unwrap()));
     assert_eq!(machine.elapse(nap), Ok(Outcome::Ignored));
-    machine.send(again).unwrap();
-    machine.send(go).unwrap();
+    let _ = machine.send(again).unwrap();
+    let _ = machine.send(go).unwrap();
     assert_eq!(machine.host().timers.next_due(), None);
     let none = TimerId::new(7);
     assert_eq!(machine.elapse(none), Err(StepError::NotATimer(none)));
@@ -297,7 +297,7 @@ root to=wait
     assert_eq!(machine.send(sent), Err(StepError::NotAnEvent(sent)));
 
     // A failed step leaves the timers as they were.
-    machine.send(again).unwrap();
+    let _ = machine.send(again).unwrap();
     let before = machine.host().timers.iter().collect::<Vec<_>>();
     machine.set_step_limit(1);
     assert_eq!(machine.send(round), Err(StepError::StepLimit { limit: 1 }));
