@@ -10,6 +10,7 @@ mod docs;
 mod explain;
 mod health;
 mod help;
+mod hook;
 mod lint;
 mod man;
 mod mcp;
@@ -142,6 +143,7 @@ commands! {
     "Agents and servers" {
         "serve" serve::ServeArgs => |args, printer| serve::run(args, program(), printer),
         "mcp" mcp::McpArgs => mcp::run,
+        "hook" hook::HookArgs => hook::run,
         "health" health::HealthArgs => health::run,
     }
     "Stores, and who may do what" {

@@ -28,7 +28,7 @@ variables! {
     STORE "STATEMARK_STORE" "Where runs are kept: a file or an address. `--store` comes first, `store` in `statemark.toml` after it.",
     TOKEN "STATEMARK_TOKEN" "The caller's token. Without it a command is an agent's; at a terminal, a person's saved token is offered.",
     SIGNING_KEY "STATEMARK_SIGNING_KEY" "The file of the SSH key that signs decisions. `--sign-with` comes first, `~/.config/statemark/signing-key` after it.",
-    RUN "STATEMARK_RUN" "The run that `run-check` is for, where none is named.",
+    RUN "STATEMARK_RUN" "The run that `run-check` is for, where none is named; the run that a client's session works in, for `hook`.",
     LOG "STATEMARK_LOG" "What is logged to standard error: `error`, `warn`, `info`, `debug`, `trace` or `off`. `--log` comes first. Default: `info` for `serve`, else `off`.",
     OUTPUT_FORMAT "STATEMARK_OUTPUT_FORMAT" "How `lint` prints findings: `full`, `concise` or `json`. `--output-format` comes first.",
     NOW "STATEMARK_NOW" "The time, for scripts that have to print the same twice. It counts only in stores that were made while it was set.",
@@ -36,7 +36,11 @@ variables! {
     CACHE_HOME "XDG_CACHE_HOME" "The folder of caches; `lint` remembers files without findings there. Default: `~/.cache`.",
     HOME "HOME" "Your folder, where a path begins with `~` and where nothing else says a folder.",
     USER_PROFILE "USERPROFILE" "The same on Windows, for `mcp add`.",
-    CODEX_HOME "CODEX_HOME" "The folder of Codex' configuration, for `mcp add codex`. Default: `~/.codex`.",
+    CODEX_HOME "CODEX_HOME" "The folder of Codex' configuration, for `mcp add codex` and `hook install codex`. Default: `~/.codex`.",
+    CLAUDE_CONFIG "CLAUDE_CONFIG_DIR" "The folder of Claude Code's configuration, for `hook install claude --user`. Default: `~/.claude`.",
+    CLAUDE_PROJECT "CLAUDE_PROJECT_DIR" "The project's folder, as Claude Code tells it to `hook`.",
+    GEMINI_PROJECT "GEMINI_PROJECT_DIR" "The same, by Gemini CLI.",
+    CURSOR_PROJECT "CURSOR_PROJECT_DIR" "The same, by Cursor.",
     SSH_AGENT "SSH_AUTH_SOCK" "The socket of `ssh-agent`, which signs with a key that only it has.",
 }
 

@@ -7,6 +7,7 @@
 //! store = "postgres://runs.example.org/statemark?user=${TEAM_USER}"
 //! workflows = "accepted"
 //! diagrams = "all"
+//! hook = "required"
 //!
 //! [checks.tests]
 //! command = ["cargo", "test"]
@@ -70,6 +71,8 @@ pub(crate) struct Config {
     workflows: Option<Startable>,
     /// The diagrams of Markdown files that `lint` checks.
     diagrams: Option<Diagrams>,
+    /// The demand of the hooks of agents' clients for a run.
+    hook: Option<HookMode>,
     /// The checks besides those of workflows. They run in the configuration's folder.
     #[serde(default)]
     pub(crate) checks: BTreeMap<String, Declaration>,
@@ -83,6 +86,16 @@ enum Startable {
     All,
     /// The accepted ones.
     Accepted,
+}
+
+/// The demand of hooks for a run that holds the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum HookMode {
+    /// None: without a run, tools run.
+    Optional,
+    /// Without a run, only tools run that no state restricts.
+    Required,
 }
 
 /// The diagrams of Markdown files that `lint` checks.
@@ -109,6 +122,12 @@ pub(crate) fn only_accepted() -> Result<bool, Failure> {
     Ok(config.is_some_and(|(_, config)| config.workflows == Some(Startable::Accepted)))
 }
 
+/// Reports whether the hooks of agents' clients demand a run in the project of the current folder.
+pub(crate) fn requires_hook() -> Result<bool, Failure> {
+    let config = find_config(&current_folder()?)?;
+    Ok(config.is_some_and(|(_, config)| config.hook == Some(HookMode::Required)))
+}
+
 /// Reads the nearest configuration, in a folder or above it, and returns it with its path.
 pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Failure> {
     let Some(path) = files::find_upward(folder, CONFIG_FILE) else {
@@ -121,7 +140,7 @@ pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Fa
         Err(error) => {
             let (path, error) = (files::display(&path), error.to_string());
             Err(Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
-                "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; and `checks`, programs by name",
+                "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `hook`, `required` or `optional`; and `checks`, programs by name",
             ))
         }
     }
@@ -264,6 +283,13 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
         Some(folder) => own_folder(folder),
         None => nearest_folder(&here),
     }
+}
+
+/// Reports whether a project's folder has what a store leaves when its file is gone.
+pub(crate) fn has_remains(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name());
+    names.any(|name| name.to_string_lossy().starts_with(STORE_FILE))
 }
 
 /// Makes a project's folder, unless it exists.

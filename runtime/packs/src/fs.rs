@@ -6,6 +6,7 @@ mod search;
 mod write;
 
 use statemark_tools::{Set, Tool};
+pub use write::changed_lines;
 
 /// The set of these tools.
 pub(crate) const SET: Set = Set::Pack("fs");

@@ -14,6 +14,7 @@ mod fs;
 mod walk;
 mod workspace;
 
+pub use fs::changed_lines;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

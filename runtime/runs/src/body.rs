@@ -25,7 +25,7 @@ pub use request::{Again, Opened, RequestKind, Resolution, Resolved, Waiting};
 pub use step::{Arming, EffectKey, Microstep, StepRecord};
 pub use work::{
     Annotation, Check, ChildEnded, ChildStarted, Effect, EffectStatus, Message, Note, Progress,
-    Step, StepStatus, Subflow, Tool, ToolVerdict, Usage,
+    Session, Step, StepStatus, Subflow, Tie, Tool, ToolVerdict, Usage,
 };
 
 use serde_json::Value;
@@ -120,6 +120,8 @@ macro_rules! for_each_kind {
             ChildEnded(ChildEnded) = "child.ended" 1;
             /// Steps of another's making, shown under one of the run's.
             Subflow(Subflow) = "subflow" 1;
+            /// A client's session that the run holds from now on, or no longer.
+            Session(Session) = "session" 1;
             /// A remark on the run.
             Note(Note) = "note" 1;
             /// A remark on a document.

@@ -79,15 +79,16 @@ pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;
 pub use remedy::Remedy;
 pub use runs::{
-    Advance, Advanced, AnswerRequest, Binding, CancelRun, Change, Checked, ContinueRun, DenyTool,
-    FinishRestore, Fired, ForceState, GiveUpRestore, InvalidRequest, Loaded, OpenRequest,
-    Operation, Order, Outcome, PauseRun, RecordCall, RecordCheck, Registered, Reply, Report,
-    ReserveCall, ReserveOutcome, RunCheck, RunCheckIn, RunError, Runs, SendEvent, SendOutcome,
-    StartRun, WithdrawRequest, Written, acquire_lease, cache_state, check_artifact, check_edit,
-    fire_all_due, fire_due, latest_paused, load_timeline, plan_fork, plan_migration, plan_rewind,
-    read_artifact, reconcile_children, release_lease, renew_lease, replay_run,
+    Advance, Advanced, AnswerRequest, BindSession, Binding, CancelRun, Change, Checked,
+    ContinueRun, DenyTool, EndSession, FinishRestore, Fired, ForceState, GiveUpRestore,
+    InvalidRequest, Loaded, OpenRequest, Operation, Order, Outcome, PauseRun, RecordCall,
+    RecordCheck, Registered, ReleaseSession, Reply, Report, ReserveCall, ReserveOutcome, RunCheck,
+    RunCheckIn, RunError, Runs, SESSION_LAPSE, SendEvent, SendOutcome, StartRun, WithdrawRequest,
+    Written, acquire_lease, cache_state, check_artifact, check_edit, fire_all_due, fire_due,
+    latest_paused, load_timeline, plan_fork, plan_migration, plan_rewind, read_artifact,
+    reconcile_children, release_lease, renew_lease, replay_run,
 };
-pub use state::{LiveRecords, RunState, Status, WaitingFor, json_size};
+pub use state::{LiveRecords, RunState, SessionState, Status, WaitingFor, json_size};
 pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};
 pub use store::{
     Append, Appended, Cursor, Derived, DueTimer, Expect, Fence, Head, Hint, KeyUse, Lease,

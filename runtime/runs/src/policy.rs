@@ -18,7 +18,7 @@ use serde_json::Value;
 use statemark_runtime::StateId;
 
 pub use pattern::{PATH_ARGUMENTS, Pattern, normal_path};
-pub use words::capability_tools;
+pub use words::{capability_tools, native_tools, pack_tool_of};
 
 use crate::actor::Role;
 use crate::loaded::Loaded;

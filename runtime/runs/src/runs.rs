@@ -33,6 +33,7 @@ mod replay;
 mod restore;
 mod rewind;
 mod send;
+mod session;
 mod timeline;
 mod timers;
 mod tool;
@@ -49,8 +50,8 @@ pub use artifact::{
     Submitted, check_artifact, check_edit, read_artifact,
 };
 pub use ask::{OpenRequest, WithdrawRequest};
-pub use binding::Binding;
 use binding::Bindings;
+pub use binding::{Binding, SESSION_LAPSE};
 pub use change::cache_state;
 pub use check::{Checked, RecordCheck, RunCheck, RunCheckIn};
 pub use checkpoint::TakeCheckpoint;
@@ -72,6 +73,7 @@ pub use replay::{Difference, Replay, replay_run};
 pub use restore::{FinishRestore, GiveUpRestore, RestoreFiles};
 pub use rewind::{EffectLeft, RewindPlan, RewindRun, plan_rewind};
 pub use send::{SendEvent, SendOutcome};
+pub use session::{BindSession, EndSession, ReleaseSession};
 pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited, load_timeline};
 pub use timers::{Fired, fire_all_due, fire_due};
 pub use tool::{DenyTool, RecordCall, ReserveCall, ReserveOutcome};

@@ -44,6 +44,11 @@ use crate::store::{PendingTimer, RunSummary};
 /// Why: a run has a few, and each append writes its summary.
 const MAX_CALLERS: usize = 64;
 
+/// Most sessions that a run's state has.
+///
+/// Why: a run has a few, and each append writes its summary.
+const MAX_SESSIONS: usize = 64;
+
 /// The name that stands for all callers that a run's state has no room for.
 pub(crate) const ANY_CALLER: &str = "*";
 
@@ -159,6 +164,9 @@ pub struct RunState {
     /// The names of the agents that have acted on it, whatever was taken back; `*` stands for all others.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub callers: BTreeSet<String>,
+    /// By name: the clients' sessions that it holds, or held until a person released them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sessions: BTreeMap<String, SessionState>,
     /// The last refusal, while nothing has come behind it, and its record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<(u64, Refused)>,
@@ -168,6 +176,17 @@ pub struct RunState {
     pub forced: Vec<(u64, String)>,
     /// The number of records of kinds that this version doesn't know.
     pub unknown: u64,
+}
+
+/// A client's session that a run holds, or held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionState {
+    /// True if a person has released it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub released: bool,
+    /// The time of its last record in the run. Unit: milliseconds since 1970.
+    pub seen: u64,
 }
 
 /// The visits of a state.
@@ -370,6 +389,7 @@ impl RunState {
         }
         self.refused = None;
         self.note_caller(&record.actor);
+        self.note_session(&record.actor, record.time);
         apply::apply(self, record, body);
         Ok(())
     }
@@ -389,6 +409,7 @@ impl RunState {
             leaves: self.leaves.clone(),
             requests: open.map(|(id, _)| id.clone()).collect(),
             callers: self.callers.iter().cloned().collect(),
+            sessions: self.sessions.clone(),
             holds: self.holds,
             unreviewed: self.unreviewed,
             imported_by: self.imported_by.clone(),
@@ -409,6 +430,29 @@ impl RunState {
         } else {
             name.clone()
         });
+    }
+
+    /// Notes that a session that it holds has done something.
+    fn note_session(&mut self, actor: &Actor, time: u64) {
+        let session = actor.session.as_ref();
+        if let Some(known) = session.and_then(|session| self.sessions.get_mut(session)) {
+            known.seen = time;
+        }
+    }
+
+    /// Holds a session. Where there are too many, the one that was seen longest ago makes room.
+    fn bind_session(&mut self, session: String, seen: u64) {
+        if self.sessions.len() >= MAX_SESSIONS && !self.sessions.contains_key(&session) {
+            let oldest = self.sessions.iter();
+            let oldest = oldest.min_by_key(|(_, known)| (!known.released, known.seen));
+            let oldest = oldest.map(|(name, _)| name.clone());
+            self.sessions.remove(&oldest.unwrap_or_default());
+        }
+        let bound = SessionState {
+            released: false,
+            seen,
+        };
+        self.sessions.insert(session, bound);
     }
 
     /// Returns the requests that nobody has answered, in the order of asking.

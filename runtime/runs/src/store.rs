@@ -19,6 +19,7 @@ pub use error::StoreError;
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::record::{NewRecord, Record};
+use crate::state::SessionState;
 
 /// Most bytes of a record's body. Unit: bytes.
 ///
@@ -132,6 +133,9 @@ pub struct RunSummary {
     /// The names of the agents that have acted on it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callers: Vec<String>,
+    /// By name: the clients' sessions that it holds, or held until a person released them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sessions: BTreeMap<String, SessionState>,
     /// True if an agent gave it up, and its states go on restricting its callers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub holds: bool,

@@ -11,6 +11,7 @@
 //! What to rely on: nothing else calls a tool; policy sees the arguments that the tool is going to read.
 
 mod authorize;
+mod session;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ use crate::tool::ToolCall as _;
 use crate::tools::{RUN_CHECK, StartRunCall};
 use crate::waiting::{Wait, Waits};
 use crate::{Caller, Catalog, Ctx, Options, Outcome, Problem, Set, Tool};
+pub use session::{Admission, NativeCall, NativeOutcome, NativeUse, Refusal, SessionPolicy};
+
 use authorize::{Reservation, authorize, check_role, record_denial, record_use};
 
 /// The codes that tell a caller that its picture of a run is outdated.

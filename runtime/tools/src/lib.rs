@@ -45,7 +45,10 @@ pub use catalog::{
     definition_text,
 };
 pub use ctx::{Ctx, target};
-pub use dispatch::{Dispatcher, Reply, Turn, Waiting};
+pub use dispatch::{
+    Admission, Dispatcher, NativeCall, NativeOutcome, NativeUse, Refusal, Reply, SessionPolicy,
+    Turn, Waiting,
+};
 pub use docs::{Docs, Found, Hit, Page};
 pub use options::{Options, Set};
 pub use problem::{Fix, Outcome, Problem};

@@ -277,7 +277,12 @@ fn add_to_json(old: &str, key: &str, name: &str, value: &Value) -> Result<Option
 }
 
 /// Inserts a property before all others of an object.
-fn insert(old: &str, object: &Object<'_>, property: &str, depth: usize) -> Option<String> {
+pub(super) fn insert(
+    old: &str,
+    object: &Object<'_>,
+    property: &str,
+    depth: usize,
+) -> Option<String> {
     let begin = object.range.start.saturating_add(1);
     let (before, rest) = (old.get(..begin)?, old.get(begin..)?);
     let blanks = "  ".repeat(depth);
@@ -290,7 +295,8 @@ fn insert(old: &str, object: &Object<'_>, property: &str, depth: usize) -> Optio
     Some(format!("{before}\n{blanks}{property}{end}{rest}"))
 }
 
-fn indent(value: &Value, depth: usize) -> String {
+/// Writes a value so that it fits an object at some depth.
+pub(super) fn indent(value: &Value, depth: usize) -> String {
     let indent = format!("\n{}", "  ".repeat(depth));
     format!("{value:#}").replace('\n', &indent)
 }

@@ -8,6 +8,7 @@
 //! > GET /api/runs?limit=1            sends a request to the HTTP API
 //! > POST /api/runs {"workflow": "w"}
 //! > statemark runs --json            runs a command
+//! > statemark hook claude <<< {}      runs one with an input, which may span lines
 //! > in src statemark runs            runs a command in a folder below, which is made
 //! > cat docs/a.md                    reads a file; `ls docs` lists a folder
 //! > serve --toolsets time            from here on, servers have these arguments, after variables (`NAME=value`)
@@ -299,6 +300,10 @@ impl<'s> Session<'s> {
             true => String::new(),
             false => format!("GIT_CEILING_DIRECTORIES={ceiling} "),
         };
+        let (command, stdin) = match command.split_once(" <<< ") {
+            Some((command, stdin)) => (command, Some(stdin.to_owned())),
+            None => (command, None),
+        };
         let command = format!("{ceiling}{set}{command}");
         // A path that ends with a separator looks different in answers.
         let folder = match folder {
@@ -306,7 +311,11 @@ impl<'s> Session<'s> {
             below => self.scratch.path.join(below),
         };
         fs::create_dir_all(&folder).unwrap();
-        Answer::Command(perform(&Run::new(&command), &folder))
+        let run = Run {
+            stdin,
+            ..Run::new(&command)
+        };
+        Answer::Command(perform(&run, &folder))
     }
 }
 

@@ -59,10 +59,9 @@ use document::{Document, Play, Point, Verdict};
 const SYSTEMS: [&str; 5] = ["statewright", "rp1", "smithers", "ralph", "rstn"];
 
 /// What is still to come, by name.
-const LATER: [(&str, &str); 5] = [
+const LATER: [(&str, &str); 4] = [
     ("dashboard", "pages that show runs"),
     ("executor", "a program that does the work of a state"),
-    ("hook", "states that hold an agent's own tools"),
     ("packs", "tools for files, git, programs, the web and media"),
     ("upstream", "tools of other servers"),
 ];

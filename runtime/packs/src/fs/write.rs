@@ -154,7 +154,7 @@ fn write_file(ctx: &Ctx<'_>, input: &WriteFile) -> Outcome {
     if !is_same {
         // What was no text counts as gone, as a whole.
         let old = String::from_utf8_lossy(before.as_deref().unwrap_or_default());
-        ctx.check_edit(changed_lines(&diff(&old, &input.content)))?;
+        ctx.check_edit(changed_lines(&old, &input.content))?;
         save(ctx, &place, &input.path, input.content.as_bytes())?;
     }
     Ok(json!({
@@ -212,7 +212,7 @@ fn edit_file(ctx: &Ctx<'_>, input: &EditFile) -> Outcome {
         check_size(&input.path, after.len())?;
     }
     let diff = diff(&before, &after);
-    let lines = changed_lines(&diff);
+    let lines = count_changes(&diff);
     ctx.check_edit(lines)?;
     let name = place.relative.to_string_lossy();
     let mut unified = diff.unified_diff();
@@ -551,7 +551,12 @@ fn diff<'t>(before: &'t str, after: &'t str) -> TextDiff<'t, 't, str> {
 }
 
 /// Counts the lines that a change touches: those that go or those that come, whichever are more.
-fn changed_lines(diff: &TextDiff<'_, '_, str>) -> u64 {
+#[must_use]
+pub fn changed_lines(before: &str, after: &str) -> u64 {
+    count_changes(&diff(before, after))
+}
+
+fn count_changes(diff: &TextDiff<'_, '_, str>) -> u64 {
     let (mut gone, mut new) = (0_u64, 0_u64);
     for change in diff.iter_all_changes() {
         match change.tag() {

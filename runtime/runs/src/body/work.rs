@@ -124,9 +124,12 @@ pub struct Tool {
     pub name: String,
     /// The verdict.
     pub verdict: ToolVerdict,
-    /// The reason.
+    /// The reason for which it was denied, or would have been.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// True if it ran though policy would have denied it: whoever asked only observes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observed: bool,
     /// The id of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
@@ -145,6 +148,27 @@ pub struct Tool {
     /// The files that it changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+}
+
+/// The tie between a client's session and a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tie {
+    /// The run holds the session.
+    Bound,
+    /// The session has ended, and the run waits for another one.
+    Ended,
+    /// A person has released the session from the run.
+    Released,
+}
+
+/// A change of the tie between a client's session and the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The session: the client's name, `:` and the client's id of it.
+    pub session: String,
+    /// The tie from now on.
+    pub tie: Tie,
 }
 
 /// The fate of an effect.
@@ -429,6 +453,23 @@ impl Kind for Subflow {
 
     fn is_decision(&self, _: Role) -> bool {
         false
+    }
+}
+
+impl Kind for Session {
+    const BLOBS: &[&str] = &[];
+
+    fn summary(&self) -> String {
+        let session = &self.session;
+        match self.tie {
+            Tie::Bound => format!("session `{session}` is held by the run"),
+            Tie::Ended => format!("session `{session}` has ended"),
+            Tie::Released => format!("session `{session}` was released from the run"),
+        }
+    }
+
+    fn is_decision(&self, by: Role) -> bool {
+        self.tie == Tie::Released && by == Role::Person
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::words::pack_tools;
+use super::words::{other_names, pack_tools};
 use crate::glob;
 
 /// An entry of `allowed_tools` or `disallowed_tools`.
@@ -85,8 +85,12 @@ impl Pattern {
         self.arguments.is_none() && self.names(tool)
     }
 
-    /// Reports whether it matches some call of a tool.
+    /// Reports whether it matches some call of a tool, by one of the tool's names.
     pub(super) fn names(&self, tool: &str) -> bool {
+        self.has_name(tool) || other_names(tool).any(|name| self.has_name(name))
+    }
+
+    fn has_name(&self, tool: &str) -> bool {
         if let Some(pack) = self.name.strip_suffix(".*")
             && let Some(tools) = pack_tools(pack)
         {
@@ -174,6 +178,26 @@ mod tests {
                 continue;
             }
             assert_eq!(allows(pattern, tool), expected, "{pattern} {tool}");
+        }
+    }
+
+    #[test]
+    fn a_tool_goes_by_the_names_of_packs_and_clients() {
+        for (pattern, tool, expected) in [
+            ("Edit", "edit_file", true),
+            ("edit_file", "MultiEdit", true),
+            ("Edit", "replace", true),
+            ("fs.*", "Read", true),
+            ("fs.*", "Bash", false),
+            ("exec", "Shell", true),
+            ("Bash", "exec", true),
+            ("Write", "edit_file", false),
+            ("edit_file", "Write", false),
+            ("read_*", "Read", true),
+            ("Read", "Edit", false),
+        ] {
+            let pattern = Pattern::parse(pattern).unwrap();
+            assert_eq!(pattern.names(tool), expected, "{pattern} {tool}");
         }
     }
 

@@ -1,6 +1,9 @@
 //! The words of policies: capabilities and packs, with the tools that each stands for.
 //!
 //! The capabilities and their tools are those of Ralph's document; `statemark-profiles` has the tools that are ours to offer.
+//! A client's own tool has the name that the client gives it: [`NATIVE`] says which of the packs' it is, so that a workflow
+//! that is written with the names of one holds all.
+//!
 //! `write_file` doesn't distinguish tracked files from others, so two capabilities stand for it.
 
 /// The built-in capabilities, each with its tools.
@@ -73,6 +76,64 @@ const PACKS: &[(&str, &[&str])] = &[
     ("web", &["web.search", "web.visit"]),
     ("media", &["media.read"]),
 ];
+
+/// The tools of packs that clients have of their own, each with the clients' names for it.
+///
+/// Each name stands for the others wherever a definition names a tool. Claude Code's come first, then Codex', Gemini CLI's
+/// and Cursor's. What a client's tool does besides, such as a patch that deletes files, its hook tells apart.
+const NATIVE: &[(&str, &[&str])] = &[
+    ("read_file", &["Read", "NotebookRead"]),
+    ("read_multiple_files", &["read_many_files"]),
+    ("list_directory", &["LS", "list_dir"]),
+    ("search_files", &["Glob", "glob"]),
+    (
+        "grep_files",
+        &["Grep", "search_file_content", "grep_search"],
+    ),
+    ("write_file", &["Write"]),
+    (
+        "edit_file",
+        &["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplace"],
+    ),
+    ("delete_path", &["Delete"]),
+    (
+        "exec",
+        &[
+            "Bash",
+            "shell",
+            "exec_command",
+            "unified_exec",
+            "run_shell_command",
+            "Shell",
+        ],
+    ),
+    ("web_search", &["WebSearch", "google_web_search"]),
+    ("visit_url", &["WebFetch", "web_fetch"]),
+    ("read_image", &["view_image"]),
+];
+
+/// Returns the rows of [`NATIVE`]: a tool of a pack, and the names that clients have for it.
+pub fn native_tools() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    NATIVE.iter().copied()
+}
+
+/// Returns the tool of a pack that a client's own tool is, if it is one.
+#[must_use]
+pub fn pack_tool_of(native: &str) -> Option<&'static str> {
+    let mut rows = NATIVE.iter();
+    let row = rows.find(|(own, names)| *own == native || names.contains(&native));
+    row.map(|(own, _)| *own)
+}
+
+/// Returns the other names of a tool: that of the pack, and those of clients.
+pub(super) fn other_names(tool: &str) -> impl Iterator<Item = &'static str> {
+    let row = pack_tool_of(tool).and_then(|own| NATIVE.iter().find(|(it, _)| *it == own));
+    let names = row.into_iter().flat_map(|(own, names)| {
+        let names = names.iter().copied();
+        std::iter::once(*own).chain(names)
+    });
+    names.filter(move |name| *name != tool)
+}
 
 /// Returns the tools of a built-in capability.
 #[must_use]

@@ -28,10 +28,18 @@ const BINDING: [Status; 5] = [
     Status::Failed,
 ];
 
+/// The time after which a session that has done nothing may have ended. Unit: milliseconds.
+///
+/// Why: not every client says when a session ends. Until then the run holds no other session of its project.
+pub const SESSION_LAPSE: u64 = 60 * 60 * 1_000;
+
 /// Most pages of changes that a look takes in.
 ///
 /// Why: others write meanwhile, and what was there before is among the first.
 const MAX_PAGES: usize = 1_000;
+
+/// Most runs that are followed from one to the run that has invoked it. Unit: runs.
+const MAX_DEPTH: usize = 32;
 
 /// The identity under which runs hold an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +48,8 @@ pub enum Binding<'c> {
     Token(&'c str),
     /// Everybody without a token who works on a project; on any, if none is known.
     Project(Option<&'c str>),
+    /// A client's session in a project, by the names of its own and of those that it was started from.
+    Session(Option<&'c str>, &'c [String]),
 }
 
 impl Binding<'_> {
@@ -51,6 +61,9 @@ impl Binding<'_> {
                 callers.any(|it| it == name || it == ANY_CALLER)
             }
             Self::Project(project) => project.is_none() || summary.project.as_deref() == project,
+            Self::Session(project, names) => {
+                Self::Project(project).binds(head) && holds(head, names)
+            }
         }
     }
 }
@@ -164,6 +177,8 @@ impl Index {
                 let runs = self.by_project.get(&Some(project.to_owned()));
                 runs.into_iter().flatten().collect()
             }
+            // Sessions are asked for by those who are told of them alone.
+            Binding::Session(..) => BTreeSet::new(),
             Binding::Token(name) => {
                 let own = [name, ANY_CALLER].map(|name| self.by_name.get(name));
                 own.into_iter().flatten().flatten().collect()
@@ -171,6 +186,52 @@ impl Index {
         };
         runs.into_iter().cloned().collect()
     }
+}
+
+/// Reports whether a run holds one of the sessions.
+fn holds(head: &Head, names: &[String]) -> bool {
+    let sessions = &head.summary.sessions;
+    let mut own = names.iter().filter_map(|name| sessions.get(name));
+    own.any(|session| !session.released)
+}
+
+/// Reports whether a run leaves other sessions alone: it holds one that has done something lately.
+fn is_taken(head: &Head, now: u64) -> bool {
+    let mut held = head.summary.sessions.values().filter(|it| !it.released);
+    held.any(|session| now.saturating_sub(session.seen) < SESSION_LAPSE)
+}
+
+/// Returns the runs that hold a client's session.
+///
+/// Those that were bound to it, with the runs that they have invoked; where there are none, those of the project that are
+/// bound to no other session. A run from which a person has released the session doesn't hold it.
+fn runs_of_session(heads: &[Head], names: &[String], now: u64) -> Vec<RunId> {
+    let by_id: BTreeMap<&RunId, &Head> = heads.iter().map(|head| (&head.run, head)).collect();
+    // Whoever drives a run drives those that it has invoked.
+    let outer = |head| {
+        let mut outer: &Head = head;
+        for _ in 0..MAX_DEPTH {
+            let parent = outer.summary.parent.as_ref();
+            match parent.and_then(|parent| by_id.get(parent)) {
+                Some(parent) if outer.summary.sessions.is_empty() => outer = parent,
+                _ => break,
+            }
+        }
+        outer
+    };
+    let all: Vec<(&RunId, &Head)> = heads.iter().map(|it| (&it.run, outer(it))).collect();
+    let own = all.iter().filter(|(_, outer)| holds(outer, names));
+    let own: Vec<RunId> = own.map(|(run, _)| (*run).clone()).collect();
+    if !own.is_empty() {
+        return own;
+    }
+    let free = all.iter().filter(|(_, outer)| {
+        let knows = names
+            .iter()
+            .any(|it| outer.summary.sessions.contains_key(it));
+        !knows && !is_taken(outer, now)
+    });
+    free.map(|(run, _)| (*run).clone()).collect()
 }
 
 /// Reports whether a run binds its callers.
@@ -197,6 +258,9 @@ impl Runs {
     ///
     /// The store can't be read.
     pub fn runs_holding(&self, caller: Binding<'_>) -> Result<Vec<RunId>, RunError> {
+        if let Binding::Session(project, names) = caller {
+            return self.runs_holding_session(project, names);
+        }
         let Bindings(index) = &self.bindings;
         let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
         let store = self.store();
@@ -208,6 +272,33 @@ impl Runs {
             none => none.insert(Index::read(store)?),
         };
         Ok(index.runs_of(caller))
+    }
+
+    /// Returns the runs that hold a client's session, by their ids.
+    ///
+    /// Read anew each time: a hook is a process of its own, and asks once.
+    fn runs_holding_session(
+        &self,
+        project: Option<&str>,
+        names: &[String],
+    ) -> Result<Vec<RunId>, RunError> {
+        let mut query = Query {
+            statuses: BINDING.map(|it| it.name().to_owned()).to_vec(),
+            project: project.map(str::to_owned),
+            limit: MAX_PAGE,
+            ..Query::default()
+        };
+        let mut heads = Vec::new();
+        loop {
+            let page = self.store().list(&query)?;
+            heads.extend(page.heads.into_iter().filter(is_binding));
+            query.after = page.next;
+            if query.after.is_none() {
+                break;
+            }
+        }
+        heads.sort_by(|one, other| one.run.cmp(&other.run));
+        Ok(runs_of_session(&heads, names, self.now()))
     }
 
     /// Reports whether a caller has begun again what an agent gave up.

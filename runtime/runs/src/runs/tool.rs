@@ -26,6 +26,12 @@ pub struct ReserveCall {
     pub input: Option<Hash>,
     /// The files that it is going to change.
     pub files: Vec<String>,
+    /// True if the call runs whatever the limits say: what they say is recorded.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub observe: bool,
+    /// The reason for which the states don't grant the call, if it runs nevertheless.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ungranted: Option<String>,
 }
 
 /// A call that has run.
@@ -97,8 +103,12 @@ impl Decide for ReserveCall {
             return Ok(Change::default());
         }
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);
-        let reason = draft.unreserved(self)?;
-        let verdict = if reason.is_some() {
+        let reason = match &self.ungranted {
+            Some(reason) => Some(reason.clone()),
+            None => draft.unreserved(self)?,
+        };
+        let observed = reason.is_some() && self.observe;
+        let verdict = if reason.is_some() && !observed {
             ToolVerdict::Denied
         } else {
             ToolVerdict::Allowed
@@ -107,6 +117,7 @@ impl Decide for ReserveCall {
             name: self.tool.clone(),
             verdict,
             reason,
+            observed,
             call: self.call.clone(),
             reserved: true,
             milliseconds: None,
@@ -128,6 +139,7 @@ impl Decide for DenyTool {
             name: self.tool.clone(),
             verdict: ToolVerdict::Denied,
             reason: Some(self.reason.clone()),
+            observed: false,
             call: None,
             reserved: false,
             milliseconds: None,
@@ -163,6 +175,7 @@ impl Decide for RecordCall {
                 ToolVerdict::Allowed
             },
             reason: None,
+            observed: false,
             call: self.call.clone(),
             reserved: false,
             milliseconds: self.milliseconds,

@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{
-    CheckState, Checkpoint, Child, EffectState, Request, Revision, RunState, SignedRun, StepState,
-    Visit,
+    CheckState, Checkpoint, Child, EffectState, Request, Revision, RunState, SessionState,
+    SignedRun, StepState, Visit,
 };
 use crate::actor::Role;
 use crate::body::{
     Annotation, Artifact, Body, Cancelled, Cause, Check, CheckpointRestored, CheckpointTaken,
     ChildEnded, ChildStarted, ClockSetBack, Closed, Continued, Effect, EffectStatus, Event, Forced,
     Forked, Imported, Message, Migrated, Note, Opened, Paused, Progress, Queued, Refused, Resolved,
-    Rewound, Spent, Started, Step, StepRecord, StepStatus, Subflow, Tool, ToolVerdict, Usage,
-    for_each_kind,
+    Rewound, Session, Spent, Started, Step, StepRecord, StepStatus, Subflow, Tie, Tool,
+    ToolVerdict, Usage, for_each_kind,
 };
 use crate::record::Record;
 use crate::store::PendingTimer;
@@ -94,6 +94,7 @@ impl Apply for Forked {
         state.usage = Usage::default();
         state.children.retain(|_, child| child.ended.is_some());
         state.orphans.clear();
+        state.sessions.clear();
         if self.drop_artifacts {
             state.artifacts.clear();
         }
@@ -193,6 +194,27 @@ impl Apply for Tool {
             visit.files.extend(self.files.iter().cloned());
             visit.bytes = visit.bytes.saturating_add(self.output.unwrap_or_default());
         }
+    }
+}
+
+impl Apply for Session {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        match self.tie {
+            Tie::Bound => state.bind_session(self.session, record.time),
+            Tie::Ended => drop(state.sessions.remove(&self.session)),
+            Tie::Released => {
+                let released = SessionState {
+                    released: true,
+                    seen: record.time,
+                };
+                state.sessions.insert(self.session, released);
+            }
+        }
+    }
+
+    /// Keeps who works on the run: that isn't taken back.
+    fn outlast(self, state: &mut RunState, record: &Record) {
+        self.apply(state, record);
     }
 }
 

@@ -186,7 +186,7 @@ fn check_holding(
         } else if ctx.runs().is_replaced(&loaded, binding)? {
             continue;
         } else {
-            held_by_given_up(&loaded, tool, denial)
+            held_by_given_up(&loaded, tool.name, denial)
         };
         record_denial(ctx, tool, run.unwrap_or(&held).clone(), &problem.message);
         return Err(problem);
@@ -195,7 +195,7 @@ fn check_holding(
 }
 
 /// Creates the problem that another live run of the caller doesn't grant a tool.
-fn held_by_other(loaded: &Loaded, mut denial: Denial) -> Problem {
+pub(super) fn held_by_other(loaded: &Loaded, mut denial: Denial) -> Problem {
     let granted_in = match denial.granted_in.as_slice() {
         [] => "none of its states grants it".to_owned(),
         states => {
@@ -211,12 +211,12 @@ fn held_by_other(loaded: &Loaded, mut denial: Denial) -> Problem {
 }
 
 /// Creates the problem that a run that an agent gave up doesn't grant a tool.
-fn held_by_given_up(loaded: &Loaded, tool: &Tool, mut denial: Denial) -> Problem {
+pub(super) fn held_by_given_up(loaded: &Loaded, tool: &str, mut denial: Denial) -> Problem {
     denial.code = "given_up";
     denial.reason = format!(
         "`{}` isn't granted: an agent gave up run `{}` in `{}`, which still holds its callers; start `{}` again and \
          complete it, or a person releases them by `statemark cancel {}`",
-        tool.name,
+        tool,
         loaded.run,
         denial.states.join("`, `"),
         loaded.state.workflow,
@@ -258,6 +258,7 @@ fn reserve(
         call: Some(call_id(tool, arguments)),
         input: Some(Hash::digest(input.as_bytes())),
         files: changed_files(tool, arguments),
+        ..ReserveCall::default()
     };
     let began = ctx.runs().now();
     let order = ctx.order(run.clone(), None, None)?;

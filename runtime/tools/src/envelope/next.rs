@@ -24,6 +24,9 @@ const HINTS: &str = "\
 /// Most bytes of `next`. Why: a reply has 16 KiB, and other fields.
 const MAX_NEXT: usize = 9 << 10;
 
+/// Most bytes of the context that an agent is told unasked. Why: it is told at each prompt.
+const MAX_CONTEXT: usize = 2 << 10;
+
 /// Most bytes of a value that a guard reads.
 const MAX_FACT: usize = 200;
 
@@ -177,6 +180,24 @@ impl JsonSchema for Parts {
 /// The rest of what doesn't fit is read by `get_run` with one of `cursors`.
 pub(crate) fn describe_next(loaded: &Loaded) -> Result<Next, Problem> {
     Ok(describe_next_of_view(loaded, &loaded.view()?))
+}
+
+/// Describes a run for an agent that asked for nothing: `next`, as answers have it, and the context.
+///
+/// # Errors
+///
+/// The run's machine can't be restored.
+pub fn describe_run(loaded: &Loaded) -> Result<Value, Problem> {
+    let view = loaded.view()?;
+    let mut described = json!(describe_next_of_view(loaded, &view));
+    let context = run_part(loaded, &view, RunPart::Context);
+    if let Value::Object(map) = &mut described
+        && context.as_object().is_some_and(|it| !it.is_empty())
+    {
+        let (page, _) = RunPart::Context.cut(context, Position::default(), MAX_CONTEXT);
+        map.insert("context".to_owned(), page);
+    }
+    Ok(described)
 }
 
 /// Describes what is next from a run's view. Why: to make a view evaluates every guard.

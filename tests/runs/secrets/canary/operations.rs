@@ -14,10 +14,11 @@ use statemark_runs::runs::{
     ReportEffect, ReportProgress, RestoreFiles, RewindRun, TakeCheckpoint, WriteRaw,
 };
 use statemark_runs::{
-    Actor, Advance, AnswerRequest, Body, CancelRun, Claims, ContinueRun, DenyTool, FinishRestore,
-    ForceState, GiveUpRestore, Hash, Loaded, OpenRequest, Order, PauseRun, RecordCall, RecordCheck,
-    Registered, Reply, Report, ReserveCall, Role, RunCheck, RunCheckIn, RunError, Runs, SendEvent,
-    StartRun, WithdrawRequest, acquire_lease, plan_rewind,
+    Actor, Advance, AnswerRequest, BindSession, Body, CancelRun, Claims, ContinueRun, DenyTool,
+    EndSession, FinishRestore, ForceState, GiveUpRestore, Hash, Loaded, OpenRequest, Order,
+    PauseRun, RecordCall, RecordCheck, Registered, ReleaseSession, Reply, Report, ReserveCall,
+    Role, RunCheck, RunCheckIn, RunError, Runs, SendEvent, StartRun, WithdrawRequest,
+    acquire_lease, plan_rewind,
 };
 
 use crate::secrets::redactor;
@@ -26,7 +27,7 @@ use crate::stores::sqlite::folder;
 pub(super) type Act = fn(&Runs, &Order, &str);
 
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
-pub(super) const OPERATIONS: [(&str, Act); 31] = [
+pub(super) const OPERATIONS: [(&str, Act); 34] = [
     ("StartRun", |runs, order, it| {
         let start = StartRun {
             workflow: "fix".to_owned(),
@@ -216,10 +217,25 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             call: Some(it.to_owned()),
             input: Some(Hash::digest(it.as_bytes())),
             files: vec![it.to_owned()],
+            observe: true,
+            ungranted: Some(it.to_owned()),
         };
         runs.execute(order, &reserve).unwrap();
         let again = runs.execute(order, &reserve).unwrap();
         assert!(again.records.is_empty(), "a call is known again");
+    }),
+    ("BindSession", |runs, order, it| {
+        // A session's name tells sessions apart: none that has a secret in it is held.
+        let session = it.to_owned();
+        drop(runs.execute(order, &BindSession { session }));
+    }),
+    ("EndSession", |runs, order, it| {
+        let session = it.to_owned();
+        drop(runs.execute(order, &EndSession { session }));
+    }),
+    ("ReleaseSession", |runs, order, it| {
+        let session = Some(it.to_owned());
+        drop(runs.execute(order, &ReleaseSession { session }));
     }),
     ("DenyTool", |runs, order, it| {
         let denied = DenyTool {

@@ -6,10 +6,11 @@ use super::Redact;
 use crate::claims::Claims;
 use crate::redact::Redactor;
 use crate::runs::{
-    Advance, AnswerRequest, CancelRun, ContinueRun, DenyTool, DiscardArtifact, Edit, EditArtifact,
-    FinalizeArtifact, ForceState, ForkRun, GiveUpRestore, MigrateRun, OpenRequest, PauseRun,
-    PutArtifact, RecordCall, RecordCheck, Registered, Reply, Report, ReportEffect, ReportProgress,
-    ReserveCall, RestoreFiles, RunCheck, SendEvent, StartRun, TakeCheckpoint, WithdrawRequest,
+    Advance, AnswerRequest, BindSession, CancelRun, ContinueRun, DenyTool, DiscardArtifact, Edit,
+    EditArtifact, EndSession, FinalizeArtifact, ForceState, ForkRun, GiveUpRestore, MigrateRun,
+    OpenRequest, PauseRun, PutArtifact, RecordCall, RecordCheck, Registered, ReleaseSession, Reply,
+    Report, ReportEffect, ReportProgress, ReserveCall, RestoreFiles, RunCheck, SendEvent, StartRun,
+    TakeCheckpoint, WithdrawRequest,
 };
 
 /// Lists the requests, and the fields of each that decide something.
@@ -28,11 +29,13 @@ redact_fields! {
     Advance { unit, start, report, claims }
     AnswerRequest { comment, reply }
     OpenRequest {}
+    BindSession {}
     CancelRun {}
     TakeCheckpoint { name, reason }
     ContinueRun {}
     DenyTool {}
     DiscardArtifact {}
+    EndSession {}
     Edit { old, new }
     EditArtifact { name, edits }
     FinalizeArtifact {}
@@ -43,9 +46,10 @@ redact_fields! {
     PauseRun {}
     RecordCheck { what }
     Registered { path }
+    ReleaseSession {}
     ReportEffect {}
     ReportProgress { message, unit }
-    ReserveCall { tool, call, files }
+    ReserveCall { tool, call, files, ungranted }
     RestoreFiles { name }
     RunCheck { arguments }
     SendEvent { data, claims }

@@ -1,0 +1,481 @@
+//! Calls of an agent's own tools, as policy reads them.
+//!
+//! Paths become relative to the project's root, links resolved, so that a pattern such as `Edit(src/**)` means what it
+//! says; a path outside stays whole, which no pattern over paths grants.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use statemark_runs::RunId;
+use statemark_runs::policy::{PATH_ARGUMENTS, pack_tool_of};
+use statemark_tools::{NativeCall, NativeUse};
+
+use super::client::Call;
+use crate::failure::Failure;
+use crate::project;
+
+/// The tool of Codex that changes files by a patch.
+const PATCH: &str = "apply_patch";
+
+/// The arguments in which it may have its patch.
+const PATCH_ARGUMENTS: [&str; 3] = ["command", "input", "patch"];
+
+/// Further names of arguments with a path, which only clients' own tools have.
+const OTHER_PATHS: [&str; 6] = [
+    "absolute_path",
+    "dir_path",
+    "target_file",
+    "target_directory",
+    "relative_workspace_path",
+    "directory",
+];
+
+/// The tools of packs that change the files that they name.
+const CHANGING: [&str; 7] = [
+    "write_file",
+    "edit_file",
+    "append_file",
+    "create_directory",
+    "move_file",
+    "copy_file",
+    "delete_path",
+];
+
+/// Files that a client or this program obeys: whoever may write them is held by nothing.
+const PROTECTED: [&str; 9] = [
+    ".claude.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/config.toml",
+    ".codex/hooks.json",
+    ".cursor/hooks.json",
+    ".gemini/settings.json",
+    ".mcp.json",
+    "statemark.toml",
+];
+
+/// Largest file that is compared with what a call writes. Unit: bytes.
+///
+/// Why: beyond, counting its lines would take seconds.
+const MAX_COMPARED: u64 = 4 << 20;
+
+/// Most levels of an answer in which a run's id is looked for.
+const MAX_LEVELS: u32 = 6;
+
+/// The changes of text in a call.
+#[derive(Debug, Default)]
+pub(super) struct Edits(Vec<Edit>);
+
+/// A change of text.
+#[derive(Debug)]
+enum Edit {
+    /// A text in a file is replaced by another, everywhere or once.
+    Part {
+        path: PathBuf,
+        old: String,
+        new: String,
+        everywhere: bool,
+    },
+    /// A file gets a new content.
+    Whole { path: PathBuf, new: String },
+    /// So many lines are changed.
+    Lines(u64),
+}
+
+/// Returns a call as policy reads it, and the changes of text in it.
+///
+/// # Errors
+///
+/// The current folder isn't known.
+pub(super) fn to_native(call: &Call, folder: &Path) -> Result<(NativeCall, Edits), Failure> {
+    let root = project::current_folder()?;
+    let folder = root.join(folder);
+    let place = Place {
+        root: &root,
+        folder: &folder,
+    };
+    let mut native = NativeCall {
+        tool: call.tool.clone(),
+        arguments: place.arguments(&call.input),
+        ..NativeCall::default()
+    };
+    if call.tool == PATCH {
+        let mut arguments = PATCH_ARGUMENTS.iter().filter_map(|key| call.input.get(key));
+        let patch = arguments.find_map(Value::as_str).or(call.input.as_str());
+        let edits = place.read_patch(patch.unwrap_or_default(), &mut native);
+        return Ok((native, edits));
+    }
+    let is_changing = pack_tool_of(&call.tool).is_some_and(|own| CHANGING.contains(&own));
+    if is_changing {
+        native.files = paths(&native.arguments).map(str::to_owned).collect();
+    }
+    let edits = if is_changing {
+        place.edits(&call.input)
+    } else {
+        Edits::default()
+    };
+    Ok((native, edits))
+}
+
+/// Returns the paths in arguments.
+fn paths(arguments: &Value) -> impl Iterator<Item = &str> {
+    let values = PATH_ARGUMENTS.iter().filter_map(|key| arguments.get(key));
+    let values = values.flat_map(|value| match value {
+        Value::Array(all) => all.as_slice(),
+        one => std::slice::from_ref(one),
+    });
+    values.filter_map(Value::as_str)
+}
+
+/// The root of the project, and the folder that paths start from.
+struct Place<'p> {
+    root: &'p Path,
+    folder: &'p Path,
+}
+
+impl Place<'_> {
+    /// Returns arguments with their paths as policy reads them.
+    fn arguments(&self, input: &Value) -> Value {
+        let Value::Object(input) = input else {
+            return input.clone();
+        };
+        let mut arguments = Map::new();
+        for (key, value) in input {
+            let is_path = PATH_ARGUMENTS.contains(&key.as_str());
+            let is_other = OTHER_PATHS.contains(&key.as_str());
+            let key = if is_other { "path" } else { key };
+            let value = if is_path || is_other {
+                match value {
+                    Value::Array(all) => all.iter().map(|it| self.path_value(it)).collect(),
+                    one => self.path_value(one),
+                }
+            } else {
+                value.clone()
+            };
+            arguments.insert(key.to_owned(), value);
+        }
+        Value::Object(arguments)
+    }
+
+    fn path_value(&self, value: &Value) -> Value {
+        match value.as_str() {
+            Some(path) => Value::String(self.relative(path)),
+            None => value.clone(),
+        }
+    }
+
+    /// Returns a path relative to the root, links resolved; the whole path if it lies elsewhere.
+    fn relative(&self, path: &str) -> String {
+        let whole = resolve(&self.folder.join(path));
+        let inside = whole.strip_prefix(self.root).ok();
+        let shown = inside.unwrap_or(&whole);
+        if shown.as_os_str().is_empty() {
+            return ".".to_owned();
+        }
+        shown.to_string_lossy().into_owned()
+    }
+
+    /// Returns the changes of text that arguments describe, in the words of the clients' tools.
+    fn edits(&self, input: &Value) -> Edits {
+        let text = |value: &Value, keys: &[&str]| {
+            let mut found = keys.iter().filter_map(|key| value.get(key)?.as_str());
+            found.next().map(str::to_owned)
+        };
+        let path = paths(input).next();
+        let path = path
+            .map(str::to_owned)
+            .or_else(|| text(input, &OTHER_PATHS));
+        let path = self.folder.join(path.unwrap_or_default());
+        let part = |value: &Value| {
+            let flags = ["replace_all", "allow_multiple"];
+            let mut flags = flags.iter().filter_map(|key| value.get(key)?.as_bool());
+            Some(Edit::Part {
+                path: path.clone(),
+                old: text(value, &["old_string", "old"])?,
+                new: text(value, &["new_string", "new"])?,
+                everywhere: flags.any(|it| it),
+            })
+        };
+        let several = input.get("edits").and_then(Value::as_array);
+        let mut edits: Vec<Edit> = several.into_iter().flatten().filter_map(part).collect();
+        edits.extend(part(input));
+        if let Some(new) = text(input, &["content", "contents", "file_text"]) {
+            edits.push(Edit::Whole { path, new });
+        } else if let Some(source) = text(input, &["new_source"]) {
+            edits.push(Edit::Lines(count_lines(&source)));
+        }
+        Edits(edits)
+    }
+
+    /// Reads a patch: what it does to which file.
+    fn read_patch(&self, patch: &str, native: &mut NativeCall) -> Edits {
+        let mut source = String::new();
+        // Lines that go and that come in the file that is read.
+        let (mut gone, mut come, mut lines) = (0_u64, 0_u64, 0_u64);
+        for line in patch.lines() {
+            let header = line.strip_prefix("*** ").and_then(|it| it.split_once(": "));
+            let Some((verb, path)) = header else {
+                gone += u64::from(line.starts_with('-'));
+                come += u64::from(line.starts_with('+'));
+                continue;
+            };
+            let path = self.relative(path.trim());
+            let (tool, arguments) = match verb {
+                "Add File" => ("write_file", json!({"path": path})),
+                "Update File" => ("edit_file", json!({"path": path})),
+                "Delete File" => ("delete_path", json!({"path": path})),
+                "Move to" => ("move_file", json!({"source": source, "destination": path})),
+                _ => continue,
+            };
+            lines += std::mem::take(&mut gone).max(std::mem::take(&mut come));
+            source.clone_from(&path);
+            native.files.push(path);
+            native.uses.push(NativeUse { tool, arguments });
+        }
+        lines += gone.max(come);
+        native.arguments = json!({"paths": native.files, "patch": patch});
+        Edits(vec![Edit::Lines(lines)])
+    }
+}
+
+impl Edits {
+    /// Counts the lines that a call would change.
+    pub(super) fn lines(&self) -> u64 {
+        let counts = self.0.iter().map(|edit| match edit {
+            Edit::Lines(lines) => *lines,
+            Edit::Whole { path, new } => {
+                let old = read_compared(path).unwrap_or_default();
+                statemark_packs::changed_lines(&old, new)
+            }
+            Edit::Part {
+                path,
+                old,
+                new,
+                everywhere,
+            } => {
+                let lines = statemark_packs::changed_lines(old, new);
+                let places = if *everywhere && !old.is_empty() {
+                    read_compared(path).map_or(1, |text| text.matches(old.as_str()).count())
+                } else {
+                    1
+                };
+                lines.saturating_mul(u64::try_from(places).unwrap_or(u64::MAX))
+            }
+        });
+        counts.fold(0, u64::saturating_add)
+    }
+}
+
+fn count_lines(text: &str) -> u64 {
+    u64::try_from(text.lines().count()).unwrap_or(u64::MAX)
+}
+
+/// Reads a file that a call is to change, if it is a small one of text.
+fn read_compared(path: &Path) -> Option<String> {
+    let facts = fs::metadata(path).ok()?;
+    if !facts.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let file = fs::File::open(path).ok()?;
+    file.take(MAX_COMPARED).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Returns a path with the links in what exists of it resolved.
+///
+/// What leads up from a folder that doesn't exist leads nowhere: it stays as it is, and no pattern matches it.
+fn resolve(path: &Path) -> PathBuf {
+    let mut rest = Vec::new();
+    let mut parts = path.components();
+    loop {
+        if let Ok(real) = parts.as_path().canonicalize() {
+            rest.reverse();
+            return rest.iter().fold(real, |path, part| path.join(part));
+        }
+        match parts.next_back() {
+            Some(part) => rest.push(part.as_os_str().to_owned()),
+            None => return path.to_owned(),
+        }
+    }
+}
+
+/// Returns the reason for which a call may not change a file, whatever the states grant.
+pub(super) fn protects(native: &NativeCall) -> Option<String> {
+    let file = native.files.iter().find(|file| {
+        // Some systems take both cases for one name.
+        let file = file.to_lowercase();
+        let path = Path::new(&file);
+        PROTECTED.iter().any(|end| path.ends_with(end))
+            || path.iter().any(|part| part == ".statemark")
+    })?;
+    Some(format!(
+        "`{file}` says what holds this session, and no agent changes it while a run does: a person may"
+    ))
+}
+
+/// Returns the run that the arguments or the answer of a tool of ours name.
+pub(super) fn named_run(input: &Value, response: &Value) -> Option<RunId> {
+    let found = find_run(input, MAX_LEVELS).or_else(|| find_run(response, MAX_LEVELS))?;
+    found.parse().ok()
+}
+
+fn find_run(value: &Value, levels: u32) -> Option<String> {
+    let levels = levels.checked_sub(1)?;
+    match value {
+        Value::Object(map) => {
+            let mut own = ["run_id", "runId"]
+                .iter()
+                .filter_map(|key| map.get(*key)?.as_str());
+            let own = own.next().map(str::to_owned);
+            own.or_else(|| map.values().find_map(|it| find_run(it, levels)))
+        }
+        Value::Array(all) => all.iter().find_map(|it| find_run(it, levels)),
+        // An answer of a server is JSON in a text.
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            find_run(&serde_json::from_str(text).ok()?, levels)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the size of what an agent got. Unit: bytes.
+pub(super) fn size(response: &Value) -> u64 {
+    let size = match response {
+        Value::Null => 0,
+        Value::String(text) => text.len(),
+        other => other.to_string().len(),
+    };
+    u64::try_from(size).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use statemark_runs::policy::normal_path;
+
+    use super::*;
+
+    fn call(tool: &str, input: Value) -> Call {
+        Call {
+            tool: tool.to_owned(),
+            id: None,
+            input,
+        }
+    }
+
+    #[test]
+    fn a_patch_is_what_it_does_to_each_file() {
+        let patch = "*** Begin Patch\n*** Add File: a.md\n+one\n+two\n*** Update File: src/b.rs\n*** Move to: src/c.rs\n@@\n-x\n+y\n*** Delete File: d\n*** End Patch\n";
+        let (native, edits) = to_native(
+            &call("apply_patch", json!({"command": patch})),
+            Path::new("."),
+        )
+        .unwrap();
+        let uses: Vec<&str> = native.uses.iter().map(|it| it.tool).collect();
+        assert_eq!(
+            uses,
+            ["write_file", "edit_file", "move_file", "delete_path"]
+        );
+        assert_eq!(native.files, ["a.md", "src/b.rs", "src/c.rs", "d"]);
+        assert_eq!(edits.lines(), 3);
+        let moved = native.uses.get(2).unwrap();
+        assert_eq!(
+            moved.arguments,
+            json!({"source": "src/b.rs", "destination": "src/c.rs"})
+        );
+    }
+
+    #[test]
+    fn paths_are_those_of_the_project() {
+        let root = project::current_folder().unwrap().canonicalize().unwrap();
+        let place = Place {
+            root: &root,
+            folder: &root.join("src"),
+        };
+        for (path, relative) in [
+            ("commands.rs", "src/commands.rs"),
+            ("../Cargo.toml", "Cargo.toml"),
+            (".", "src"),
+            ("..", "."),
+        ] {
+            assert_eq!(place.relative(path), relative, "{path}");
+        }
+        for path in ["../..", "/etc/passwd", "none/../../../x", "../../../../etc"] {
+            assert_eq!(normal_path(&place.relative(path)), None, "{path}");
+        }
+        let input = json!({"absolute_path": root.join("src/args.rs"), "limit": 3});
+        assert_eq!(
+            place.arguments(&input),
+            json!({"path": "src/args.rs", "limit": 3})
+        );
+    }
+
+    #[test]
+    fn the_lines_of_a_change_are_counted() {
+        let lines = |tool: &str, input: Value| {
+            let (_, edits) = to_native(&call(tool, input), Path::new(".")).unwrap();
+            edits.lines()
+        };
+        let input = json!({"file_path": "none", "old_string": "a\nb\n", "new_string": "a\nc\nd\n"});
+        assert_eq!(lines("Edit", input.clone()), 2);
+        assert_eq!(lines("Read", input), 0);
+        assert_eq!(
+            lines("Write", json!({"file_path": "none", "content": "a\nb\n"})),
+            2
+        );
+        let edits =
+            json!([{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]);
+        assert_eq!(
+            lines("MultiEdit", json!({"file_path": "none", "edits": edits})),
+            2
+        );
+    }
+
+    #[test]
+    fn what_holds_a_session_is_not_the_agents() {
+        let protected = |path: &str| {
+            let (native, _) = to_native(
+                &call("Write", json!({"file_path": path, "content": ""})),
+                Path::new("."),
+            )
+            .unwrap();
+            protects(&native).is_some()
+        };
+        for path in [
+            ".claude/settings.json",
+            "sub/.Claude/Settings.local.json",
+            "statemark.toml",
+            ".statemark/runs.db",
+            "/root/.codex/hooks.json",
+        ] {
+            assert!(protected(path), "{path}");
+        }
+        for path in [
+            "src/settings.json",
+            "docs/statemark.toml.md",
+            ".claude/agents/a.md",
+        ] {
+            assert!(!protected(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_found_in_what_a_server_answers() {
+        let answer = json!([{"type": "text", "text": "{\"ok\": true, \"data\": {\"next\": {\"run_id\": \"build-1\"}}}"}]);
+        assert_eq!(
+            named_run(&json!({"workflow": "build"}), &answer)
+                .unwrap()
+                .as_str(),
+            "build-1"
+        );
+        assert_eq!(
+            named_run(&json!({"run_id": "a"}), &answer)
+                .unwrap()
+                .as_str(),
+            "a"
+        );
+        assert_eq!(named_run(&Value::Null, &json!("no run")), None);
+    }
+}

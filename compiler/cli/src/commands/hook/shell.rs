@@ -1,0 +1,135 @@
+//! Commands of ours in an agent's command lines.
+
+use statemark_runs::policy::pack_tool_of;
+
+use super::client::Call;
+
+/// The commands that count for more from a person, each with its subcommands, if only some do.
+///
+/// They ask for a person's token, which an agent doesn't have; here an agent isn't let try.
+const PERSON_COMMANDS: &[(&str, &[&str])] = &[
+    ("accept", &[]),
+    ("answer", &[]),
+    ("approve", &[]),
+    ("deny", &[]),
+    ("force", &[]),
+    ("hook", &[]),
+    ("release", &[]),
+    ("signer", &[]),
+    ("store", &["import", "init", "migrate", "prune", "wake"]),
+    ("token", &[]),
+];
+
+/// The flags of every command that take a value.
+const FLAGS_WITH_VALUE: &[&str] = &["--color", "--log", "--log-format"];
+
+/// Returns the reason for which a command line isn't an agent's, if it calls one of ours that isn't.
+pub(super) fn needs_person(call: &Call) -> Option<String> {
+    let own = own_commands(call).into_iter();
+    let mut own = own.filter_map(|words| {
+        let mut words = words.into_iter();
+        let command = words.next()?;
+        let (_, below) = PERSON_COMMANDS.iter().find(|(name, _)| *name == command)?;
+        let counts =
+            below.is_empty() || words.next().is_some_and(|it| below.contains(&it.as_str()));
+        counts.then_some(command)
+    });
+    let command = own.next()?;
+    Some(format!(
+        "`statemark {command}` is for a person, and no agent runs it: ask the person to"
+    ))
+}
+
+/// Reports whether a command line starts a run.
+pub(super) fn starts_run(call: &Call) -> bool {
+    let own = own_commands(call);
+    own.iter().any(|words| {
+        let first = words.first();
+        first.is_some_and(|it| matches!(it.as_str(), "start" | "fork" | "emit"))
+    })
+}
+
+/// Returns the words after each `statemark` in a command line, without flags.
+///
+/// It doesn't parse the line, which may hide a command from any parser: whatever looks like one counts.
+fn own_commands(call: &Call) -> Vec<Vec<String>> {
+    let line = call
+        .input
+        .get("command")
+        .and_then(serde_json::Value::as_str);
+    let Some(line) = line.filter(|_| pack_tool_of(&call.tool) == Some("exec")) else {
+        return Vec::new();
+    };
+    let is_end = |char: char| ";|&()<>`$\"'\\\n={}".contains(char) || char.is_whitespace();
+    let words: Vec<&str> = line.split(is_end).filter(|word| !word.is_empty()).collect();
+    let mut own = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let program = word.rsplit('/').next();
+        if program != Some("statemark") && program != Some("statemark.exe") {
+            continue;
+        }
+        let mut after = words.iter().skip(at.saturating_add(1));
+        let mut named = Vec::new();
+        while let Some(word) = after.next() {
+            if FLAGS_WITH_VALUE.contains(word) {
+                after.next();
+            } else if !word.starts_with('-') {
+                named.push((*word).to_owned());
+            }
+            if named.len() == 2 {
+                break;
+            }
+        }
+        own.push(named);
+    }
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(tool: &str, line: &str) -> Call {
+        Call {
+            tool: tool.to_owned(),
+            id: None,
+            input: json!({"command": line}),
+        }
+    }
+
+    #[test]
+    fn what_a_person_decides_is_no_command_of_an_agent() {
+        for (line, is_refused) in [
+            ("statemark approve p1:4", true),
+            ("ls; /usr/bin/statemark --color never approve p1:4", true),
+            ("x=$(statemark token create ann)", true),
+            ("sh -c 'statemark force r review'", true),
+            (
+                "STATEMARK_TOKEN=x statemark --log=off answer p1:4 yes",
+                true,
+            ),
+            ("statemark store prune --older-than 1d", true),
+            ("echo '{}' | statemark hook claude", true),
+            ("statemark store verify", false),
+            ("statemark state r", false),
+            ("statemark send r approve", false),
+            ("grep approve statemark.md", false),
+        ] {
+            let refused = needs_person(&call("Bash", line)).is_some();
+            assert_eq!(refused, is_refused, "{line}");
+        }
+        assert!(needs_person(&call("run_shell_command", "statemark approve p")).is_some());
+        assert!(needs_person(&call("Write", "statemark approve p")).is_none());
+    }
+
+    #[test]
+    fn a_run_that_a_command_starts_is_noticed() {
+        assert!(starts_run(&call(
+            "Bash",
+            "cd a && statemark start build --json"
+        )));
+        assert!(!starts_run(&call("Bash", "statemark send build start")));
+    }
+}
