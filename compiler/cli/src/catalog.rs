@@ -89,7 +89,7 @@ pub(crate) struct SpecCatalog {
     table: Option<Arc<Workflow>>,
     /// The id of a document without a machine.
     plain: Option<String>,
-    /// The workflows of the user's folder and of the program. A spec with the same id hides them.
+    /// The workflows of the user's folder, of libraries and of the program. A spec with the same id hides them.
     fallback: BTreeMap<String, Entry>,
     /// The documentation that a server has besides that of the workflows.
     pages: Vec<Page>,
@@ -107,11 +107,18 @@ impl SpecCatalog {
     }
 
     /// Adds the workflows of the user's own folder, if there is one, as they are now.
-    pub(crate) fn with_global(mut self) -> Result<Self, Failure> {
-        let Some(folder) = project::global_workflows() else {
+    pub(crate) fn with_global(self) -> Result<Self, Failure> {
+        let folder = project::global_workflows();
+        self.with_library(folder.as_slice())
+    }
+
+    /// Adds workflows that are no project's, as they are now. A spec with the same id hides one, and so does a library
+    /// that was added before.
+    pub(crate) fn with_library(mut self, library: &[PathBuf]) -> Result<Self, Failure> {
+        if library.is_empty() {
             return Ok(self);
-        };
-        for (id, mut entry) in read_specs(&[folder])?.entries {
+        }
+        for (id, mut entry) in read_specs(library)?.entries {
             entry.spec.global = true;
             self.fallback.entry(id).or_insert(entry);
         }

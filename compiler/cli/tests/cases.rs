@@ -1,4 +1,4 @@
-//! Cases of the command line, each a test of its own name: `commands::runs`, `wire::tools-gate`.
+//! Cases of the command line, each a test of its own name: `commands::runs`, `wire::tools-gate`, `skills::runs::build`.
 //!
 //! A case of `commands` is a Markdown document in `cases/`: files, then commands with their input and output. All of it
 //! is compared as one text; `UPDATE=1` rewrites it. To add a case, write the files and the headings of the commands.
@@ -34,6 +34,7 @@ mod document;
 mod raw;
 mod session;
 mod shell;
+mod skills;
 mod systems;
 mod wire;
 
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
     suite.documents("commands", &tests.join("cases"), play);
     wire::add(&mut suite, &tests.join("wire"));
     systems::add(&mut suite, &tests.join("systems"));
+    skills::add(&mut suite, &tests.join("skills"));
     suite.run()
 }
 

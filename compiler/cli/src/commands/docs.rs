@@ -13,11 +13,12 @@ use crate::environment;
 /// Weights of pages relative to a guide.
 ///
 /// Why: there are hundreds of pages of findings, each with words from everywhere; the README says briefly what the book
-/// says at length; the map of the code is for those who change it.
+/// says at length; a skill tells again what agents do with it; the map of the code is for those who change it.
 const LANGUAGE: f64 = 1.4;
 const GUIDE: f64 = 1.0;
 const README: f64 = 0.8;
 const EXAMPLE: f64 = 0.8;
+const SKILL: f64 = 0.6;
 const PROFILE: f64 = 0.3;
 const KEYS: f64 = 0.6;
 const HELP: f64 = 0.75;
@@ -83,6 +84,32 @@ const GUIDES: &[(&str, f64, &str)] = &[
         "skills/write-state-machine/references/language",
         LANGUAGE,
         include_str!("docs/linked/language.md"),
+    ),
+    ("skills", SKILL, include_str!("docs/linked/skills.md")),
+    (
+        "skills/fix-diagnostic",
+        SKILL,
+        include_str!("docs/linked/fix-diagnostic.md"),
+    ),
+    (
+        "skills/fix-diagnostic/references/causes",
+        SKILL,
+        include_str!("docs/linked/causes.md"),
+    ),
+    (
+        "skills/drive-run",
+        SKILL,
+        include_str!("docs/linked/drive-run.md"),
+    ),
+    (
+        "skills/drive-run/references/refusals",
+        SKILL,
+        include_str!("docs/linked/refusals.md"),
+    ),
+    (
+        "skills/drive-run/references/command-line",
+        SKILL,
+        include_str!("docs/linked/command-line.md"),
     ),
     ("mermaid", GUIDE, include_str!("docs/linked/mermaid.md")),
     (

@@ -46,6 +46,9 @@ pub(crate) struct ServeArgs {
     /// Files and folders with the specs of workflows
     #[arg(default_value = ".", value_name = "PATH")]
     specs: Vec<PathBuf>,
+    /// Files and folders with workflows of no project, such as a plugin's: served, too, unless one of the specs has their id
+    #[arg(long, value_name = "PATH")]
+    library: Vec<PathBuf>,
     /// Listen here instead, such as 127.0.0.1:7420; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS")]
     http: Option<SocketAddr>,
@@ -117,6 +120,7 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
     let Served { store, clock, name } = runs::open_for_server(args.store.as_deref())?;
     let catalog = SpecCatalog::read(&args.specs)?
         .with_global()?
+        .with_library(&args.library)?
         .with_builtin(&builtin_specs(&args.profile))
         .with_pages(docs::pages(program));
     let mut sets = [&args.toolsets[..], &args.profile].concat();
