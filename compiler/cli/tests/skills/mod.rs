@@ -156,6 +156,16 @@ fn check_plugin() -> Result<(), String> {
         serde_json::from_str(&text).unwrap()
     };
     let hooks = json("hooks/hooks.json");
+    let printed = command("statemark hook install claude --print", &scratch);
+    let installed: Value = serde_json::from_str(&printed.stdout).map_err(|it| it.to_string())?;
+    let events =
+        |of: &Value| -> Vec<String> { of["hooks"].as_object().unwrap().keys().cloned().collect() };
+    if events(&hooks) != events(&installed) {
+        return Err(format!(
+            "`hook install` has other events: {}",
+            printed.stdout
+        ));
+    }
     for (event, entries) in hooks["hooks"].as_object().unwrap() {
         for hook in entries[0]["hooks"].as_array().unwrap() {
             if hook["onFailure"] != "block" || hook["command"] != "statemark hook claude" {
