@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What others' validators say of `skills/`: Claude Code's of the plugin, which is installed once too, the reference validator of
-# agent skills, and agnix.
+# What others' validators say of `skills/`: Claude Code's of the plugin, the reference validator of agent skills, and agnix.
+# Claude Code installs the plugin, too, and connects with its server.
 # Fetches Claude Code (250 MB), skills-ref from PyPI and agnix from crates.io (which takes minutes to build) into the target
 # folder; on demand, not part of tests/run. Needs python3 with pip.
 set -euo pipefail
@@ -23,10 +23,16 @@ if [ ! -x "$agnix/bin/agnix" ]; then
     cargo install --quiet --debug --locked --root "$agnix" --version 0.60.3 agnix-cli
 fi
 
+# With the example the dependencies have the features that tests give them, so that nothing is built twice.
+cargo build --workspace --bin statemark --example conformance
+
 # Nothing of whoever runs this is read or changed.
+root=$PWD
 work=$(mktemp -d "$home/skills.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export HOME=$work XDG_CONFIG_HOME=$work/.config CLAUDE_CONFIG_DIR=$work/.claude
+unset STATEMARK_STORE STATEMARK_TOKEN STATEMARK_RUN
+mkdir -p "$work/project/.statemark"
 
 fail() {
     echo "$*" >&2
@@ -39,7 +45,7 @@ echo "== claude plugin validate"
 "$claude" plugin validate --profile directory skills
 
 echo "== claude plugin install"
-"$claude" plugin marketplace add "$PWD"
+"$claude" plugin marketplace add "$root"
 "$claude" plugin install statemark@statemark
 details=$("$claude" plugin details statemark)
 for skill in skills/*/SKILL.md; do
@@ -52,6 +58,9 @@ for agent in skills/agents/*.md; do
 $details"
 done
 grep -E '^ +(Skills|Agents|Hooks|MCP servers) ' <<<"$details"
+listed=$(cd "$work/project" && PATH=$target/debug:$PATH "$claude" mcp list 2>&1)
+grep -E '^plugin:statemark:statemark: .*Connected' <<<"$listed" || fail "Claude Code isn't connected with the plugin's server:
+$listed"
 
 echo "== agentskills validate"
 for skill in skills/*/SKILL.md; do
