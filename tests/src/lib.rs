@@ -17,6 +17,8 @@ mod agreement;
 #[cfg(test)]
 mod broken;
 #[cfg(test)]
+mod commands;
+#[cfg(test)]
 mod conformance;
 #[cfg(test)]
 mod contexts;

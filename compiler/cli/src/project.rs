@@ -12,6 +12,9 @@
 //! [checks.tests]
 //! command = ["cargo", "test"]
 //! timeout = "10m"
+//!
+//! [packs.exec]
+//! timeout = "5m"
 //! ```
 //!
 //! In `store`, `${NAME}` is the value of a variable of the environment, so that no password is in a repository.
@@ -45,9 +48,9 @@ const STORE_FILE: &str = "runs.db";
 
 /// The list of places outside of projects that a person allows projects to use.
 ///
-/// They are folders, and servers of stores.
+/// They are folders, servers of stores, and servers that agents may visit.
 /// It is in the person's own configuration, so that no repository brings it along. A line has the path of a folder, or a
-/// server as `postgres://HOST` or `postgres://HOST:PORT`.
+/// server as `postgres://HOST` or `http://HOST:PORT`.
 const ALLOWED_PLACES: &str = "statemark/places";
 
 /// The workflows of a person that every project's server has, in the person's own configuration.
@@ -76,6 +79,9 @@ pub(crate) struct Config {
     /// The checks besides those of workflows. They run in the configuration's folder.
     #[serde(default)]
     pub(crate) checks: BTreeMap<String, Declaration>,
+    /// The packs that a server offers.
+    #[serde(default)]
+    packs: statemark_packs::Settings,
 }
 
 /// The workflows that runs may be started of.
@@ -140,7 +146,7 @@ pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Fa
         Err(error) => {
             let (path, error) = (files::display(&path), error.to_string());
             Err(Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
-                "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `hook`, `required` or `optional`; and `checks`, programs by name",
+                "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `hook`, `required` or `optional`; `checks`, programs by name; and `packs`, the tools that a server offers to agents",
             ))
         }
     }
@@ -399,6 +405,14 @@ fn server_of(address: &str) -> Option<String> {
     }
 }
 
+/// Returns the servers inside of the own network that this user allows tools to reach.
+fn allowed_servers() -> Result<Vec<String>, Failure> {
+    let lines = allowed_lines()?;
+    let lines = lines.lines().map(|line| line.trim().trim_end_matches('/'));
+    let servers = lines.filter(|line| line.starts_with("http://") || line.starts_with("https://"));
+    Ok(servers.map(str::to_owned).collect())
+}
+
 /// Returns the folders outside of projects that this user allows projects to use.
 ///
 /// # Errors
@@ -473,16 +487,24 @@ pub(crate) fn enter(folder: &Path) -> Result<(), Failure> {
 pub(crate) fn for_server() -> Result<statemark_tools::Project, Failure> {
     let here = current_folder()?;
     let root = root(&here).to_path_buf();
-    let (checks, checks_root) = match find_config(&here)? {
-        Some((path, config)) => (config.checks, path.parent().map(Path::to_path_buf)),
-        None => (BTreeMap::new(), None),
+    let (config, checks_root) = match find_config(&here)? {
+        Some((path, config)) => (config, path.parent().map(Path::to_path_buf)),
+        None => (Config::default(), None),
     };
     Ok(statemark_tools::Project {
-        checks,
+        checks: config.checks,
         checks_root: checks_root.unwrap_or_else(|| root.clone()),
         place: check_place(&root)?,
+        servers: allowed_servers()?,
+        packs: config.packs.to_map(),
         root,
     })
+}
+
+/// Returns the sets of tools of the packs that the project of the current folder names.
+pub(crate) fn packs() -> Result<Vec<statemark_tools::Set>, Failure> {
+    let config = find_config(&current_folder()?)?;
+    Ok(config.map_or_else(Vec::new, |(_, config)| config.packs.sets()))
 }
 
 /// Returns the place of checks with a root.

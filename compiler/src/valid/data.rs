@@ -18,12 +18,13 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// The keys of states by which a workflow holds its callers to something.
-const HOLDING: [&str; 10] = [
+const HOLDING: [&str; 11] = [
     "allowed_commands",
     "allowed_tools",
     "capabilities",
     "context_budget_bytes",
     "disallowed_tools",
+    "drain",
     "max_edit_lines",
     "max_files_per_state",
     "max_iterations",

@@ -4,14 +4,20 @@
 //! What to rely on:
 //!
 //! - Every tool is one that states can restrict and that limits count; its capability is one of the policy's words.
-//! - The module `workspace` is the only way to a file.
+//! - The module `workspace` is the only way to a file; commands run as checks do, and git reads data alone.
 //! - An answer is a text or an object without an envelope of ours. An error is a text that says what, where and how to mend
 //!   it, or the object that the document has for it.
 //!
 //! Deliberately not here: whether a call is allowed. The dispatcher asks the policy before a tool runs.
 
+mod env;
+mod exec;
 mod fs;
+mod git;
+mod media;
+mod settings;
 mod walk;
+mod web;
 mod workspace;
 
 pub use fs::changed_lines;
@@ -21,13 +27,33 @@ use serde_json::{Value, json};
 use statemark_runs::policy::Gating;
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Set, Tool};
 
+pub use settings::Settings;
+
 /// The sets of tools, one for each pack.
-pub const SETS: [Set; 1] = [fs::SET];
+pub const SETS: [Set; 6] = [
+    fs::SET,
+    git::SET,
+    exec::SET,
+    env::SET,
+    web::SET,
+    media::SET,
+];
+
+/// The packs that are offered with the tools of Ralph Workflow; the others are a project's choice.
+pub const RALPH: [Set; 5] = [fs::SET, git::SET, exec::SET, env::SET, media::SET];
 
 /// Creates the tools of all packs.
 #[must_use]
 pub fn all() -> Vec<Tool> {
-    fs::all()
+    let all = [
+        fs::all(),
+        git::all(),
+        exec::all(),
+        env::all(),
+        web::all(),
+        media::all(),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// The texts of a tool and the function that it calls.

@@ -23,7 +23,7 @@ use serde_json::Value;
 pub use launch::{Launcher, launch};
 pub use program::Program;
 pub(crate) use run::absolute;
-pub use run::run;
+pub use run::{run, run_without};
 
 use crate::git::find_working_copy;
 use crate::hash::Hash;

@@ -16,6 +16,7 @@ mod directory;
 mod protected;
 mod save;
 mod theirs;
+mod view;
 
 use std::fmt;
 use std::fs;
@@ -30,6 +31,7 @@ use protected::Protected;
 pub(crate) use save::Saved;
 use theirs::Theirs;
 pub use theirs::find_working_copy;
+pub use view::RepositoryView;
 
 use crate::hash::Hash;
 

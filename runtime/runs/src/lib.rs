@@ -68,7 +68,7 @@ pub use clock::{Clock, MAX_SKEW, ManualClock, SystemClock};
 pub use compare::{Comparison, NameChanges, RowChanges, compare};
 pub use contract::{Contract, builtin, builtin_type, builtins};
 pub use explain::{Explanation, Reason, explain};
-pub use git::{FileChange, FileChanges, FileFate, GitError, find_working_copy};
+pub use git::{FileChange, FileChanges, FileFate, GitError, RepositoryView, find_working_copy};
 pub use guard::{Evaluator, Fact, Question, Unmet};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
@@ -76,7 +76,7 @@ pub use internal::raised_when;
 pub use legality::{Attempt, Held, Legal, Legality, explain_ambiguous, explain_ignored};
 pub use phrase::shell_word;
 pub use record::{NewRecord, Record, chain};
-pub use redact::Redactor;
+pub use redact::{Redactor, is_secret_name};
 pub use remedy::Remedy;
 pub use runs::{
     Advance, Advanced, AnswerRequest, BindSession, Binding, CancelRun, Change, Checked,

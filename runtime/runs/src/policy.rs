@@ -10,6 +10,8 @@
 //! Deliberately not here: the limits of a visit ([`ReserveCall`](crate::ReserveCall) counts those), and the rights of
 //! roles, which don't depend on the state.
 
+mod command;
+mod environment;
 mod pattern;
 mod words;
 
@@ -17,8 +19,18 @@ use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::StateId;
 
+pub use command::{Command, Unread, read_line, split_words};
+pub use environment::StateEnvironment;
 pub use pattern::{PATH_ARGUMENTS, Pattern, normal_path};
+<<<<<<< HEAD
 pub use words::{capability_tools, native_tools, pack_tool_of};
+=======
+pub use words::{capability_tools, drain_capabilities, drains};
+
+use command::{CommandPattern, takes_commands};
+use pattern::{call_commands, check_commands, check_granted};
+use words::DRAIN;
+>>>>>>> 3f29842b (Commands are judged by their words; packs exec, git, env, web and media; drains; the environment of states)
 
 use crate::actor::Role;
 use crate::loaded::Loaded;
@@ -91,6 +103,17 @@ struct Grant {
     /// Its `capabilities`, if it has any.
     capabilities: Option<Capabilities>,
     disallowed: Vec<Pattern>,
+    /// Its `allowed_commands`, if it has any.
+    commands: Option<Commands>,
+}
+
+/// The commands that one state allows.
+struct Commands {
+    /// The patterns as the definition writes them.
+    texts: Vec<String>,
+    patterns: Vec<CommandPattern>,
+    /// The tool that is meant besides those that are known to take commands.
+    tool: Option<String>,
 }
 
 /// The capabilities of one state.
@@ -107,16 +130,46 @@ impl Grant {
     fn withholds(&self, tool: &str, word: &str, arguments: &Value) -> bool {
         let capabilities = self.capabilities.as_ref();
         capabilities.is_some_and(|capabilities| {
-            let mut patterns = capabilities.tools.iter();
             !capabilities.words.iter().any(|own| own == word)
-                && !patterns.any(|pattern| pattern.allows(tool, arguments))
+                && check_granted(&capabilities.tools, tool, arguments).is_err()
         })
     }
 
-    /// Reports whether its `allowed_tools` and `capabilities` grant a call.
+    /// Reports whether it grants a call.
     fn allows(&self, tool: &str, arguments: &Value) -> bool {
-        let allowed = self.allowed.as_ref();
-        allowed.is_none_or(|patterns| patterns.iter().any(|it| it.allows(tool, arguments)))
+        self.check(tool, arguments).is_ok()
+    }
+
+    /// Checks that its `allowed_tools`, `capabilities` and `allowed_commands` grant a call.
+    ///
+    /// # Errors
+    ///
+    /// Why not, in words that follow the state's name.
+    fn check(&self, tool: &str, arguments: &Value) -> Result<(), String> {
+        if let Some(patterns) = &self.allowed {
+            check_granted(patterns, tool, arguments).map_err(|why| {
+                let patterns: Vec<String> = patterns.iter().map(ToString::to_string).collect();
+                match patterns.as_slice() {
+                    [] => "grants no tools".to_owned(),
+                    _ => format!("grants {}{why}", list(&patterns)),
+                }
+            })?;
+        }
+        let Some(commands) = self.commands.as_ref().filter(|it| it.hold(tool)) else {
+            return Ok(());
+        };
+        let called = call_commands(tool, arguments).unwrap_or_else(|| Ok(Vec::new()));
+        check_commands(called, &commands.patterns).map_err(|why| match commands.texts.as_slice() {
+            [] => "allows no commands".to_owned(),
+            texts => format!("allows the commands {}{why}", list(texts)),
+        })
+    }
+}
+
+impl Commands {
+    /// Reports whether they hold for a tool.
+    fn hold(&self, tool: &str) -> bool {
+        takes_commands(tool) || self.tool.as_deref() == Some(tool)
     }
 }
 
@@ -172,12 +225,8 @@ impl Loaded {
             .iter()
             .filter_map(|path| path.iter().find(|it| !allows(it)))
         {
-            let patterns = grant.allowed.iter().flatten();
-            let patterns: Vec<String> = patterns.map(ToString::to_string).collect();
-            let text = match patterns.as_slice() {
-                [] => format!("`{state}` grants no tools"),
-                _ => format!("`{state}` grants {}", list(&patterns)),
-            };
+            let why = grant.check(tool, arguments).err().unwrap_or_default();
+            let text = format!("`{state}` {why}");
             if !restrictions.contains(&text) {
                 restrictions.push(text);
             }
@@ -272,8 +321,9 @@ impl Loaded {
         if by != Role::Agent || releases {
             return false;
         }
-        let restricts =
-            |(_, grant): &(String, Grant)| grant.allowed.is_some() || !grant.disallowed.is_empty();
+        let restricts = |(_, grant): &(String, Grant)| {
+            grant.allowed.is_some() || grant.commands.is_some() || !grant.disallowed.is_empty()
+        };
         // A policy that can't be read denies.
         let paths = self.grant_paths();
         paths.map_or(true, |paths| paths.iter().flatten().any(restricts))
@@ -364,13 +414,23 @@ impl Loaded {
         };
         let mut allowed = patterns("allowed_tools")?;
         let mut capabilities = None;
-        if let Some(words) = meta.get("capabilities").filter(|it| !it.is_null()) {
-            let Some(words) = words.as_array() else {
-                return Err("`capabilities` is no list".to_owned());
+        let drained = match meta.get(DRAIN).filter(|it| !it.is_null()) {
+            None => &[],
+            Some(drain) => {
+                let capabilities = drain.as_str().and_then(drain_capabilities);
+                capabilities.ok_or_else(|| format!("{drain} is no drain"))?
+            }
+        };
+        let words = meta.get("capabilities").filter(|it| !it.is_null());
+        if words.is_some() || meta.get(DRAIN).is_some_and(|it| !it.is_null()) {
+            let words = match words {
+                None => &[][..],
+                Some(Value::Array(words)) => words,
+                Some(_) => return Err("`capabilities` is no list".to_owned()),
             };
             let all: &mut Capabilities = capabilities.get_or_insert_default();
-            for word in words {
-                let word = word.as_str().unwrap_or_default();
+            let words = words.iter().map(|word| word.as_str().unwrap_or_default());
+            for word in words.chain(drained.iter().copied()) {
                 match self.redefined_capability(word)? {
                     Some(tools) => all.tools.extend(tools),
                     None => {
@@ -388,6 +448,7 @@ impl Loaded {
             allowed,
             capabilities,
             disallowed: patterns("disallowed_tools")?.unwrap_or_default(),
+            commands: commands(&meta)?,
         })
     }
 
@@ -401,6 +462,37 @@ impl Loaded {
         });
         patterns.transpose()
     }
+}
+
+/// Reads the commands that a state allows.
+///
+/// # Errors
+///
+/// The defect of what it allows.
+fn commands(meta: &Value) -> Result<Option<Commands>, String> {
+    let Some(entries) = meta.get("allowed_commands").filter(|it| !it.is_null()) else {
+        return Ok(None);
+    };
+    let entries = entries
+        .as_array()
+        .ok_or_else(|| "`allowed_commands` is no list".to_owned())?;
+    let texts = entries.iter().map(|entry| {
+        let text = entry.as_str().map(str::to_owned);
+        text.ok_or_else(|| format!("`allowed_commands` has {entry}"))
+    });
+    let texts = texts.collect::<Result<Vec<_>, _>>()?;
+    let patterns = texts.iter().map(|text| {
+        let pattern = CommandPattern::parse_beginning(text);
+        pattern.map_err(|why| format!("`allowed_commands` has `{text}`, of which {why} isn't read"))
+    });
+    Ok(Some(Commands {
+        patterns: patterns.collect::<Result<Vec<_>, _>>()?,
+        tool: meta
+            .get("allowed_commands_tool")
+            .and_then(Value::as_str)
+            .map(str::to_owned),
+        texts,
+    }))
 }
 
 /// Returns the tools of a built-in capability, if there is such a one.

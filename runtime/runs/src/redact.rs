@@ -282,7 +282,7 @@ impl Redactor {
 }
 
 /// Reports whether the name of a variable marks it as secret.
-pub(crate) fn is_secret_name(name: &str) -> bool {
+pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SECRET_SUFFIXES.iter().any(|suffix| {
         name.strip_suffix(suffix)

@@ -95,6 +95,10 @@ pub struct Project {
     ///
     /// Its root doesn't count: each check has its own.
     pub place: CheckPlace,
+    /// Servers inside of the own network that a person allows tools to reach, as `http://HOST:PORT`.
+    pub servers: Vec<String>,
+    /// The settings of packs by their names; each pack reads its own.
+    pub packs: Map<String, Value>,
 }
 
 /// A spec that is to be written.

@@ -55,6 +55,8 @@ pub struct Reply {
     pub text: String,
     /// True if the answer is an error.
     pub is_error: bool,
+    /// True if the answer is a result of the protocol already.
+    pub is_result: bool,
     /// The code of the problem, if there is one, whatever the shape makes of it.
     pub code: Option<String>,
 }
@@ -316,6 +318,7 @@ fn end(ctx: &Ctx<'_>, tool: &Tool, call: Call, outcome: Outcome) -> Reply {
         answer,
         text,
         is_error,
+        is_result: tool.gives_results && !is_error,
         code,
     }
 }

@@ -217,6 +217,8 @@ pub struct Tool {
     pub routes: &'static [Route],
     /// The arguments that name the files which a call changes: a state may limit how many.
     pub changes: &'static [&'static str],
+    /// True if its answers are results of the protocol already, with content that is no text.
+    pub gives_results: bool,
     pub(crate) shape: Shape,
     /// The function that a call of it comes to. Policy isn't asked there.
     pub(crate) run: Run,
@@ -241,6 +243,7 @@ impl Tool {
             escalation: None,
             routes: R::ROUTES,
             changes: &[],
+            gives_results: false,
             shape: envelope::wrap,
             run: Box::new(|ctx, arguments| to_outcome(arguments::parse::<R>(arguments)?.run(ctx))),
         }
@@ -270,6 +273,7 @@ impl Tool {
             escalation: None,
             routes: &[],
             changes: &[],
+            gives_results: false,
             shape,
             run: Box::new(move |ctx, arguments| run(ctx, &arguments::parse(arguments)?)),
         }
@@ -294,6 +298,13 @@ impl Tool {
     /// Returns whether it is our tool of that name, or another system's that does the same.
     pub(crate) fn does(&self, own: &str) -> bool {
         self.name == own && self.set.is_own() || self.equivalent == Some(own)
+    }
+
+    /// Has its answers be results of the protocol already; its errors aren't.
+    #[must_use]
+    pub const fn giving_results(mut self) -> Self {
+        self.gives_results = true;
+        self
     }
 
     /// Names the arguments that hold the files which a call changes.

@@ -19,6 +19,7 @@ use crate::catalog::SpecCatalog;
 use crate::environment;
 use crate::failure::{CommandResult, ExitStatus, Failure, system_message};
 use crate::printer::Printer;
+use crate::project;
 use crate::runs::{self, Served};
 use crate::signals::end_signal;
 
@@ -59,7 +60,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "URL", requires = "http")]
     origin: Vec<String>,
     /// The sets of tools to offer: runs, human, artifacts, time, author, project, agent [default: the first three], and the
-    /// pack fs, an agent's tools for files
+    /// packs of an agent's own tools: fs, git, exec, env, web, media
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = own_set)]
     toolsets: Vec<Set>,
     /// Offer another system's tools instead: statewright, smithers, ralph, rstn
@@ -115,6 +116,28 @@ fn parse_set(sets: &[Set], word: &str) -> Result<Set, String> {
     })
 }
 
+/// Returns the sets to offer: what the command names, else the default ones; and packs.
+///
+/// A project's packs are offered unless the command names sets by itself; Ralph's profile has packs in any case.
+fn offered_sets(args: &ServeArgs) -> Result<Vec<Set>, Failure> {
+    let mut sets = [&args.toolsets[..], &args.profile].concat();
+    let with_packs = sets.contains(&statemark_profiles::WITH_PACKS);
+    let of_project = match args.toolsets.is_empty() {
+        true => project::packs()?,
+        false => Vec::new(),
+    };
+    if sets.is_empty() && !of_project.is_empty() {
+        sets.extend(Set::DEFAULT);
+    }
+    let of_profile = with_packs.then_some(statemark_packs::RALPH);
+    for set in of_profile.into_iter().flatten().chain(of_project) {
+        if !sets.contains(&set) {
+            sets.push(set);
+        }
+    }
+    Ok(sets)
+}
+
 /// Serves until the process is asked to end. The help of the program is documentation.
 pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> CommandResult {
     let Served { store, clock, name } = runs::open_for_server(args.store.as_deref())?;
@@ -123,10 +146,7 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
         .with_library(&args.library)?
         .with_builtin(&builtin_specs(&args.profile))
         .with_pages(docs::pages(program));
-    let mut sets = [&args.toolsets[..], &args.profile].concat();
-    if sets.contains(&statemark_profiles::WITH_PACKS) {
-        sets.extend(statemark_packs::SETS);
-    }
+    let sets = offered_sets(args)?;
     let about = About {
         store: name,
         workflows: catalog.ids().len(),

@@ -72,6 +72,21 @@ pub fn run(
     place: &CheckPlace,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<CheckResult, CheckError> {
+    run_without(declared, arguments, place, &|_| false, cancelled)
+}
+
+/// Runs a check as [`run`] does, without the variables of the environment that `is_blocked` names.
+///
+/// # Errors
+///
+/// Those of [`run`].
+pub fn run_without(
+    declared: &Declaration,
+    arguments: &[String],
+    place: &CheckPlace,
+    is_blocked: &dyn Fn(&str) -> bool,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<CheckResult, CheckError> {
     let (program, own) = declared.program()?;
     let time_limit = declared.time_limit()?;
     declared.check_inherited()?;
@@ -79,7 +94,9 @@ pub fn run(
     let (root, found) = (absolute(&place.root), Program::find(declared, &place.root));
     let began = Instant::now();
     let words = own.iter().chain(arguments);
-    let mut child = match Process::start(program, words, declared, place, &folder) {
+    let mut variables = environment(&declared.inherit);
+    variables.retain(|(name, _)| !is_blocked(&name.to_string_lossy()));
+    let mut child = match Process::start(program, words, declared, place, (&folder, variables)) {
         Ok(child) => child,
         Err(error) => {
             let problem = if folder.is_dir() {
@@ -168,12 +185,12 @@ impl Process {
         words: impl Iterator<Item = &'w String>,
         declared: &Declaration,
         place: &CheckPlace,
-        folder: &Path,
+        (folder, variables): (&Path, Vec<(OsString, OsString)>),
     ) -> std::io::Result<Self> {
         let prepare = |command: &mut Command| {
             command
                 .env_clear()
-                .envs(environment(&declared.inherit))
+                .envs(variables.iter().map(|(name, value)| (name, value)))
                 .envs(&declared.env)
                 .current_dir(folder)
                 .stdout(Stdio::piped())

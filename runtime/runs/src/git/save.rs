@@ -237,15 +237,19 @@ impl Repository {
         if let Some(index) = self.theirs.index() {
             command.env("GIT_INDEX_FILE", index);
         }
-        // Git looks for the shared parts of an index in the directory that it works in.
+        self.link_shared_indexes();
+        command.args(words);
+        output("listing the files", command, b"")
+    }
+
+    /// Links the shared parts of an index, which git looks for in the directory that it works in.
+    pub(super) fn link_shared_indexes(&self) {
         #[cfg(unix)]
         for part in self.theirs.shared_indexes() {
             let name = part.file_name().unwrap_or_default();
             // It is there already from the call before.
             let _ = std::os::unix::fs::symlink(&part, self.session.path().join(name));
         }
-        command.args(words);
-        output("listing the files", command, b"")
     }
 
     /// Returns the paths of a tree.

@@ -4,6 +4,7 @@
 //! checkpoints that former versions kept there. `core.worktree`, filters, hooks, remotes and whatever else a configuration
 //! can say have no effect.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::path_from_git;
@@ -11,6 +12,9 @@ use crate::files::read_regular;
 
 /// Largest file of git's that is read whole. Unit: bytes. Why: a million references take less.
 const MAX_FILE: u64 = 64 << 20;
+
+/// Most references that are read. Why: no repository that people work in has as many.
+const MAX_REFERENCES: usize = 100_000;
 
 /// Most references that lead from one to the next. Source: git's own limit (`SYMREF_MAXDEPTH`).
 const MAX_DEPTH: usize = 5;
@@ -136,19 +140,64 @@ impl Theirs {
         for _ in 0..MAX_DEPTH {
             let value = text.trim();
             let Some(name) = value.strip_prefix("ref:").map(str::trim) else {
-                let is_digit = |letter: char| letter.is_ascii_hexdigit();
-                let is_id = value.len() == self.format.digits() && value.chars().all(is_digit);
-                return is_id.then(|| value.to_owned());
+                return self.is_id(value).then(|| value.to_owned());
             };
-            if !name.starts_with("refs/")
-                || name.split('/').any(|part| matches!(part, "" | "." | ".."))
-            {
+            if !is_reference(name) {
                 return None;
             }
             let loose = read(&self.git.join(name)).or_else(|| read(&self.common.join(name)));
             text = loose.or_else(|| self.packed(name))?;
         }
         None
+    }
+
+    /// Returns what `HEAD` says, if it is a reference of this repository or a commit.
+    pub(super) fn head_line(&self) -> Option<String> {
+        let text = read(&self.git.join("HEAD"))?;
+        let line = text.trim();
+        let is_name = |name: &str| is_reference(name.trim());
+        (line.strip_prefix("ref:").is_some_and(is_name) || self.is_id(line)).then(|| line.to_owned())
+    }
+
+    /// Returns the references by their names, as far as they are files; those that lead to others are left out.
+    pub(super) fn references(&self) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        let packed = read(&self.common.join("packed-refs")).unwrap_or_default();
+        for (id, name) in packed.lines().filter_map(|line| line.split_once(' ')) {
+            if self.is_id(id) && is_reference(name) {
+                found.insert(name.to_owned(), id.to_owned());
+            }
+        }
+        let mut folders = vec![(self.common.join("refs"), "refs".to_owned())];
+        while let Some((folder, above)) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let Ok(name) = entry.file_name().into_string() else {
+                    continue;
+                };
+                let name = format!("{above}/{name}");
+                let kind = entry.file_type();
+                if found.len() >= MAX_REFERENCES || !is_reference(&name) {
+                    continue;
+                }
+                if kind.is_ok_and(|kind| kind.is_dir()) {
+                    folders.push((entry.path(), name));
+                } else if let Some(id) = read(&entry.path())
+                    && self.is_id(id.trim())
+                {
+                    found.insert(name, id.trim().to_owned());
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the commits at which a history was cut off, if it was.
+    pub(super) fn shallow(&self) -> Option<String> {
+        read(&self.common.join("shallow"))
+    }
+
+    fn is_id(&self, text: &str) -> bool {
+        text.len() == self.format.digits() && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 
     /// Returns a reference that is packed with others.
@@ -158,6 +207,15 @@ impl Theirs {
         let (id, _) = found.find(|(_, other)| *other == name)?;
         Some(id.to_owned())
     }
+}
+
+/// Reports whether a name is one of a reference, and leads to nothing else.
+fn is_reference(name: &str) -> bool {
+    let mut parts = name.split('/');
+    let is_plain = |letter: char| !letter.is_control() && !" ~^:?*[\\".contains(letter);
+    name.starts_with("refs/")
+        && name.chars().all(is_plain)
+        && !parts.any(|part| matches!(part, "" | "." | "..") || part.ends_with(".lock"))
 }
 
 fn read(path: &Path) -> Option<String> {

@@ -1,12 +1,21 @@
-//! Patterns of `allowed_tools`: a glob over a tool's name, and optionally one over its path argument.
+//! Patterns of `allowed_tools`: a glob over a tool's name, and optionally one over its paths or its command.
 //!
-//! `Read`, `git_*`, `fs.*` (all tools of a pack), `Bash(cargo test:*)`, `Edit(src/**)`.
+//! `Read`, `git_*`, `fs.*` (all tools of a pack), `Bash(cargo test:*)`, `Edit(src/**)`. A tool that takes commands is judged by
+//! each command of a call, another one by each path.
 
 use std::fmt;
 
 use serde_json::Value;
+use statemark_text::shorten::shorten;
 
+<<<<<<< HEAD
 use super::words::{other_names, pack_tools};
+=======
+use super::command::{
+    Command, CommandPattern, Unread, commands_of_call, find_ungranted, is_forbidden, takes_commands,
+};
+use super::words::pack_tools;
+>>>>>>> 3f29842b (Commands are judged by their words; packs exec, git, env, web and media; drains; the environment of states)
 use crate::glob;
 
 /// An entry of `allowed_tools` or `disallowed_tools`.
@@ -53,26 +62,24 @@ impl Pattern {
         })
     }
 
-    /// Reports whether the pattern grants a call. A call whose path can't be judged isn't granted.
-    #[must_use]
-    pub fn allows(&self, tool: &str, arguments: &Value) -> bool {
-        self.names(tool)
-            && match &self.arguments {
-                None => true,
-                Some(pattern) => judge_paths(arguments, |path| glob::matches_path(pattern, path))
-                    .is_some_and(|matches| matches.all),
-            }
-    }
-
-    /// Reports whether the pattern forbids a call. A call whose path can't be judged is forbidden.
+    /// Reports whether the pattern forbids a call. A call whose path or command can't be judged is forbidden.
     #[must_use]
     pub fn forbids(&self, tool: &str, arguments: &Value) -> bool {
-        self.names(tool)
-            && match &self.arguments {
-                None => true,
-                Some(pattern) => judge_paths(arguments, |path| glob::matches_path(pattern, path))
-                    .is_none_or(|matches| matches.any),
-            }
+        if !self.names(tool) {
+            return false;
+        }
+        let Some(pattern) = &self.arguments else {
+            return true;
+        };
+        match (
+            call_commands(tool, arguments),
+            CommandPattern::parse(pattern),
+        ) {
+            (None, _) => judge_paths(arguments, |path| glob::matches_path(pattern, path))
+                .is_none_or(|matches| matches.any),
+            (Some(Ok(commands)), Ok(pattern)) => is_forbidden(&commands, &pattern),
+            (Some(_), _) => true,
+        }
     }
 
     /// Reports whether it may match a call that another pattern matches: assumed for globs.
@@ -107,6 +114,83 @@ impl fmt::Display for Pattern {
             None => Ok(()),
             Some(arguments) => write!(out, "({arguments})"),
         }
+    }
+}
+
+/// Checks that some patterns grant a call: one that names the tool, for all its paths, or some for all its commands.
+///
+/// # Errors
+///
+/// Why not, in words that may follow the list of the patterns. Empty if none of them names the tool.
+pub(super) fn check_granted(
+    patterns: &[Pattern],
+    tool: &str,
+    arguments: &Value,
+) -> Result<(), String> {
+    let naming: Vec<&Pattern> = patterns.iter().filter(|it| it.names(tool)).collect();
+    if naming.is_empty() {
+        return Err(String::new());
+    }
+    let texts: Option<Vec<&String>> = naming.iter().map(|it| it.arguments.as_ref()).collect();
+    let Some(texts) = texts else {
+        // One of them stands for all calls.
+        return Ok(());
+    };
+    if let Some(commands) = call_commands(tool, arguments) {
+        let patterns = texts.iter().filter_map(|it| CommandPattern::parse(it).ok());
+        return check_commands(commands, &patterns.collect::<Vec<_>>());
+    }
+    let matches = |pattern: &&String| {
+        judge_paths(arguments, |path| glob::matches_path(pattern, path))
+            .is_some_and(|matches| matches.all)
+    };
+    match texts.iter().any(matches) {
+        true => Ok(()),
+        false => Err("; a path of the call matches none of them".to_owned()),
+    }
+}
+
+/// Most characters of a command that a refusal shows. Why: it is there to be recognized.
+const MAX_SHOWN: usize = 160;
+
+/// Checks that some patterns grant all commands of a call.
+///
+/// # Errors
+///
+/// Why not, in words that may follow the list of the patterns.
+pub(super) fn check_commands(
+    commands: Result<Vec<Command>, Unread>,
+    patterns: &[CommandPattern],
+) -> Result<(), String> {
+    if patterns.contains(&CommandPattern::Any) {
+        return Ok(());
+    }
+    let commands = commands.map_err(|unread| {
+        format!("; {unread} of the command isn't read, so that nothing grants it")
+    })?;
+    if commands.is_empty() {
+        return Err("; the call has no command".to_owned());
+    }
+    match find_ungranted(&commands, patterns) {
+        None => Ok(()),
+        Some(ungranted) => Err(format!("; {}", shorten(&ungranted.to_string(), MAX_SHOWN))),
+    }
+}
+
+/// Returns the commands of a call that is judged by them; `None` if it is judged by its paths.
+pub(super) fn call_commands(tool: &str, arguments: &Value) -> Option<Result<Vec<Command>, Unread>> {
+    let has_paths = || {
+        PATH_ARGUMENTS
+            .iter()
+            .any(|key| arguments.get(key).is_some())
+    };
+    if !takes_commands(tool) && has_paths() {
+        return None;
+    }
+    let commands = commands_of_call(tool, arguments);
+    match takes_commands(tool) {
+        true => Some(commands.unwrap_or_else(|| Ok(Vec::new()))),
+        false => commands,
     }
 }
 
@@ -158,8 +242,9 @@ mod tests {
 
     #[test]
     fn names_are_globs() {
-        let allows =
-            |pattern: &str, tool: &str| Pattern::parse(pattern).unwrap().allows(tool, &json!({}));
+        let allows = |pattern: &str, tool: &str| {
+            check_granted(&[Pattern::parse(pattern).unwrap()], tool, &json!({})).is_ok()
+        };
         for (pattern, tool, expected) in [
             ("Read", "Read", true),
             ("Read", "read", false),
@@ -179,6 +264,11 @@ mod tests {
             }
             assert_eq!(allows(pattern, tool), expected, "{pattern} {tool}");
         }
+    }
+
+    /// Reports whether a pattern alone grants a call.
+    fn grants(pattern: &Pattern, tool: &str, arguments: &Value) -> bool {
+        check_granted(std::slice::from_ref(pattern), tool, arguments).is_ok()
     }
 
     #[test]
@@ -205,11 +295,11 @@ mod tests {
     fn what_is_not_understood_is_neither_granted_nor_let_through() {
         let pattern = Pattern::parse("Edit(src/**)").unwrap();
         let call = |path: &str| json!({ "path": path });
-        assert!(pattern.allows("Edit", &call("src/a/b.rs")));
-        assert!(!pattern.allows("Edit", &call("tests/b.rs")));
-        assert!(!pattern.allows("Edit", &call("src/../secret")));
+        assert!(grants(&pattern, "Edit", &call("src/a/b.rs")));
+        assert!(!grants(&pattern, "Edit", &call("tests/b.rs")));
+        assert!(!grants(&pattern, "Edit", &call("src/../secret")));
         assert!(pattern.forbids("Edit", &call("src/../secret")));
-        assert!(!pattern.allows("Edit", &json!({})));
+        assert!(!grants(&pattern, "Edit", &json!({})));
         assert!(pattern.forbids("Edit", &json!({})));
         assert!(!pattern.forbids("Edit", &call("tests/b.rs")));
     }
@@ -228,15 +318,23 @@ mod tests {
             ("src/a", "src/../../b", false, true),
         ] {
             let call = call(from, to);
-            assert_eq!(pattern.allows("move_file", &call), allows, "{call}");
+            assert_eq!(grants(&pattern, "move_file", &call), allows, "{call}");
             assert_eq!(pattern.forbids("move_file", &call), forbids, "{call}");
         }
         let several = json!({"paths": ["src/a", "b"]});
         let pattern = Pattern::parse("read_multiple_files(src/**)").unwrap();
-        assert!(!pattern.allows("read_multiple_files", &several));
+        assert!(!grants(&pattern, "read_multiple_files", &several));
         assert!(pattern.forbids("read_multiple_files", &several));
-        assert!(!pattern.allows("read_multiple_files", &json!({"paths": []})));
-        assert!(!pattern.allows("read_multiple_files", &json!({"paths": ["src/a", 7]})));
+        assert!(!grants(
+            &pattern,
+            "read_multiple_files",
+            &json!({"paths": []})
+        ));
+        assert!(!grants(
+            &pattern,
+            "read_multiple_files",
+            &json!({"paths": ["src/a", 7]})
+        ));
     }
 
     #[test]

@@ -56,7 +56,93 @@ const CAPABILITIES: &[(&str, &[&str])] = &[
     ("web.search", &["web_search"]),
     ("web.visit", &["visit_url"]),
     ("media.read", &["read_media", "read_image"]),
+    // Tools of other servers have the server's name before them.
+    ("upstream.tool_use", &["*__*"]),
 ];
+
+/// The key of a state that names a drain.
+pub(super) const DRAIN: &str = "drain";
+
+/// What a drain may do that thinks.
+const THINKS: &[&str] = &[
+    "workspace.read",
+    "workspace.metadata_read",
+    "git.status_read",
+    "git.diff_read",
+    "artifact.submit",
+    "media.read",
+    "upstream.tool_use",
+    "web.search",
+    "web.visit",
+];
+
+/// What a drain may do that judges another one's work: it searches nowhere.
+const JUDGES: &[&str] = &[
+    "workspace.read",
+    "workspace.metadata_read",
+    "git.status_read",
+    "git.diff_read",
+    "artifact.submit",
+    "media.read",
+    "upstream.tool_use",
+    "web.visit",
+];
+
+/// What a drain may do that changes files.
+const WRITES: &[&str] = &[
+    "workspace.read",
+    "workspace.metadata_read",
+    "workspace.write_ephemeral",
+    "workspace.write_tracked",
+    "workspace.edit",
+    "workspace.delete",
+    "process.exec_bounded",
+    "git.status_read",
+    "git.diff_read",
+    "env.read",
+    "artifact.submit",
+    "run.report_progress",
+    "media.read",
+    "upstream.tool_use",
+    "web.search",
+    "web.visit",
+];
+
+/// What a drain may do that commits.
+const COMMITS: &[&str] = &[
+    "workspace.read",
+    "workspace.metadata_read",
+    "git.status_read",
+    "git.diff_read",
+    "artifact.submit",
+    "media.read",
+    "run.report_progress",
+];
+
+/// The drains of Ralph's document, each with its capabilities, as far as a server has the tools.
+const DRAINS: &[(&str, &[&str])] = &[
+    ("planning", THINKS),
+    ("development", WRITES),
+    ("development_analysis", JUDGES),
+    ("development_commit", COMMITS),
+    ("review", THINKS),
+    ("review_analysis", JUDGES),
+    ("review_commit", COMMITS),
+    ("fix", WRITES),
+    ("commit", COMMITS),
+];
+
+/// Returns the names of the drains.
+pub fn drains() -> impl Iterator<Item = &'static str> {
+    DRAINS.iter().map(|(name, _)| *name)
+}
+
+/// Returns the capabilities of a drain.
+#[must_use]
+pub fn drain_capabilities(drain: &str) -> Option<&'static [&'static str]> {
+    let found = DRAINS.iter().find(|(name, _)| *name == drain);
+    found.map(|(_, capabilities)| *capabilities)
+}
 
 /// The packs, each with its capabilities.
 const PACKS: &[(&str, &[&str])] = &[

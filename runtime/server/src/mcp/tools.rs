@@ -95,6 +95,10 @@ pub(super) async fn call(
         }
     };
     match answer.flatten() {
+        Ok(Some(reply)) if reply.is_result => match serde_json::from_value(reply.answer) {
+            Ok(result) => Ok(CallToolResult::into(result)),
+            Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+        },
         Ok(Some(reply)) => Ok(call_result(reply).into()),
         Ok(None) => {
             let message = format!("there is no tool `{}`", request.name);

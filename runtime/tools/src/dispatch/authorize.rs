@@ -8,7 +8,7 @@
 //! All of this holds for agents. What people and observers may do depends on their role.
 
 use serde_json::{Map, Value, json};
-use statemark_runs::policy::{Denial, Gating, Verdict, normal_path};
+use statemark_runs::policy::{Denial, Gating, StateEnvironment, Verdict, normal_path};
 use statemark_runs::{
     DenyTool, Hash, Loaded, RecordCall, ReserveCall, ReserveOutcome, Right, Role, RunError, RunId,
     StoreError, shell_word,
@@ -304,22 +304,42 @@ impl Ctx<'_> {
     ///
     /// A state allows fewer. Or a run that holds the caller can't be read.
     pub fn check_edit(&self, lines: u64) -> Result<(), Problem> {
-        if self.caller.actor.role != Role::Agent {
-            return Ok(());
-        }
-        let mut runs: Vec<RunId> = self.resolve_run(None).into_iter().collect();
-        let is_judged_by_one =
-            self.bound_run().is_some() || self.caller.credential == Credential::ManyRuns;
-        if !is_judged_by_one {
-            runs.extend(self.runs().runs_holding(self.caller.binding())?);
-        }
-        for run in runs {
-            let loaded = self.runs().load(&run)?;
+        for loaded in self.holding_runs()? {
             loaded
                 .check_edit(lines)
                 .map_err(|reason| Problem::new("no_place", reason))?;
         }
         Ok(())
+    }
+
+    /// Returns the environment that the states of the runs that hold an agent give to what it runs.
+    ///
+    /// # Errors
+    ///
+    /// A run that holds the caller can't be read.
+    pub fn state_environment(&self) -> Result<StateEnvironment, Problem> {
+        let mut environment = StateEnvironment::default();
+        for loaded in self.holding_runs()? {
+            environment.add(loaded.environment());
+        }
+        Ok(environment)
+    }
+
+    /// Loads the run that an agent means, and those that hold it besides. Nobody else is held.
+    fn holding_runs(&self) -> Result<Vec<Loaded>, Problem> {
+        if self.caller.actor.role != Role::Agent {
+            return Ok(Vec::new());
+        }
+        let mut runs: Vec<RunId> = self.resolve_run(None).into_iter().collect();
+        let is_judged_by_one =
+            self.bound_run().is_some() || self.caller.credential == Credential::ManyRuns;
+        if !is_judged_by_one {
+            let holding = self.runs().runs_holding(self.caller.binding())?;
+            let others = holding.into_iter().filter(|run| !runs.contains(run));
+            runs.extend(others.collect::<Vec<_>>());
+        }
+        let loaded = runs.iter().map(|run| Ok(self.runs().load(run)?));
+        loaded.collect()
     }
 }
 

@@ -171,7 +171,7 @@ fn invalid_check(name: &str, error: &check::CheckError) -> Problem {
 }
 
 /// Does the work, and reports progress to the caller now and then.
-fn with_progress<T: Send>(
+pub fn with_progress<T: Send>(
     ctx: &Ctx<'_>,
     name: &str,
     limit: Option<Duration>,

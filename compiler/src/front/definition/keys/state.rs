@@ -5,6 +5,19 @@ use super::{
 };
 use crate::front::definition::shape::{Shape, Want};
 
+/// The drains of Ralph Workflow, whose capabilities the runtime's policy knows.
+const DRAINS: [&str; 9] = [
+    "planning",
+    "development",
+    "development_analysis",
+    "development_commit",
+    "review",
+    "review_analysis",
+    "review_commit",
+    "fix",
+    "commit",
+];
+
 /// The requirements for leaving a state: artifacts, checks or facts.
 ///
 /// They are for any event, or for those that are named.
@@ -148,7 +161,7 @@ pub(in crate::front::definition) static STATE: Shape = shape(
             "allowed_tools",
             Want::List(&Want::Text),
             doc(
-                "the tools that an agent may use here: names, patterns, names of capabilities; `[]` allows none",
+                "the tools that an agent may use here: names and patterns; `[]` allows none",
                 "no restriction by this state",
                 r#""allowed_tools": ["Read", "Bash(cargo test:*)"]"#,
             ),
@@ -172,10 +185,19 @@ pub(in crate::front::definition) static STATE: Shape = shape(
             ),
         ),
         host(
+            "drain",
+            Want::Choice(&DRAINS),
+            doc(
+                "the kind of work done here, as Ralph Workflow names it: it stands for the `capabilities` of that drain",
+                "none",
+                r#""drain": "planning""#,
+            ),
+        ),
+        host(
             "allowed_commands",
             Want::List(&Want::Text),
             doc(
-                "beginnings of shell commands that a host lets through",
+                "beginnings of the commands that may be run here, or globs over them; every command of a line has to match one",
                 "no restriction",
                 r#""allowed_commands": ["cargo test", "git diff"]"#,
             ),
@@ -184,8 +206,8 @@ pub(in crate::front::definition) static STATE: Shape = shape(
             "allowed_commands_tool",
             Want::Text,
             doc(
-                "the tool whose commands are meant",
-                "`Bash`",
+                "a tool whose commands are meant besides `Bash`, `exec` and their like",
+                "none",
                 r#""allowed_commands_tool": "Shell""#,
             ),
         ),
@@ -193,7 +215,7 @@ pub(in crate::front::definition) static STATE: Shape = shape(
             "blocked_env",
             Want::List(&Want::Text),
             doc(
-                "variables that a host takes away from what runs here",
+                "variables that what runs here doesn't get",
                 "none",
                 r#""blocked_env": ["AWS_SECRET_ACCESS_KEY"]"#,
             ),
@@ -203,7 +225,7 @@ pub(in crate::front::definition) static STATE: Shape = shape(
             "env_overrides",
             Want::Map(&Want::Text),
             doc(
-                "variables that a host sets for what runs here",
+                "variables that are set for what runs here",
                 "none",
                 r#""env_overrides": {"CI": "1"}"#,
             ),

@@ -1,0 +1,512 @@
+//! Command lines that try to get around a grant, and those that shouldn't have to.
+
+use serde_json::json;
+
+use super::*;
+use crate::policy::pattern::{Pattern, check_granted};
+
+/// What a state grants in these tests.
+const GRANTED: [&str; 12] = [
+    "Bash(cargo test:*)",
+    "Bash(cargo build)",
+    "Bash(git diff:*)",
+    "Bash(git log:*)",
+    "Bash(git -c color.ui=never status:*)",
+    "Bash(ls:*)",
+    "Bash(find:*)",
+    "Bash(grep:*)",
+    "Bash(xargs:*)",
+    "Bash(npm run *)",
+    "Bash(sh:*)",
+    "Bash(ssh host uptime:*)",
+];
+
+fn check(line: &str) -> Result<(), String> {
+    let patterns: Vec<Pattern> = GRANTED
+        .iter()
+        .map(|it| Pattern::parse(it).unwrap())
+        .collect();
+    check_granted(&patterns, "Bash", &json!({ "command": line }))
+}
+
+#[test]
+fn what_is_granted_can_be_run() {
+    for line in [
+        "cargo test",
+        "cargo test --workspace -- --nocapture",
+        "cargo  test\t-q",
+        "cargo 'test' \"--lib\"",
+        "cargo build",
+        "cargo test && cargo build",
+        "cargo test; git diff HEAD~1 -- src",
+        "cargo test\ncargo build\n",
+        "cargo test 2>&1 | grep -c FAILED",
+        "cargo test >/dev/null 2>&1",
+        "cargo test &> /dev/null",
+        "cargo test || git log -p --oneline -3",
+        "cargo test &",
+        "ls *.rs ./*",
+        "ls ~/src",
+        "grep -rn 'a; b && $(c)' src",
+        "grep -n \"it's\" README.md",
+        "grep a\\;b x",
+        "timeout 60 cargo test",
+        "timeout -k 5 --signal=INT 60s nice -n 10 cargo test",
+        "time cargo test",
+        "nohup cargo test &",
+        "stdbuf -oL cargo test",
+        "find . -name '*.rs' -exec grep -l TODO {} +",
+        "find . -name '*.rs' -print0 | xargs -0 grep -l TODO",
+        "xargs -n1 -I% cargo test %",
+        "npm run lint",
+        "sh -c 'cargo test && ls'",
+        "bash -lc 'cargo test'",
+        "git -c color.ui=never status -s",
+        "git diff HEAD@\\{1\\}",
+        "ssh host uptime -p",
+        "cargo test $",
+    ] {
+        let expected = if line.starts_with("bash") {
+            // Another shell than the one that is granted.
+            Err("; `bash -lc 'cargo test'` matches none of them".to_owned())
+        } else {
+            Ok(())
+        };
+        assert_eq!(check(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn nothing_gets_around_a_grant() {
+    let mut wrong = Vec::new();
+    for (line, why) in [
+        // Other commands beside a granted one.
+        ("cargo test; rm -rf x", "; `rm -rf x` matches none of them"),
+        (
+            "cargo test && rm -rf x",
+            "; `rm -rf x` matches none of them",
+        ),
+        (
+            "cargo test || rm -rf x",
+            "; `rm -rf x` matches none of them",
+        ),
+        ("cargo test | rm -rf x", "; `rm -rf x` matches none of them"),
+        ("cargo test |& rm x", "; `rm x` matches none of them"),
+        ("cargo test & rm x", "; `rm x` matches none of them"),
+        ("cargo test\nrm x", "; `rm x` matches none of them"),
+        ("cargo test;\\\nrm x", "; `rm x` matches none of them"),
+        ("cargo test;rm x", "; `rm x` matches none of them"),
+        ("rm x;cargo test", "; `rm x` matches none of them"),
+        ("cargo test 2>&1;rm x", "; `rm x` matches none of them"),
+        ("cd /tmp && cargo test", "; `cd /tmp` matches none of them"),
+        // Other programs with the name of a granted one.
+        ("./cargo test", "; `./cargo test` matches none of them"),
+        (
+            "/tmp/cargo test",
+            "; `/tmp/cargo test` matches none of them",
+        ),
+        ("Cargo test", "; `Cargo test` matches none of them"),
+        ("cargo tests", "; `cargo tests` matches none of them"),
+        ("cargo testx", "; `cargo testx` matches none of them"),
+        ("cargo", "; `cargo` matches none of them"),
+        (
+            "cargo +nightly test",
+            "; `cargo +nightly test` matches none of them",
+        ),
+        (
+            "c\u{430}rgo test",
+            "; `c\u{430}rgo test` matches none of them",
+        ),
+        (
+            "cargo\u{a0}test",
+            "; `'cargo\u{a0}test'` matches none of them",
+        ),
+        ("'cargo test'", "; `'cargo test'` matches none of them"),
+        (
+            "cargo build --release",
+            "; `cargo build --release` matches none of them",
+        ),
+        ("c*go test", "; `c*go test` matches none of them"),
+        ("~/cargo test", "; `~/cargo test` matches none of them"),
+        ("=cargo test", "; `=cargo test` matches none of them"),
+        // What a shell makes of a line.
+        (
+            "cargo test $(rm x)",
+            "; a substitution (`$(`) at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test `rm x`",
+            "; a substitution (`` ` ``) at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test \"$(rm x)\"",
+            "; a substitution (`$(`) at byte 12 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test \"`rm x`\"",
+            "; a substitution (`` ` ``) at byte 12 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test <(rm x)",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test $X",
+            "; a variable (`$`) at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test ${X@P}",
+            "; a variable (`$`) at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test \"$X\"",
+            "; a variable (`$`) at byte 12 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test $'\\x3b'",
+            "; a variable (`$`) at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test > src/main.rs",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test >> x",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test 2>x",
+            "; a redirection at byte 12 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test &>x",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test >&x",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test >/dev/nullx",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test >/dev/null'x'",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test <x",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test <<X\nrm\nX",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test <<<x",
+            "; a redirection at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "(cargo test)",
+            "; `(` at byte 0 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo() { rm x; }; cargo test",
+            "; `(` at byte 5 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "{ cargo test; }",
+            "; `{` at byte 0 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo {test,build}",
+            "; `{` at byte 6 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "if cargo test; then ls; fi",
+            "; a compound command (`if`) at byte 0 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "! cargo test",
+            "; a compound command (`!`) at byte 0 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test # \nrm x",
+            "; a comment at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test 'x",
+            "; a quote that isn't closed at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test \"x",
+            "; a quote that isn't closed at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test \\",
+            "; a `\\` at the end at byte 11 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test\rrm x",
+            "; a control character at byte 10 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "cargo test\0rm",
+            "; a control character at byte 10 of the command isn't read, so that nothing grants it",
+        ),
+        ("", "; the call has no command"),
+        (" \n ", "; the call has no command"),
+        (
+            ";",
+            "; an operator without a command at byte 0 of the command isn't read, so that nothing grants it",
+        ),
+        // Variables that make a granted program another one.
+        ("X=1 cargo test", "; `X=1 cargo test` matches none of them"),
+        (
+            "PATH=/tmp cargo test",
+            "; `PATH=/tmp cargo test` matches none of them",
+        ),
+        (
+            "PATH+=:/tmp cargo test",
+            "; `PATH+=:/tmp cargo test` matches none of them",
+        ),
+        (
+            "export PATH=/tmp; cargo test",
+            "; `export PATH=/tmp` matches none of them",
+        ),
+        (
+            "timeout 9 LD_PRELOAD=x cargo test",
+            "; `LD_PRELOAD=x cargo test` matches none of them",
+        ),
+        // Commands that run others.
+        ("env cargo test", "; `env cargo test` matches none of them"),
+        ("env -S 'rm x'", "; `env -S 'rm x'` matches none of them"),
+        (
+            "sudo cargo test",
+            "; `sudo cargo test` matches none of them",
+        ),
+        ("command rm x", "; `command rm x` matches none of them"),
+        (
+            "builtin eval ls",
+            "; `builtin eval ls` matches none of them",
+        ),
+        (
+            "eval 'cargo test'",
+            "; `eval 'cargo test'` matches none of them",
+        ),
+        ("exec rm x", "; `exec rm x` matches none of them"),
+        (". ./x", "; `. ./x` matches none of them"),
+        ("ssh host rm x", "; `ssh host rm x` matches none of them"),
+        ("timeout 60 rm x", "; `rm x` matches none of them"),
+        ("timeout 60", "; `timeout 60` matches none of them"),
+        (
+            "timeout --weird 60 cargo test",
+            "; `timeout --weird 60 cargo test` matches none of them",
+        ),
+        (
+            "timeout 6* cargo test",
+            "; `timeout 6* cargo test` matches none of them",
+        ),
+        ("nice timeout 5 nohup rm x", "; `rm x` matches none of them"),
+        (
+            "time -o x cargo test",
+            "; `time -o x cargo test` matches none of them",
+        ),
+        ("xargs rm", "; `rm` matches none of them"),
+        ("xargs -0 -n1 rm", "; `rm` matches none of them"),
+        (
+            "xargs -i rm ls",
+            "; what `xargs` runs isn't known, so that only a pattern that says more than `xargs` matches",
+        ),
+        ("ls | xargs sh -c 'rm x'", "; `rm x` matches none of them"),
+        (
+            "xargs * grep",
+            "; what `xargs` runs isn't known, so that only a pattern that says more than `xargs` matches",
+        ),
+        ("find . -exec rm {} \\;", "; `rm {}` matches none of them"),
+        (
+            "find . -exec grep x {} \\; -exec rm {} +",
+            "; `rm {}` matches none of them",
+        ),
+        (
+            "find . -execdir sh -c 'rm x' \\;",
+            "; `rm x` matches none of them",
+        ),
+        ("find . -ok rm {} ';'", "; `rm {}` matches none of them"),
+        (
+            "find . -delete",
+            "; `find -delete` isn't known, so that only a pattern that says more than `find` matches",
+        ),
+        (
+            "find . -fprint x",
+            "; `find -fprint` isn't known, so that only a pattern that says more than `find` matches",
+        ),
+        (
+            "find *",
+            "; what `*` stands for isn't known, so that only a pattern that says more than `find` matches",
+        ),
+        ("sh -c 'cargo test; rm x'", "; `rm x` matches none of them"),
+        (
+            "sh -c \"cargo test; $X\"",
+            "; a variable (`$`) at byte 19 of the command isn't read, so that nothing grants it",
+        ),
+        (
+            "sh -c 'cargo test; $X'",
+            "; a variable (`$`) isn't known, so that only a pattern that says more than `sh` matches",
+        ),
+        (
+            "sh x.sh",
+            "; what `sh` runs isn't known, so that only a pattern that says more than `sh` matches",
+        ),
+        (
+            "sh",
+            "; what `sh` runs isn't known, so that only a pattern that says more than `sh` matches",
+        ),
+        (
+            "sh -xo x -c ls",
+            "; what `sh` runs isn't known, so that only a pattern that says more than `sh` matches",
+        ),
+        ("npm run lint; rm x", "; `rm x` matches none of them"),
+        ("npm run", "; `npm run` matches none of them"),
+        // Options by which a granted program runs or writes what it is told.
+        (
+            "git -c core.pager=x diff",
+            "; `git -c core.pager=x diff` matches none of them",
+        ),
+        ("git -C /x diff", "; `git -C /x diff` matches none of them"),
+        (
+            "git diff --output=src/main.rs",
+            "; `--output=src/main.rs` in `git diff --output=src/main.rs` lets it run or write what it is told, so that only a pattern that names it matches",
+        ),
+        (
+            "git diff --outp x",
+            "; `--outp` in `git diff --outp x` lets it run or write what it is told, so that only a pattern that names it matches",
+        ),
+        (
+            "git log --ext-diff",
+            "; `--ext-diff` in `git log --ext-diff` lets it run or write what it is told, so that only a pattern that names it matches",
+        ),
+        (
+            "git -c color.ui=never -c core.pager=x status",
+            "; `git -c color.ui=never -c core.pager=x status` matches none of them",
+        ),
+        (
+            "cargo test --config 'build.rustc-wrapper=\"x\"'",
+            "; `--config` in `cargo test --config 'build.rustc-wrapper=\"x\"'` lets it run or write what it is told, so that only a pattern that names it matches",
+        ),
+    ] {
+        let judged = check(line);
+        if judged != Err(why.to_owned()) {
+            wrong.push(format!("{line}\n  {judged:?}\n  not {why}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_forbidden_is_found_wherever_it_stands() {
+    let forbids = |pattern: &str, line: &str| {
+        Pattern::parse(pattern)
+            .unwrap()
+            .forbids("Bash", &json!({ "command": line }))
+    };
+    for line in [
+        "rm x",
+        "RM x",
+        "/bin/rm x",
+        "ls; rm x",
+        "timeout 5 rm x",
+        "xargs rm",
+        "find . -exec rm {} +",
+        "sh -c 'ls; rm x'",
+        "r[m] x",
+        "sudo rm x",
+        "X=1 rm x",
+        "$X x",
+        "eval ls",
+    ] {
+        assert!(forbids("Bash(rm:*)", line), "{line}");
+    }
+    for line in ["ls", "git rm x", "echo rm x", "rmdir x", "sh -c 'echo rm'"] {
+        assert!(!forbids("Bash(rm:*)", line), "{line}");
+    }
+    for line in ["git push", "git -C x push", "git push -f", "git p* x"] {
+        assert!(forbids("Bash(git push:*)", line), "{line}");
+    }
+    for line in ["git pull", "git status", "cargo push"] {
+        assert!(!forbids("Bash(git push:*)", line), "{line}");
+    }
+    assert!(forbids("Bash(git push *)", "/usr/bin/git push -f"));
+    assert!(!forbids("Bash(git push *)", "git pull"));
+    assert!(forbids("Bash(git push)", "git push") && !forbids("Bash(git push)", "git push -f"));
+}
+
+#[test]
+fn a_call_without_a_shell_has_one_command() {
+    let patterns = [Pattern::parse("exec(cargo test:*)").unwrap()];
+    let granted = |call: Value| check_granted(&patterns, "exec", &call);
+    for call in [
+        json!({"command": "cargo test --lib"}),
+        json!({"command": "cargo", "args": ["test", "a; b", "$(x)"]}),
+        json!({"command": ["cargo", "test"]}),
+        json!({"argv": ["cargo", "test", "*"]}),
+        json!({"argv": ["cargo", "test"], "args": null}),
+        json!({"command": "cargo test $HOME '*'"}),
+    ] {
+        assert_eq!(granted(call.clone()), Ok(()), "{call}");
+    }
+    for call in [
+        json!({"command": "cargo test | rm"}),
+        json!({"command": "cargo test; rm"}),
+        json!({"command": "cargo", "args": "test"}),
+        json!({"command": ["cargo", "test"], "args": ["x"]}),
+        json!({"command": "cargo test", "argv": ["rm"]}),
+        json!({"argv": ["cargo", 7]}),
+        json!({"argv": "cargo test", "args": ["rm"]}),
+        json!({"command": ["bash", "-c", "cargo test; rm x"]}),
+        json!({}),
+    ] {
+        assert!(granted(call.clone()).is_err(), "{call}");
+    }
+}
+
+#[test]
+fn words_are_split_as_they_are_quoted() {
+    let words = |line: &str| split_words(line).map_err(|unread| unread.to_string());
+    let of = |words: &[&str]| Ok(words.iter().map(ToString::to_string).collect::<Vec<_>>());
+    for (line, expected) in [
+        ("python -m pytest", of(&["python", "-m", "pytest"])),
+        (
+            "a 'b c' \"d \\\" e\" f\\ g",
+            of(&["a", "b c", "d \" e", "f g"]),
+        ),
+        ("a ''", of(&["a", ""])),
+        (
+            "a $HOME *.rs ~ (b) {c} #d",
+            of(&["a", "$HOME", "*.rs", "~", "(b)", "{c}", "#d"]),
+        ),
+        ("a\n b", of(&["a", "b"])),
+        ("", of(&[])),
+        ("a | b", Err("`|` at byte 2".to_owned())),
+        ("a && b", Err("`&&` at byte 2".to_owned())),
+        ("é; b", Err("`;` at byte 2".to_owned())),
+        ("a > b", Err("`>` at byte 2".to_owned())),
+        ("a < b", Err("`<` at byte 2".to_owned())),
+        (
+            "a `b`",
+            Err("a substitution (`` ` ``) at byte 2".to_owned()),
+        ),
+        (
+            "a \"$(b)\"",
+            Err("a substitution (`$(`) at byte 3".to_owned()),
+        ),
+        (
+            "a 'b",
+            Err("a quote that isn't closed at byte 2".to_owned()),
+        ),
+    ] {
+        assert_eq!(words(line), expected, "{line}");
+    }
+    let long = "a".repeat(MAX_LINE + 1);
+    assert!(split_words(&long).is_err());
+}

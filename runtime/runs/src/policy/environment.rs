@@ -1,0 +1,65 @@
+//! The environment that states give to what is run in them: `blocked_env` and `env_overrides`.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::glob::matches_name;
+use crate::loaded::Loaded;
+
+/// Variables that states take away from what is run, and those that they set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateEnvironment {
+    /// Names of variables, or globs over them.
+    blocked: Vec<String>,
+    set: BTreeMap<String, String>,
+}
+
+impl StateEnvironment {
+    /// Reports whether a variable is taken away. That wins over what is set.
+    #[must_use]
+    pub fn blocks(&self, name: &str) -> bool {
+        self.blocked.iter().any(|glob| matches_name(glob, name))
+    }
+
+    /// Returns the variables that are set.
+    pub fn set(&self) -> impl Iterator<Item = (&str, &str)> {
+        let set = self.set.iter().filter(|(name, _)| !self.blocks(name));
+        set.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Adds the environment of another run. Where both set a variable, this one's value stays.
+    pub fn add(&mut self, other: Self) {
+        self.blocked.extend(other.blocked);
+        for (name, value) in other.set {
+            self.set.entry(name).or_insert(value);
+        }
+    }
+}
+
+impl Loaded {
+    /// Returns the environment that the active states give to what is run in them; the innermost state's value counts.
+    ///
+    /// A workflow that nobody has accepted takes variables away, and sets none.
+    #[must_use]
+    pub fn environment(&self) -> StateEnvironment {
+        let table = self.workflow.table();
+        let leaves = self.state.leaves.iter();
+        let leaves = leaves.filter_map(|leaf| table.state_named(leaf));
+        let mut environment = StateEnvironment::default();
+        for state in leaves.flat_map(|leaf| table.chain(leaf)) {
+            let meta = self.workflow.state_meta(state);
+            let blocked = meta.get("blocked_env").and_then(Value::as_array);
+            let names = blocked.into_iter().flatten().filter_map(Value::as_str);
+            environment.blocked.extend(names.map(str::to_owned));
+            let set = meta.get("env_overrides").and_then(Value::as_object);
+            for (name, value) in set.into_iter().flatten().filter(|_| !self.is_unreviewed()) {
+                if let Some(value) = value.as_str() {
+                    let own = environment.set.entry(name.clone());
+                    own.or_insert_with(|| value.to_owned());
+                }
+            }
+        }
+        environment
+    }
+}

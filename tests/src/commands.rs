@@ -1,0 +1,162 @@
+//! Bash itself, asked which commands it begins: each of them was read from the line.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+use statemark_runs::policy::read_line;
+
+/// Lines whose commands are asked of one bash. Why: starting one takes longer than a hundred lines.
+const LINES: usize = 200;
+
+/// Programs that don't exist, so that bash hands each of their commands to `command_not_found_handle`.
+const PROGRAMS: [&str; 3] = ["xq", "yq", "zq"];
+
+/// Pieces of lines: what shells give a meaning, and what they don't.
+const PIECES: [&str; 45] = [
+    "xq",
+    "yq",
+    "zq",
+    "xq ",
+    "yq ",
+    "a",
+    "b1",
+    "-o",
+    " ",
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    ";",
+    ";;",
+    "&",
+    "&&",
+    "||",
+    "|",
+    "|&",
+    "'",
+    "'",
+    "\"",
+    "\"",
+    "\\",
+    "\\\n",
+    "$",
+    "$a",
+    "`",
+    "(",
+    ")",
+    "{",
+    "}",
+    "{}",
+    ">",
+    ">&2",
+    "2>&1",
+    "</dev/null",
+    ">/dev/null",
+    "&>/dev/null",
+    "#",
+    "!",
+    "=",
+    "é",
+    "\u{a0}",
+];
+
+/// Returns the commands that bash begins, each as its words, of every line.
+fn ask_bash(lines: &[String]) -> Vec<BTreeSet<Vec<String>>> {
+    // Each line has a bash function's worth of its own: what it defines or changes ends with it.
+    let script = r#"
+        export PATH=/nonexistent
+        command_not_found_handle() { { printf '%s\1' "$@"; printf '\2'; } >&9; }
+        export -f command_not_found_handle
+        while IFS= read -r -d '' line; do
+            (set -f; eval "$line") >/dev/null 2>&1 </dev/null
+            printf '\3' >&9
+        done
+    "#;
+    let mut child = Command::new("bash")
+        .args([
+            "--norc",
+            "--noprofile",
+            "-c",
+            &format!("exec 9>&1; {script}"),
+        ])
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input: Vec<u8> = lines
+        .iter()
+        .flat_map(|line| [line.as_bytes(), b"\0"].concat())
+        .collect();
+    let writer = std::thread::spawn(move || stdin.write_all(&input).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut begun: Vec<BTreeSet<Vec<String>>> = text
+        .split('\u{3}')
+        .map(|line| {
+            let commands = line.split('\u{2}').filter(|it| !it.is_empty());
+            let words = |command: &str| {
+                command
+                    .split_terminator('\u{1}')
+                    .map(str::to_owned)
+                    .collect()
+            };
+            commands.map(words).collect()
+        })
+        .collect();
+    begun.pop();
+    begun
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_command_that_bash_begins_was_read(
+        lines in prop::collection::vec(
+            prop::collection::vec(prop::sample::select(&PIECES[..]), 1..9),
+            LINES,
+        )
+    ) {
+        let lines: Vec<String> = lines.iter().map(|pieces| pieces.concat()).collect();
+        // What isn't read, or sets variables, is granted to nobody.
+        let read = lines.iter().filter_map(|line| {
+            let commands = read_line(line).ok()?;
+            let is_plain = commands.iter().all(|it| it.with_inner().is_ok());
+            is_plain.then_some((line, commands))
+        });
+        let read: Vec<_> = read.collect();
+        let asked: Vec<String> = read.iter().map(|(line, _)| (*line).clone()).collect();
+        let begun = ask_bash(&asked);
+        prop_assert_eq!(begun.len(), asked.len());
+        for ((line, commands), begun) in read.iter().zip(begun) {
+            let ours: BTreeSet<Vec<String>> = commands
+                .iter()
+                .map(|it| it.words().map(str::to_owned).collect())
+                .collect();
+            for command in begun {
+                prop_assert!(ours.contains(&command), "{line:?}: bash begins {command:?}, and {ours:?} were read");
+            }
+        }
+    }
+}
+
+/// The law above says nothing if bash begins nothing.
+#[test]
+fn bash_begins_what_is_plain() {
+    let lines = PROGRAMS.map(|program| format!("{program} a 'b c'; true && {program} \"d\""));
+    for (line, begun) in lines.iter().zip(ask_bash(&lines)) {
+        let commands = read_line(line).unwrap();
+        let ours: BTreeSet<Vec<String>> = commands
+            .iter()
+            .map(|it| it.words().map(str::to_owned).collect())
+            .filter(|words: &Vec<String>| words[0] != "true")
+            .collect();
+        assert_eq!(begun, ours, "{line}");
+    }
+}
