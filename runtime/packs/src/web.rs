@@ -27,6 +27,9 @@ const MAX_CHARACTERS: usize = 200_000;
 /// Characters in a line of a page's text. Why: as wide as people write.
 const WIDTH: usize = 120;
 
+/// Deepest nesting of a page's elements. Why: no page that people write has a tenth of it.
+const MAX_DEPTH: usize = 1_000;
+
 /// Results that a search gets which asks for no number.
 const DEFAULT_RESULTS: usize = 5;
 
@@ -128,6 +131,10 @@ fn text_of(page: &Fetched) -> Result<(Option<String>, String), Problem> {
     let body = String::from_utf8_lossy(&page.body);
     match page.media_type.as_str() {
         "text/html" | "application/xhtml+xml" => {
+            if is_too_deep(&body) {
+                let message = format!("the elements of `{}` are nested too deeply to be read", page.url);
+                return Err(Problem::new("unreadable", message));
+            }
             let text = html2text::config::plain()
                 .allow_width_overflow()
                 .no_link_wrapping()
@@ -145,6 +152,36 @@ fn text_of(page: &Fetched) -> Result<(Option<String>, String), Problem> {
             Err(Problem::new("no_text", message))
         }
     }
+}
+
+/// Reports whether elements are nested so deeply that reading them takes time out of proportion.
+///
+/// Elements that end by themselves, as paragraphs do, don't count.
+fn is_too_deep(html: &str) -> bool {
+    const LOOSE: [&str; 22] = [
+        "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option", "p", "source", "td",
+        "tfoot", "th", "tr", "track", "wbr",
+    ];
+    let mut depth = 0_usize;
+    for tag in html.split('<').skip(1) {
+        let (is_end, name) = match tag.strip_prefix('/') {
+            Some(name) => (true, name),
+            None => (false, tag),
+        };
+        let end = name.find(|it: char| !it.is_ascii_alphanumeric());
+        let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
+        if name.is_empty() || LOOSE.iter().any(|it| it.eq_ignore_ascii_case(name)) {
+            continue;
+        }
+        depth = match is_end {
+            true => depth.saturating_sub(1),
+            false => depth.saturating_add(1),
+        };
+        if depth > MAX_DEPTH {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns the title of a page, without its entities and markup.
@@ -322,7 +359,7 @@ mod tests {
                     <body><h1>Head</h1><p>One <a href=\"/x\">two</a></p><ul><li>three</ul></body>";
         let (title, text) = text_of(&page("text/html", html)).unwrap();
         assert_eq!(title.as_deref(), Some("A & b"));
-        assert_eq!(text, "# Head\n\nOne [two][1]\n\n* three\n\n[1]: /x\n");
+        assert_eq!(text, "# Head\n\nOne [two][1]\n* three\n\n[1]: /x\n");
         let json = text_of(&page("application/json", "{}")).unwrap();
         assert_eq!(json, (None, "{}".to_owned()));
         assert!(text_of(&page("image/png", "x")).is_err());
@@ -330,9 +367,12 @@ mod tests {
 
     #[test]
     fn no_page_is_too_deep() {
-        let deep = "<div>".repeat(100_000) + "x";
-        let (_, text) = text_of(&page("text/html", &deep)).unwrap();
+        let deep = |levels: usize| "<div>".repeat(levels) + "x";
+        let (_, text) = text_of(&page("text/html", &deep(MAX_DEPTH))).unwrap();
         assert_eq!(text.trim(), "x");
+        assert!(text_of(&page("text/html", &deep(1_000_000))).is_err());
+        let flat = "<p>x<br>".repeat(2 * MAX_DEPTH) + &"<b>x</b>".repeat(2 * MAX_DEPTH);
+        assert!(text_of(&page("text/html", &flat)).is_ok());
         for broken in ["<title>", "<title>x", "<tıtle>x</title>", "<", "<!--", "<table><tr><td>"] {
             drop(text_of(&page("text/html", broken)));
         }

@@ -22,15 +22,11 @@ use statemark_runtime::StateId;
 pub use command::{Command, Unread, read_line, split_words};
 pub use environment::StateEnvironment;
 pub use pattern::{PATH_ARGUMENTS, Pattern, normal_path};
-<<<<<<< HEAD
-pub use words::{capability_tools, native_tools, pack_tool_of};
-=======
-pub use words::{capability_tools, drain_capabilities, drains};
+pub use words::{capability_tools, drain_capabilities, drains, native_tools, pack_tool_of};
 
 use command::{CommandPattern, takes_commands};
 use pattern::{call_commands, check_commands, check_granted};
-use words::DRAIN;
->>>>>>> 3f29842b (Commands are judged by their words; packs exec, git, env, web and media; drains; the environment of states)
+use words::{DRAIN, withheld_by_drain};
 
 use crate::actor::Role;
 use crate::loaded::Loaded;
@@ -444,10 +440,15 @@ impl Loaded {
             let allowed = allowed.get_or_insert_default();
             allowed.extend(all.tools.iter().cloned());
         }
+        let mut disallowed = patterns("disallowed_tools")?.unwrap_or_default();
+        let withheld = meta.get(DRAIN).and_then(Value::as_str);
+        for tool in withheld.map_or(&[][..], withheld_by_drain) {
+            disallowed.push(Pattern::parse(tool)?);
+        }
         Ok(Grant {
             allowed,
             capabilities,
-            disallowed: patterns("disallowed_tools")?.unwrap_or_default(),
+            disallowed,
             commands: commands(&meta)?,
         })
     }

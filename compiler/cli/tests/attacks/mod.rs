@@ -13,6 +13,8 @@ mod authority;
 mod binding;
 #[cfg(target_os = "linux")]
 mod children;
+#[cfg(target_os = "linux")]
+mod exec;
 mod files;
 mod git;
 #[cfg(target_os = "linux")]

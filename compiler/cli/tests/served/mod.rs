@@ -22,3 +22,4 @@ mod stream;
 mod transcript;
 mod unread;
 mod waits;
+mod web;

@@ -86,7 +86,7 @@ const TEXTS: [&str; 7] = [
 const EFFECT: &str = "effect";
 
 /// The keys of the policy.
-const POLICY: [&str; 40] = [
+const POLICY: [&str; 41] = [
     "allowed_commands",
     "allowed_commands_tool",
     "allowed_tools",
@@ -101,6 +101,7 @@ const POLICY: [&str; 40] = [
     "direct_execution",
     "disallowed_tools",
     "documents",
+    "drain",
     "env_overrides",
     "idempotent",
     "implied",

@@ -14,22 +14,12 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::words::pack_tool_of;
 use crate::glob::matches_name;
 use crate::phrase::shell_word;
 
-/// The tools of agents that take commands, and how each reads them.
-const TOOLS: &[(&str, Reading)] = &[
-    ("Bash", Reading::Shell),
-    ("Shell", Reading::Shell),
-    ("bash", Reading::Shell),
-    ("exec", Reading::Words),
-    ("exec_command", Reading::Shell),
-    ("local_shell", Reading::Shell),
-    ("run_shell_command", Reading::Shell),
-    ("run_terminal_cmd", Reading::Shell),
-    ("shell", Reading::Shell),
-    ("shell_command", Reading::Shell),
-];
+/// The tool of the pack, which gives its command to no shell. All other tools that take commands are clients' own.
+const EXEC: &str = "exec";
 
 /// The arguments of calls that hold a command.
 const ARGUMENTS: [&str; 3] = ["command", "argv", "cmd"];
@@ -349,7 +339,7 @@ const QUOTED: [char; 17] = [
 /// Longest command that is read. Unit: bytes. Why: as much as a kernel takes for one word.
 const MAX_LINE: usize = 128 << 10;
 
-/// How a tool reads what it is given.
+/// How a line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     /// As a shell does.
@@ -416,12 +406,7 @@ impl fmt::Display for Command {
 
 /// Reports whether a tool takes commands, as far as its name tells.
 pub(super) fn takes_commands(tool: &str) -> bool {
-    reading(tool).is_some()
-}
-
-fn reading(tool: &str) -> Option<Reading> {
-    let found = TOOLS.iter().find(|(name, _)| *name == tool);
-    found.map(|(_, reading)| *reading)
+    pack_tool_of(tool) == Some(EXEC)
 }
 
 /// Returns the commands of a call; `None` if it has no argument that holds one.
@@ -441,10 +426,10 @@ pub(super) fn commands_of_call(
     }
     let more = arguments.get("args").filter(|it| !it.is_null());
     let commands = match (command, more) {
-        (Value::String(line), None) => match reading(tool).unwrap_or(Reading::Shell) {
-            Reading::Shell => read_line(line),
-            Reading::Words => split_words(line).map(|words| vec![Command::of_words(words)]),
-        },
+        (Value::String(line), None) if tool == EXEC => {
+            split_words(line).map(|words| vec![Command::of_words(words)])
+        }
+        (Value::String(line), None) => read_line(line),
         (Value::String(program), Some(more)) => words_of(more).map(|words| {
             let words = std::iter::once(program.clone()).chain(words);
             vec![Command::of_words(words.collect())]
@@ -1011,6 +996,7 @@ fn lex(line: &str, reading: Reading) -> Result<Vec<Token>, Unread> {
         reading,
         tokens: Vec::new(),
         word: None,
+        begin: 0,
     };
     lexer.run()?;
     lexer.end_word();
@@ -1023,12 +1009,17 @@ struct Lexer<'l> {
     reading: Reading,
     tokens: Vec<Token>,
     word: Option<Word>,
+    /// Where the word begins. Unit: bytes.
+    begin: usize,
 }
 
 impl Lexer<'_> {
     fn run(&mut self) -> Result<(), Unread> {
         while let Some(char) = self.peek(0) {
             let at = self.at;
+            if self.word.is_none() {
+                self.begin = at;
+            }
             match char {
                 ' ' | '\t' => {
                     self.advance();
@@ -1191,14 +1182,11 @@ impl Lexer<'_> {
         }
         // A number before it belongs to it.
         match &self.word {
-            Some(word) if word.text.bytes().all(|it| it.is_ascii_digit()) && word.is_certain => {
-                let digits = word.text.len();
-                // As it is written, without quotes.
-                let from = at.checked_sub(digits);
-                let written = from.and_then(|from| self.line.get(from..at));
-                if written != Some(word.text.as_str()) {
-                    return unread();
-                }
+            // As it is written, without quotes.
+            Some(word)
+                if word.text.bytes().all(|it| it.is_ascii_digit())
+                    && self.line.get(self.begin..at) == Some(word.text.as_str()) =>
+            {
                 self.word = None;
             }
             Some(_) => self.end_word(),

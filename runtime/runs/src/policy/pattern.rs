@@ -8,14 +8,10 @@ use std::fmt;
 use serde_json::Value;
 use statemark_text::shorten::shorten;
 
-<<<<<<< HEAD
-use super::words::{other_names, pack_tools};
-=======
 use super::command::{
     Command, CommandPattern, Unread, commands_of_call, find_ungranted, is_forbidden, takes_commands,
 };
-use super::words::pack_tools;
->>>>>>> 3f29842b (Commands are judged by their words; packs exec, git, env, web and media; drains; the environment of states)
+use super::words::{other_names, pack_tools};
 use crate::glob;
 
 /// An entry of `allowed_tools` or `disallowed_tools`.

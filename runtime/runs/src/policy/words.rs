@@ -132,6 +132,22 @@ const DRAINS: &[(&str, &[&str])] = &[
     ("commit", COMMITS),
 ];
 
+/// The tools of a plan, which only one drain writes.
+const PLAN: (&str, &[&str]) = (
+    "planning",
+    &[
+        "ralph_submit_plan_section",
+        "ralph_finalize_plan",
+        "ralph_get_plan_draft",
+        "ralph_discard_plan_draft",
+    ],
+);
+
+/// Returns the tools that a drain may not use, whatever its capabilities say.
+pub(super) fn withheld_by_drain(drain: &str) -> &'static [&'static str] {
+    if drain == PLAN.0 { &[] } else { PLAN.1 }
+}
+
 /// Returns the names of the drains.
 pub fn drains() -> impl Iterator<Item = &'static str> {
     DRAINS.iter().map(|(name, _)| *name)
@@ -189,8 +205,11 @@ const NATIVE: &[(&str, &[&str])] = &[
             "shell",
             "exec_command",
             "unified_exec",
+            "local_shell",
+            "shell_command",
             "run_shell_command",
             "Shell",
+            "run_terminal_cmd",
         ],
     ),
     ("web_search", &["WebSearch", "google_web_search"]),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
@@ -56,13 +57,15 @@ impl Bench {
         self.specs = Arc::new(Specs::new(specs));
     }
 
-    /// The server is for a project now: `branch`, `files` by path, and `checks`. A desk that is made after this has it.
+    /// The server is for a project now: `branch`, `commits` (each a message and files), `files` by path, `checks` and the
+    /// settings of `packs`. A desk that is made after this has it.
     pub(crate) fn found(&mut self, project: &Value) {
         let folder = Folder::new();
-        folder.write(
-            ".git/HEAD",
-            &format!("ref: refs/heads/{}\n", project["branch"].as_str().unwrap()),
-        );
+        let branch = project["branch"].as_str().unwrap();
+        match project["commits"].as_array() {
+            Some(commits) => folder.commit(branch, commits),
+            None => folder.write(".git/HEAD", &format!("ref: refs/heads/{branch}\n")),
+        }
         for (path, text) in project["files"].as_object().into_iter().flatten() {
             folder.write(path, text.as_str().unwrap());
         }
@@ -76,6 +79,7 @@ impl Bench {
                 root: folder.path.clone(),
                 checks,
                 checks_root: folder.path.clone(),
+                packs: project["packs"].as_object().cloned().unwrap_or_default(),
                 ..Project::default()
             }),
             _folder: Some(folder),
@@ -144,6 +148,30 @@ impl Folder {
         let path = self.path.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    /// Makes a repository with some commits, which are the same each time.
+    fn commit(&self, branch: &str, commits: &[Value]) {
+        let git = |words: &[&str]| {
+            let mut command = Command::new("git");
+            command.current_dir(&self.path).args(words);
+            for who in ["AUTHOR", "COMMITTER"] {
+                command
+                    .env(format!("GIT_{who}_NAME"), "Ann")
+                    .env(format!("GIT_{who}_EMAIL"), "ann@example.org")
+                    .env(format!("GIT_{who}_DATE"), "2026-11-01T12:00:00Z");
+            }
+            let done = command.output().unwrap();
+            assert!(done.status.success(), "{words:?}: {done:?}");
+        };
+        git(&["init", "-q", "-b", branch]);
+        for commit in commits {
+            for (path, text) in commit["files"].as_object().into_iter().flatten() {
+                self.write(path, text.as_str().unwrap());
+            }
+            git(&["add", "-A"]);
+            git(&["commit", "-q", "-m", commit["message"].as_str().unwrap()]);
+        }
     }
 }
 
