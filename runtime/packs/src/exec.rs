@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use statemark_runs::check::{self, CheckResult, Declaration, MAX_TIMEOUT, Timeout};
-use statemark_runs::policy::{Command, normal_path, split_words};
+use statemark_runs::policy::{Command, command_words, normal_path, person_command, split_words};
 use statemark_tools::project::checks::with_progress;
 use statemark_tools::project::current_project;
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, Set, Tool};
@@ -32,22 +32,67 @@ pub(crate) const SET: Set = Set::Pack("exec");
 /// Most words of a command.
 const MAX_WORDS: usize = 4_096;
 
+/// Why what changes the machine itself isn't run.
+const OWNERS: &str = "it is for the machine's owner";
+
 /// Programs that get out of the bounds of a command, or that nothing but a machine's owner needs.
 const REFUSED: &[(&str, &[&str])] = &[
     (
         "it takes other rights",
-        &["doas", "gosu", "newgrp", "pkexec", "runuser", "sg", "su", "sudo", "visudo"],
+        &[
+            "doas", "gosu", "newgrp", "pkexec", "runuser", "sg", "su", "sudo", "visudo",
+        ],
     ),
     (
         "it has others run things, outside of this command",
-        &["at", "atd", "batch", "crontab", "docker", "launchctl", "service", "systemctl", "systemd-run"],
+        &[
+            "at",
+            "atd",
+            "batch",
+            "crontab",
+            "docker",
+            "launchctl",
+            "service",
+            "systemctl",
+            "systemd-run",
+        ],
     ),
     (
-        "it is the machine's owner's",
+        OWNERS,
         &[
-            "blkdiscard", "chpasswd", "chroot", "dd", "fdisk", "groupadd", "halt", "init", "insmod", "iptables", "kexec", "losetup",
-            "mkswap", "modprobe", "mount", "nft", "nsenter", "parted", "passwd", "poweroff", "reboot", "rmmod", "sfdisk", "shutdown",
-            "swapoff", "swapon", "telinit", "umount", "unshare", "useradd", "userdel", "usermod", "wipefs",
+            "blkdiscard",
+            "chpasswd",
+            "chroot",
+            "dd",
+            "fdisk",
+            "groupadd",
+            "halt",
+            "init",
+            "insmod",
+            "iptables",
+            "kexec",
+            "losetup",
+            "mkswap",
+            "modprobe",
+            "mount",
+            "nft",
+            "nsenter",
+            "parted",
+            "passwd",
+            "poweroff",
+            "reboot",
+            "rmmod",
+            "sfdisk",
+            "shutdown",
+            "swapoff",
+            "swapon",
+            "telinit",
+            "umount",
+            "unshare",
+            "useradd",
+            "userdel",
+            "usermod",
+            "wipefs",
         ],
     ),
 ];
@@ -58,18 +103,25 @@ const LOSES: &[(&str, &[&str])] = &[
     ("clean", &[]),
     ("filter-branch", &[]),
     ("filter-repo", &[]),
-    ("push", &["-f", "--force", "--force-with-lease", "--mirror", "--delete", "-d"]),
+    (
+        "push",
+        &[
+            "-f",
+            "--force",
+            "--force-with-lease",
+            "--mirror",
+            "--delete",
+            "-d",
+        ],
+    ),
     ("reflog", &["delete", "expire"]),
     ("reset", &["--hard"]),
     ("stash", &["clear", "drop"]),
     ("update-ref", &[]),
 ];
 
-/// Commands of ours that are a person's, or that show or change who is one.
-const PERSONS: [&str; 15] = [
-    "accept", "answer", "approve", "bind", "continue", "deny", "force", "hook", "migrate", "redact", "release", "signer", "store",
-    "token", "upstream",
-];
+/// Deepest nesting of commands that run commands. Why: nobody writes more.
+const MAX_DEPTH: usize = 8;
 
 pub(crate) fn all() -> Vec<Tool> {
     vec![tool(
@@ -119,7 +171,7 @@ enum Words {
 fn exec(ctx: &Ctx<'_>, call: &Exec) -> Outcome {
     let words = words(call)?;
     let project = current_project(ctx)?;
-    check_command(&Command::new(&words), &project.root)?;
+    check_command(&Command::new(&words), &project.root, MAX_DEPTH)?;
     let folder = match &call.cwd {
         Some(cwd) => {
             let (_, relative) = Workspace::open(ctx)?.open_folder(cwd)?;
@@ -154,7 +206,7 @@ fn words(call: &Exec) -> Result<Vec<String>, Problem> {
     let split = |text: &str| {
         split_words(text).map_err(|unread| {
             let message = format!(
-                "{unread} of `command` is a shell's, and no shell runs it: run one command after the other, or give words that \
+                "{unread} of `command` isn't read, since no shell runs it: run one command after the other, and give words that \
                  are meant as they are in `argv`"
             );
             Problem::new("operator", message)
@@ -206,27 +258,30 @@ fn time_limit(ctx: &Ctx<'_>, call: &Exec) -> Result<Duration, Problem> {
 }
 
 /// Fails if a command, or one that it runs, is one that isn't run here.
-fn check_command(command: &Command, root: &Path) -> Result<(), Problem> {
+fn check_command(command: &Command, root: &Path, depth: usize) -> Result<(), Problem> {
     let refused = |what: String| Err(Problem::new("refused", what));
     if command.is_script() {
         return Ok(());
     }
     let program = command.program();
-    let reason = REFUSED
-        .iter()
-        .find(|(_, names)| names.contains(&program))
-        .map(|(reason, _)| *reason);
-    let reason = reason.or_else(|| program.starts_with("mkfs").then_some("it is the machine's owner's"));
-    if let Some(reason) = reason {
+    let mut rows = REFUSED.iter();
+    let reason = rows.find(|(_, names)| names.contains(&program));
+    let is_maker = program.starts_with("mkfs");
+    if let Some(reason) = reason.map_or(is_maker.then_some(OWNERS), |(reason, _)| Some(reason)) {
         return refused(format!("`{program}` isn't run: {reason}"));
     }
-    let all = command.with_inner();
-    let Ok(all) = all else {
-        let why = all.err().map(|unread| unread.what).unwrap_or_default();
-        return refused(format!("{why} can't be told: run the command itself, by its words"));
+    let inner = match command.inner_commands() {
+        Ok(inner) if depth > 0 => inner,
+        Ok(_) => return refused("commands in commands in commands aren't run".to_owned()),
+        Err(unread) => {
+            return refused(format!(
+                "`{program}` isn't run so: {} isn't known; run that command itself, by its words",
+                unread.what
+            ));
+        }
     };
-    for inner in all.iter().skip(1) {
-        check_command(inner, root)?;
+    for inner in inner {
+        check_command(&inner, root, depth.saturating_sub(1))?;
     }
     let words: Vec<&str> = command.words().skip(1).collect();
     match program {
@@ -249,17 +304,16 @@ fn check_command(command: &Command, root: &Path) -> Result<(), Problem> {
                 Some((subcommand, _)) => refused(format!(
                     "`{command}` would lose work for good (`git {subcommand}`): ask a person"
                 )),
-                None if forces => refused(format!("`{command}` would lose work for good: ask a person")),
+                None if forces => refused(format!(
+                    "`{command}` would lose work for good: ask a person"
+                )),
                 None => Ok(()),
             }
         }
-        "statemark" => {
-            let asked = words.iter().find(|word| !word.starts_with('-'));
-            match asked.filter(|word| PERSONS.contains(word)) {
-                Some(word) => refused(format!("`statemark {word}` is a person's")),
-                None => Ok(()),
-            }
-        }
+        "statemark" => match person_command(&command_words(words)) {
+            Some(command) => refused(format!("`statemark {command}` is for a person")),
+            None => Ok(()),
+        },
         _ => Ok(()),
     }
 }

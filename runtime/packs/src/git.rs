@@ -183,7 +183,12 @@ fn git_show(ctx: &Ctx<'_>, call: &GitShow) -> Outcome {
 }
 
 /// Options of whatever shows changes: nothing outside of git, and nothing for a terminal.
-const DIFF: [&str; 4] = ["--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short"];
+const DIFF: [&str; 4] = [
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--submodule=short",
+];
 
 /// Returns the words of a revision, which is never an option.
 fn revision(rev: Option<&str>) -> Result<Vec<String>, Problem> {

@@ -30,14 +30,7 @@ use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Set, Tool
 pub use settings::Settings;
 
 /// The sets of tools, one for each pack.
-pub const SETS: [Set; 6] = [
-    fs::SET,
-    git::SET,
-    exec::SET,
-    env::SET,
-    web::SET,
-    media::SET,
-];
+pub const SETS: [Set; 6] = [fs::SET, git::SET, exec::SET, env::SET, web::SET, media::SET];
 
 /// The packs that are offered with the tools of Ralph Workflow; the others are a project's choice.
 pub const RALPH: [Set; 5] = [fs::SET, git::SET, exec::SET, env::SET, media::SET];

@@ -132,7 +132,10 @@ fn text_of(page: &Fetched) -> Result<(Option<String>, String), Problem> {
     match page.media_type.as_str() {
         "text/html" | "application/xhtml+xml" => {
             if is_too_deep(&body) {
-                let message = format!("the elements of `{}` are nested too deeply to be read", page.url);
+                let message = format!(
+                    "the elements of `{}` are nested too deeply to be read",
+                    page.url
+                );
                 return Err(Problem::new("unreadable", message));
             }
             let text = html2text::config::plain()
@@ -159,8 +162,8 @@ fn text_of(page: &Fetched) -> Result<(Option<String>, String), Problem> {
 /// Elements that end by themselves, as paragraphs do, don't count.
 fn is_too_deep(html: &str) -> bool {
     const LOOSE: [&str; 22] = [
-        "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option", "p", "source", "td",
-        "tfoot", "th", "tr", "track", "wbr",
+        "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link",
+        "meta", "option", "p", "source", "td", "tfoot", "th", "tr", "track", "wbr",
     ];
     let mut depth = 0_usize;
     for tag in html.split('<').skip(1) {
@@ -188,7 +191,9 @@ fn is_too_deep(html: &str) -> bool {
 fn title_of(html: &str) -> Option<String> {
     let lower = html.to_ascii_lowercase();
     let begin = lower.find("<title")?;
-    let begin = begin.saturating_add(lower.get(begin..)?.find('>')?).saturating_add(1);
+    let begin = begin
+        .saturating_add(lower.get(begin..)?.find('>')?)
+        .saturating_add(1);
     let end = begin.saturating_add(lower.get(begin..)?.find("</title")?);
     let title = plain(html.get(begin..end)?);
     (!title.is_empty()).then_some(title)
@@ -290,12 +295,13 @@ impl Service {
                 let request = agent.post(&url).header("Authorization", key);
                 (
                     url,
-                    request.header("Content-Type", "application/json").send(body),
+                    request
+                        .header("Content-Type", "application/json")
+                        .send(body),
                 )
             }
             Self::Brave => {
-                let url =
-                    base("BRAVE_URL", "https://api.search.brave.com") + "/res/v1/web/search";
+                let url = base("BRAVE_URL", "https://api.search.brave.com") + "/res/v1/web/search";
                 let request = agent
                     .get(&url)
                     .header("X-Subscription-Token", variable("BRAVE_API_KEY")?)
@@ -373,7 +379,14 @@ mod tests {
         assert!(text_of(&page("text/html", &deep(1_000_000))).is_err());
         let flat = "<p>x<br>".repeat(2 * MAX_DEPTH) + &"<b>x</b>".repeat(2 * MAX_DEPTH);
         assert!(text_of(&page("text/html", &flat)).is_ok());
-        for broken in ["<title>", "<title>x", "<tıtle>x</title>", "<", "<!--", "<table><tr><td>"] {
+        for broken in [
+            "<title>",
+            "<title>x",
+            "<tıtle>x</title>",
+            "<",
+            "<!--",
+            "<table><tr><td>",
+        ] {
             drop(text_of(&page("text/html", broken)));
         }
     }

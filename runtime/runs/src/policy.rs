@@ -13,6 +13,7 @@
 mod command;
 mod environment;
 mod pattern;
+mod persons;
 mod words;
 
 use serde::Serialize;
@@ -22,6 +23,7 @@ use statemark_runtime::StateId;
 pub use command::{Command, Unread, read_line, split_words};
 pub use environment::StateEnvironment;
 pub use pattern::{PATH_ARGUMENTS, Pattern, normal_path};
+pub use persons::{command_words, person_command};
 pub use words::{capability_tools, drain_capabilities, drains, native_tools, pack_tool_of};
 
 use command::{CommandPattern, takes_commands};

@@ -49,6 +49,11 @@ const GUIDES: &[(&str, f64, &str)] = &[
         include_str!("docs/linked/book/proofs.md"),
     ),
     ("book/rust", GUIDE, include_str!("docs/linked/book/rust.md")),
+    (
+        "book/packs",
+        GUIDE,
+        include_str!("docs/linked/book/packs.md"),
+    ),
     ("book/runs", GUIDE, include_str!("docs/linked/book/runs.md")),
     (
         "book/decisions",

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::done;
-use crate::served::client::Client;
+use crate::served::client::{Client, serve};
 use crate::shell::Scratch;
 
 /// A state that grants some harmless commands, and the programs by which others could be run.
@@ -175,16 +174,33 @@ fn no_line_gets_around_a_state() {
     for words in [
         &["init", "-q", "-b", "main"][..],
         &["add", "."],
-        &["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "a"],
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@example.org",
+            "commit",
+            "-qm",
+            "a",
+        ],
     ] {
         let mut git = std::process::Command::new("git");
-        assert!(git.current_dir(&work).args(words).status().unwrap().success());
+        assert!(
+            git.current_dir(&work)
+                .args(words)
+                .status()
+                .unwrap()
+                .success()
+        );
     }
     let mut client = Client::start(&work, &["--toolsets", "runs,exec"]);
     let started = json!({"name": "start_run", "arguments": {"workflow": "narrow"}});
     client.ask("tools/call", &started);
     let exec = |client: &mut Client, arguments: &Value| {
-        client.ask("tools/call", &json!({"name": "exec", "arguments": arguments}))
+        client.ask(
+            "tools/call",
+            &json!({"name": "exec", "arguments": arguments}),
+        )
     };
     // What is granted is run, or the rest would prove nothing.
     for granted in [
@@ -194,7 +210,10 @@ fn no_line_gets_around_a_state() {
         json!({"command": "timeout 5 git log --oneline"}),
     ] {
         let answer = exec(&mut client, &granted);
-        assert_eq!(answer["result"]["structuredContent"]["exit_code"], 0, "{granted}: {answer}");
+        assert_eq!(
+            answer["result"]["structuredContent"]["exit_code"], 0,
+            "{granted}: {answer}"
+        );
     }
     let before = state(&work);
     let lines = lines();
@@ -219,7 +238,7 @@ fn runs(words: &str) -> bool {
 fn what_a_command_leaves_behind_is_ended() {
     let scratch = Scratch::new("exec-children");
     let work = scratch.path.join("work");
-    fs::create_dir(&work).unwrap();
+    scratch.write("work/.git/HEAD", "ref: refs/heads/main\n");
     // Each leaves its parent in another way, and sleeps for a time that is its name.
     let script = "import os, sys, time\n\
                   for turn in range(2):\n\
@@ -231,11 +250,15 @@ fn what_a_command_leaves_behind_is_ended() {
     scratch.write("work/leave.py", script);
     let mut client = Client::start(&work, &["--toolsets", "exec"]);
     let began = Instant::now();
-    let call = json!({"name": "exec", "arguments": {"argv": ["python3", "leave.py"], "timeout": 3}});
+    let call =
+        json!({"name": "exec", "arguments": {"argv": ["python3", "leave.py"], "timeout": 3}});
     let answer = client.ask("tools/call", &call);
     assert!(work.join("ready").exists(), "{answer}");
     assert_eq!(answer["result"]["isError"], true, "{answer}");
-    assert!(answer.to_string().contains("it took longer than 3s"), "{answer}");
+    assert!(
+        answer.to_string().contains("it took longer than 3s"),
+        "{answer}"
+    );
     assert!(began.elapsed() < Duration::from_secs(50), "{answer}");
     assert!(!runs("sleep 98765"));
 }
@@ -244,20 +267,42 @@ fn what_a_command_leaves_behind_is_ended() {
 fn a_command_has_no_secret_and_writes_in_its_project_alone() {
     let scratch = Scratch::new("exec-bounds");
     let work = scratch.path.join("work");
-    scratch.write("work/narrow.md", NARROW);
+    scratch.write("work/.git/HEAD", "ref: refs/heads/main\n");
     scratch.write("elsewhere/file", "as it was\n");
-    done(&scratch, &["start", "narrow", "--specs", "work", "--store", "work/.statemark/runs.db"]);
-    let mut server = crate::served::client::serve(&work, &["--toolsets", "exec"]);
-    server.env("DEPLOY_TOKEN", "hush-hush").env("STATEMARK_NOTE", "ours").env("HARMLESS", "seen");
+    let mut server = serve(&work, &["--toolsets", "exec"]);
+    server
+        .env("DEPLOY_TOKEN", "hush-hush")
+        .env("STATEMARK_NOTE", "ours")
+        .env("HARMLESS", "seen");
     let mut client = Client::try_start(server).unwrap();
-    let mut person = |argv: &[&str]| {
+    let mut exec = |argv: &[&str]| {
         let call = json!({"name": "exec", "arguments": {"argv": argv}});
         client.ask("tools/call", &call).to_string()
     };
-    // The run's state grants no `printenv`: it is asked for in another way.
-    let said = person(&["env"]);
+    let said = exec(&["env"]);
     assert!(said.contains("HARMLESS=seen"), "{said}");
-    assert!(!said.contains("hush-hush") && !said.contains("STATEMARK_"), "{said}");
-    let said = person(&["sort", "../elsewhere/file", "--output", "../elsewhere/file"]);
-    assert!(said.contains("lets it run or write"), "{said}");
+    assert!(
+        !said.contains("hush-hush") && !said.contains("STATEMARK_"),
+        "{said}"
+    );
+    // Inside, or what is refused outside would prove nothing.
+    let said = exec(&["cp", ".git/HEAD", "copy"]);
+    assert!(work.join("copy").exists(), "{said}");
+    for argv in [
+        &["cp", "copy", "../elsewhere/file"][..],
+        &["rm", "../elsewhere/file"],
+        &["mv", "../elsewhere/file", "file"],
+        &["touch", "../elsewhere/new"],
+        &["ln", "copy", "../elsewhere/linked"],
+        &["rm", "-rf", ".git"],
+    ] {
+        let said = exec(argv);
+        let file = fs::read_to_string(scratch.path.join("elsewhere/file"));
+        assert_eq!(file.unwrap(), "as it was\n", "{argv:?}: {said}");
+        let others = fs::read_dir(scratch.path.join("elsewhere"))
+            .unwrap()
+            .count();
+        assert_eq!(others, 1, "{argv:?}: {said}");
+        assert!(work.join(".git/HEAD").exists(), "{argv:?}: {said}");
+    }
 }

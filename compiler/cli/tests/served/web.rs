@@ -29,7 +29,12 @@ fn answer(mut stream: TcpStream) {
     }
     let request = String::from_utf8_lossy(&request).into_owned();
     let lower = request.to_ascii_lowercase();
-    let length = lower.split("content-length: ").nth(1).unwrap_or("0").split("\r\n").next();
+    let length = lower
+        .split("content-length: ")
+        .nth(1)
+        .unwrap_or("0")
+        .split("\r\n")
+        .next();
     // What isn't read would break the connection off.
     let mut sent = vec![0; length.and_then(|it| it.parse().ok()).unwrap_or(0)];
     drop(stream.read_exact(&mut sent));
@@ -71,15 +76,24 @@ fn answer(mut stream: TcpStream) {
         _ => ("500 Wrong\r\nContent-Type: text/plain".into(), format!("no {path}")),
     };
     let length = body.len();
-    let answer = format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+    let answer =
+        format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
     // A client that has read enough goes away.
     drop(stream.write_all(answer.as_bytes()));
 }
 
 /// A project with a pack `web`, and a client of its server; `allowed` is what a person allows.
-fn client(name: &str, search: &str, allowed: &str, variables: &[(&str, String)]) -> (Scratch, Client) {
+fn client(
+    name: &str,
+    search: &str,
+    allowed: &str,
+    variables: &[(&str, String)],
+) -> (Scratch, Client) {
     let scratch = Scratch::new(name);
-    scratch.write("statemark.toml", &format!("[packs.web]\nsearch = \"{search}\"\n"));
+    scratch.write(
+        "statemark.toml",
+        &format!("[packs.web]\nsearch = \"{search}\"\n"),
+    );
     scratch.write("config/statemark/places", allowed);
     let mut server = serve(&scratch.path, &[]);
     server.env("XDG_CONFIG_HOME", scratch.path.join("config"));
@@ -103,14 +117,17 @@ fn pages_are_read_as_texts() {
         page["structuredContent"],
         json!({
             "url": at("/page"), "http_status": 200, "content_type": "text/html", "title": "Plans & more",
-            "content": "# Plans\n\nRead the [second page][1].\n\n[1]: /b\n", "start": 0, "total_chars": 47, "truncated": false,
+            "content": "# Plans\n\nRead the [second page][1].\n\n[1]: /b\n", "start": 0, "total_chars": 45, "truncated": false,
         })
     );
     let redirected = visit(&mut client, &json!({"url": at("/to-page")}));
     assert_eq!(redirected["structuredContent"]["url"], json!(at("/page")));
     let data = visit(&mut client, &json!({"url": at("/data.json")}));
     assert_eq!(data["structuredContent"]["content"], "{\"a\": 1}");
-    let part = visit(&mut client, &json!({"url": at("/long"), "start": 99_998, "max_chars": 5}));
+    let part = visit(
+        &mut client,
+        &json!({"url": at("/long"), "start": 99_998, "max_chars": 5}),
+    );
     assert_eq!(part["structuredContent"]["content"], "éé");
     assert_eq!(part["structuredContent"]["truncated"], false);
     let huge = visit(&mut client, &json!({"url": at("/huge"), "max_chars": 1}));
@@ -120,8 +137,14 @@ fn pages_are_read_as_texts() {
         (at("/gone"), "\"http_status\":404"),
         (at("/picture"), "is no text, but 3 bytes of `image/png`"),
         (at("/round"), "redirects more than 5 times"),
-        (at("/to-metadata"), "`169.254.169.254` is a server of this machine or of the own network"),
-        (at("/to-localhost"), "`localhost` is a server of this machine or of the own network"),
+        (
+            at("/to-metadata"),
+            "`169.254.169.254` is a server of this machine or of the own network",
+        ),
+        (
+            at("/to-localhost"),
+            "`localhost` is a server of this machine or of the own network",
+        ),
         (at("/to-file"), "can't be read"),
     ] {
         let answer = visit(&mut client, &json!({"url": url}));
@@ -179,12 +202,17 @@ fn services_search_the_web() {
             "results": [{"title": "One", "url": "https://one.example.org/", "snippet": "The first one"}],
         })
     );
-    let named = [("BRAVE_URL", at.clone()), ("BRAVE_API_KEY", "k1".to_owned())];
+    let named = [
+        ("BRAVE_URL", at.clone()),
+        ("BRAVE_API_KEY", "k1".to_owned()),
+    ];
     let found = searched("web-brave", "brave", &named, query.clone());
     assert_eq!(found["structuredContent"]["results"][0]["snippet"], "Brave");
     let named = [("TAVILY_URL", at), ("TAVILY_API_KEY", "k2".to_owned())];
     let found = searched("web-tavily", "tavily", &named, json!({"query": "a"}));
-    let sent = found["structuredContent"]["results"][0]["snippet"].as_str().unwrap();
+    let sent = found["structuredContent"]["results"][0]["snippet"]
+        .as_str()
+        .unwrap();
     assert_eq!(
         serde_json::from_str::<Value>(sent).unwrap(),
         json!({"query": "a", "max_results": 5})

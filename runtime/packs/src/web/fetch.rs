@@ -82,7 +82,10 @@ pub(super) fn fetch(agent: &Agent, url: &str) -> Result<Fetched, Problem> {
     let uri = check_url(url)?;
     let answer = agent
         .get(uri)
-        .header("Accept", "text/html, text/*, application/json;q=0.9, */*;q=0.1")
+        .header(
+            "Accept",
+            "text/html, text/*, application/json;q=0.9, */*;q=0.1",
+        )
         .call();
     read(answer.map_err(|error| describe(url, &error))?, url)
 }
@@ -197,7 +200,11 @@ impl Resolver for PublicResolver {
         let (scheme, authority) = (uri.scheme_str().unwrap_or_default(), uri.authority());
         let server = authority.map(|it| format!("{scheme}://{it}"));
         let server = server.unwrap_or_default().to_ascii_lowercase();
-        if self.allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(&server)) {
+        if self
+            .allowed
+            .iter()
+            .any(|allowed| allowed.eq_ignore_ascii_case(&server))
+        {
             return Ok(found);
         }
         // One address inside is enough: who answers for the name chooses among them.
@@ -260,17 +267,65 @@ mod tests {
     #[test]
     fn addresses_of_the_own_network_are_told() {
         for inside in [
-            "0.0.0.0", "0.1.2.3", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",
-            "172.31.255.255", "192.0.0.8", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.19.255.255", "198.51.100.1",
-            "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
-            "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "100::1", "2001::1", "2001:20::1", "2001:db8::1", "2002:7f00:1::",
-            "2002:a00:1::1", "3fff::1", "5f00::1", "fc00::1", "fd12::1", "fe80::1", "fec0::1", "ff02::1",
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.1.2.3",
+            "100.64.0.1",
+            "127.0.0.1",
+            "127.255.255.254",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.8",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.1.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "::127.0.0.1",
+            "64:ff9b::7f00:1",
+            "64:ff9b:1::1",
+            "100::1",
+            "2001::1",
+            "2001:20::1",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "2002:a00:1::1",
+            "3fff::1",
+            "5f00::1",
+            "fc00::1",
+            "fd12::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
         ] {
             assert!(!is_public(inside.parse().unwrap()), "{inside}");
         }
         for outside in [
-            "1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.1", "172.15.0.1", "172.32.0.1", "192.0.1.1", "198.17.0.1", "198.20.0.1",
-            "223.255.255.255", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1", "2001:4860:4860::8888", "2606:4700::1111",
+            "1.1.1.1",
+            "8.8.8.8",
+            "100.63.255.255",
+            "100.128.0.1",
+            "172.15.0.1",
+            "172.32.0.1",
+            "192.0.1.1",
+            "198.17.0.1",
+            "198.20.0.1",
+            "223.255.255.255",
+            "::ffff:8.8.8.8",
+            "64:ff9b::808:808",
+            "2002:808:808::1",
+            "2001:4860:4860::8888",
+            "2606:4700::1111",
         ] {
             assert!(is_public(outside.parse().unwrap()), "{outside}");
         }
@@ -279,12 +334,25 @@ mod tests {
     #[test]
     fn only_pages_are_asked_for() {
         for url in [
-            "ftp://example.org/", "file:///etc/passwd", "gopher://x", "https://", "https://name:word@example.org/", "//example.org",
-            "example.org", "javascript:1", "http://user@127.0.0.1/", "", "http:///x",
+            "ftp://example.org/",
+            "file:///etc/passwd",
+            "gopher://x",
+            "https://",
+            "https://name:word@example.org/",
+            "//example.org",
+            "example.org",
+            "javascript:1",
+            "http://user@127.0.0.1/",
+            "",
+            "http:///x",
         ] {
             assert!(check_url(url).is_err(), "{url}");
         }
-        for url in ["https://example.org", "http://example.org:8080/a?b=c#d", "https://[2606:4700::1111]/"] {
+        for url in [
+            "https://example.org",
+            "http://example.org:8080/a?b=c#d",
+            "https://[2606:4700::1111]/",
+        ] {
             assert!(check_url(url).is_ok(), "{url}");
         }
     }

@@ -156,7 +156,8 @@ impl Theirs {
         let text = read(&self.git.join("HEAD"))?;
         let line = text.trim();
         let is_name = |name: &str| is_reference(name.trim());
-        (line.strip_prefix("ref:").is_some_and(is_name) || self.is_id(line)).then(|| line.to_owned())
+        (line.strip_prefix("ref:").is_some_and(is_name) || self.is_id(line))
+            .then(|| line.to_owned())
     }
 
     /// Returns the references by their names, as far as they are files; those that lead to others are left out.

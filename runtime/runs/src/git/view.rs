@@ -70,9 +70,7 @@ impl RepositoryView {
     fn copy_references(&self) -> io::Result<()> {
         let (theirs, session) = (&self.repository.theirs, self.repository.session.path());
         let references = theirs.references();
-        let lines = references
-            .iter()
-            .map(|(name, id)| format!("{id} {name}\n"));
+        let lines = references.iter().map(|(name, id)| format!("{id} {name}\n"));
         let text: String = std::iter::once("# pack-refs with: sorted \n".to_owned())
             .chain(lines)
             .collect();
@@ -104,7 +102,8 @@ mod tests {
     }
 
     fn folder(name: &str) -> std::path::PathBuf {
-        let folder = std::env::temp_dir().join(format!("statemark-view-{}-{name}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("statemark-view-{}-{name}", std::process::id()));
         drop(fs::remove_dir_all(&folder));
         fs::create_dir_all(&folder).unwrap();
         git(&folder, &["init", "-q", "-b", "main"]);
@@ -127,10 +126,16 @@ mod tests {
         fs::write(folder.join("b.txt"), "new\n").unwrap();
         let status = said(&folder, &["status", "--short", "--branch"]);
         assert_eq!(status, "## main\n M a.txt\n?? b.txt\n");
-        assert_eq!(said(&folder, &["log", "--format=%s%d"]), "first (HEAD -> main, tag: v1)\n");
+        assert_eq!(
+            said(&folder, &["log", "--format=%s%d"]),
+            "first (HEAD -> main, tag: v1)\n"
+        );
         git(&folder, &["pack-refs", "--all"]);
         git(&folder, &["checkout", "-q", "-b", "other"]);
-        assert_eq!(said(&folder, &["log", "--format=%s%d"]), "first (HEAD -> other, tag: v1, main)\n");
+        assert_eq!(
+            said(&folder, &["log", "--format=%s%d"]),
+            "first (HEAD -> other, tag: v1, main)\n"
+        );
         assert!(said(&folder, &["diff"]).contains("-one\n+two\n"));
         assert_eq!(said(&folder, &["show", "v1:a.txt"]), "one\n");
         fs::remove_dir_all(folder).unwrap();

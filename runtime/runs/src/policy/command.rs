@@ -437,7 +437,9 @@ pub(super) fn commands_of_call(
         (list, None) => words_of(list).map(|words| vec![Command::of_words(words)]),
         (_, Some(_)) => Err(Unread::new(0, "a list beside `args`")),
     };
-    let elsewhere = FOLDERS.iter().any(|name| arguments.get(name).is_some_and(|it| !it.is_null()));
+    let elsewhere = FOLDERS
+        .iter()
+        .any(|name| arguments.get(name).is_some_and(|it| !it.is_null()));
     Some(commands.map(|mut commands| {
         let first = commands.iter_mut().filter_map(|it| it.words.first_mut());
         for word in first.filter(|_| elsewhere) {
@@ -560,11 +562,20 @@ impl Command {
         if depth >= MAX_DEPTH {
             return Err(Unread::new(0, "commands in commands in commands"));
         }
-        for inner in self.inner()?.commands {
+        for inner in self.inner_commands()? {
             all.push(inner.clone());
             inner.collect_inner(all, depth.saturating_add(1))?;
         }
         Ok(())
+    }
+
+    /// Returns the commands that the command runs, without those that they run.
+    ///
+    /// # Errors
+    ///
+    /// It runs something that isn't read.
+    pub fn inner_commands(&self) -> Result<Vec<Self>, Unread> {
+        Ok(self.inner()?.commands)
     }
 
     /// Returns what the command runs besides itself.
@@ -624,7 +635,7 @@ impl Command {
                 return Err(Unread::new(0, format!("what `{}` stands for", word.text)));
             }
             if FIND_CHANGES.contains(&word.text.as_str()) {
-                return Err(Unread::new(0, format!("`find {}`", word.text)));
+                return Err(Unread::new(0, format!("what `find {}` changes", word.text)));
             }
             if !FIND_RUNS.contains(&word.text.as_str()) {
                 continue;

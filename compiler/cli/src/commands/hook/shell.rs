@@ -1,38 +1,15 @@
 //! Commands of ours in an agent's command lines.
 
-use statemark_runs::policy::pack_tool_of;
+use statemark_runs::policy::{command_words, pack_tool_of, person_command};
 
 use super::client::Call;
 
-/// The commands that count for more from a person, each with its subcommands, if only some do.
-///
-/// They ask for a person's token, which an agent doesn't have; here an agent isn't let try.
-const PERSON_COMMANDS: &[(&str, &[&str])] = &[
-    ("accept", &[]),
-    ("answer", &[]),
-    ("approve", &[]),
-    ("deny", &[]),
-    ("force", &[]),
-    ("hook", &[]),
-    ("release", &[]),
-    ("signer", &[]),
-    ("store", &["import", "init", "migrate", "prune", "wake"]),
-    ("token", &[]),
-];
-
-/// The flags of every command that take a value.
-const FLAGS_WITH_VALUE: &[&str] = &["--color", "--log", "--log-format"];
-
 /// Returns the reason for which a command line isn't an agent's, if it calls one of ours that isn't.
 pub(super) fn needs_person(call: &Call) -> Option<String> {
-    let own = own_commands(call).into_iter();
-    let mut own = own.filter_map(|words| {
-        let mut words = words.into_iter();
-        let command = words.next()?;
-        let (_, below) = PERSON_COMMANDS.iter().find(|(name, _)| *name == command)?;
-        let counts =
-            below.is_empty() || words.next().is_some_and(|it| below.contains(&it.as_str()));
-        counts.then_some(command)
+    let own = own_commands(call);
+    let mut own = own.iter().filter_map(|words| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        person_command(&words)
     });
     let command = own.next()?;
     Some(format!(
@@ -68,19 +45,9 @@ fn own_commands(call: &Call) -> Vec<Vec<String>> {
         if program != Some("statemark") && program != Some("statemark.exe") {
             continue;
         }
-        let mut after = words.iter().skip(at.saturating_add(1));
-        let mut named = Vec::new();
-        while let Some(word) = after.next() {
-            if FLAGS_WITH_VALUE.contains(word) {
-                after.next();
-            } else if !word.starts_with('-') {
-                named.push((*word).to_owned());
-            }
-            if named.len() == 2 {
-                break;
-            }
-        }
-        own.push(named);
+        let after = words.iter().skip(at.saturating_add(1)).copied();
+        let named = command_words(after).into_iter().map(str::to_owned);
+        own.push(named.collect());
     }
     own
 }

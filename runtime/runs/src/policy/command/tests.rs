@@ -260,6 +260,8 @@ fn nothing_gets_around_a_grant() {
             ";",
             "; an operator without a command at byte 0 of the command isn't read, so that nothing grants it",
         ),
+        // A digit that is a word, and no number of a stream.
+        ("cargo test; \\2>&1", "; `2` matches none of them"),
         // Variables that make a granted program another one.
         ("X=1 cargo test", "; `X=1 cargo test` matches none of them"),
         (
@@ -335,11 +337,11 @@ fn nothing_gets_around_a_grant() {
         ("find . -ok rm {} ';'", "; `rm {}` matches none of them"),
         (
             "find . -delete",
-            "; `find -delete` isn't known, so that only a pattern that says more than `find` matches",
+            "; what `find -delete` changes isn't known, so that only a pattern that says more than `find` matches",
         ),
         (
             "find . -fprint x",
-            "; `find -fprint` isn't known, so that only a pattern that says more than `find` matches",
+            "; what `find -fprint` changes isn't known, so that only a pattern that says more than `find` matches",
         ),
         (
             "find *",
