@@ -451,7 +451,7 @@ impl Loaded {
             allowed,
             capabilities,
             disallowed,
-            commands: commands(&meta)?,
+            commands: commands(meta)?,
         })
     }
 

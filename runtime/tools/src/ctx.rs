@@ -159,7 +159,6 @@ impl<'c> Ctx<'c> {
     }
 
     /// Returns the function that says whether the caller has given up, for an operation of `Runs`.
-    #[must_use]
     pub const fn cancelled(&self) -> &'c (dyn Fn() -> bool + Sync) {
         self.cancelled
     }

@@ -1,0 +1,346 @@
+//! Programs that run others, or write what they are told, as far as they are known.
+
+use super::lex::Word;
+
+/// A program that runs what stands after its options, which are all listed: after others nobody knows what it runs.
+pub(super) struct Wrapper {
+    pub(super) name: &'static str,
+    /// One-letter options without a value.
+    flags: &'static str,
+    /// One-letter options with a value.
+    valued: &'static str,
+    /// Long options without a value, or with one after a `=` alone.
+    long_flags: &'static [&'static str],
+    /// Long options with a value.
+    long_valued: &'static [&'static str],
+    /// Words before the command.
+    operands: usize,
+    /// True if it does nothing besides running the command.
+    pub(super) is_all: bool,
+}
+
+pub(super) const WRAPPERS: [Wrapper; 7] = [
+    Wrapper {
+        name: "env",
+        flags: "i0v",
+        valued: "uC",
+        long_flags: &["ignore-environment", "null", "debug"],
+        long_valued: &["unset", "chdir"],
+        operands: 0,
+        is_all: false,
+    },
+    Wrapper {
+        name: "nice",
+        flags: "0123456789",
+        valued: "n",
+        long_flags: &[],
+        long_valued: &["adjustment"],
+        operands: 0,
+        is_all: true,
+    },
+    Wrapper {
+        name: "nohup",
+        flags: "",
+        valued: "",
+        long_flags: &[],
+        long_valued: &[],
+        operands: 0,
+        is_all: true,
+    },
+    Wrapper {
+        name: "stdbuf",
+        flags: "",
+        valued: "ioe",
+        long_flags: &[],
+        long_valued: &["input", "output", "error"],
+        operands: 0,
+        is_all: true,
+    },
+    Wrapper {
+        name: "time",
+        flags: "p",
+        valued: "",
+        long_flags: &[],
+        long_valued: &[],
+        operands: 0,
+        is_all: true,
+    },
+    Wrapper {
+        name: "timeout",
+        flags: "fpv",
+        valued: "ks",
+        long_flags: &["foreground", "preserve-status", "verbose"],
+        long_valued: &["kill-after", "signal"],
+        operands: 1,
+        is_all: true,
+    },
+    Wrapper {
+        name: "xargs",
+        flags: "0rtpx",
+        valued: "adEILnPs",
+        long_flags: &[
+            "null",
+            "no-run-if-empty",
+            "verbose",
+            "interactive",
+            "exit",
+            "replace",
+            "max-lines",
+            "eof",
+        ],
+        long_valued: &[
+            "arg-file",
+            "delimiter",
+            "max-args",
+            "max-procs",
+            "max-chars",
+        ],
+        operands: 0,
+        is_all: false,
+    },
+];
+
+/// Programs that take a line for a shell after `-c`.
+pub(super) const SHELLS: [&str; 9] = [
+    "ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh",
+];
+
+/// Programs that run another one in a way that isn't read here: only who names all of it means it.
+pub(super) const RUNNERS: &[&str] = &[
+    ".",
+    "alias",
+    "at",
+    "batch",
+    "builtin",
+    "busybox",
+    "capsh",
+    "chroot",
+    "chrt",
+    "command",
+    "coproc",
+    "crontab",
+    "doas",
+    "enable",
+    "entr",
+    "eval",
+    "exec",
+    "expect",
+    "firejail",
+    "flock",
+    "ionice",
+    "ltrace",
+    "nsenter",
+    "parallel",
+    "pkexec",
+    "prlimit",
+    "rlwrap",
+    "runuser",
+    "screen",
+    "script",
+    "setarch",
+    "setpriv",
+    "setsid",
+    "source",
+    "ssh",
+    "start-stop-daemon",
+    "strace",
+    "su",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "tmux",
+    "trap",
+    "unshare",
+    "watch",
+    "xterm",
+];
+
+/// Where an option of [`ESCAPES`] stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Anywhere after the program.
+    Anywhere,
+    /// Before the first word that is no option: it is the program's own, and not a subcommand's.
+    Before,
+    /// After this subcommand.
+    After(&'static str),
+}
+
+/// Options by which a program runs another one, or writes or reads what it shouldn't: only who names them means them.
+///
+/// They are compared as the programs do, which take beginnings of long options.
+pub(super) const ESCAPES: &[(&str, Place, &[&str])] = &[
+    ("cargo", Place::Anywhere, &["--config"]),
+    (
+        "curl",
+        Place::Anywhere,
+        &[
+            "--config",
+            "-K",
+            "--output",
+            "-o",
+            "-O",
+            "--remote-name",
+            "--upload-file",
+            "-T",
+        ],
+    ),
+    (
+        "fd",
+        Place::Anywhere,
+        &["--exec", "-x", "--exec-batch", "-X"],
+    ),
+    (
+        "git",
+        Place::Before,
+        &[
+            "-c",
+            "-C",
+            "--config-env",
+            "--exec-path",
+            "--git-dir",
+            "--work-tree",
+            "--paginate",
+            "-p",
+        ],
+    ),
+    (
+        "git",
+        Place::Anywhere,
+        &[
+            "--exec",
+            "--ext-diff",
+            "--extcmd",
+            "--open-files-in-pager",
+            "--output",
+            "--receive-pack",
+            "--upload-pack",
+        ],
+    ),
+    ("git", Place::After("bisect"), &["run"]),
+    ("git", Place::After("clone"), &["-c", "--config", "-u"]),
+    ("git", Place::After("difftool"), &["-x"]),
+    ("git", Place::After("filter-branch"), &["-"]),
+    ("git", Place::After("grep"), &["-O"]),
+    ("git", Place::After("rebase"), &["-x"]),
+    ("git", Place::After("submodule"), &["foreach"]),
+    (
+        "less",
+        Place::Anywhere,
+        &["-o", "-O", "--log-file", "--LOG-FILE", "-k"],
+    ),
+    ("make", Place::Anywhere, &["--eval", "-E"]),
+    ("man", Place::Anywhere, &["-P", "--pager", "-H", "--html"]),
+    ("rg", Place::Anywhere, &["--pre", "--hostname-bin"]),
+    ("rsync", Place::Anywhere, &["-e", "--rsh", "--rsync-path"]),
+    (
+        "sed",
+        Place::Anywhere,
+        &["-i", "--in-place", "-f", "--file"],
+    ),
+    (
+        "sort",
+        Place::Anywhere,
+        &["--compress-program", "-o", "--output", "--files0-from"],
+    ),
+    (
+        "tar",
+        Place::Anywhere,
+        &[
+            "--checkpoint-action",
+            "-I",
+            "--use-compress-program",
+            "--to-command",
+            "-F",
+            "--info-script",
+            "--new-volume-script",
+        ],
+    ),
+    ("tree", Place::Anywhere, &["-o"]),
+    (
+        "wget",
+        Place::Anywhere,
+        &["--config", "-O", "--output-document", "--use-askpass"],
+    ),
+    ("zip", Place::Anywhere, &["-TT", "--unzip-command"]),
+];
+
+/// The words of `find` that change something.
+pub(super) const FIND_CHANGES: [&str; 6] = [
+    "-delete",
+    "-fls",
+    "-fprint",
+    "-fprint0",
+    "-fprintf",
+    "-files0-from",
+];
+
+/// The words of `find` after which a command stands.
+pub(super) const FIND_RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+impl Wrapper {
+    /// Returns the index of the first word of the command that it runs; `None` if an option isn't known.
+    pub(super) fn skip_options(&self, words: &[Word]) -> Option<usize> {
+        let mut index = 1;
+        while let Some(word) = words.get(index) {
+            if !word.is_certain {
+                return None;
+            }
+            let takes_next = match word.text.strip_prefix("--") {
+                Some("") => {
+                    index = index.saturating_add(1);
+                    break;
+                }
+                Some(long) => {
+                    let (name, value) = match long.split_once('=') {
+                        Some((name, value)) => (name, Some(value)),
+                        None => (long, None),
+                    };
+                    let is_valued = self.long_valued.contains(&name);
+                    if !is_valued && !self.long_flags.contains(&name) {
+                        return None;
+                    }
+                    is_valued && value.is_none()
+                }
+                None => match word.text.strip_prefix('-') {
+                    None | Some("") => break,
+                    Some(letters) => self.takes_next(letters)?,
+                },
+            };
+            index = index.saturating_add(if takes_next { 2 } else { 1 });
+        }
+        let from = index.saturating_add(self.operands);
+        let skipped = words.get(..from.min(words.len())).unwrap_or_default();
+        // A name of files could become several words.
+        skipped.iter().all(|word| word.is_certain).then_some(from)
+    }
+
+    /// Reports whether the last of some letters has its value in the next word; `None` if one isn't known.
+    fn takes_next(&self, letters: &str) -> Option<bool> {
+        let mut letters = letters.chars();
+        while let Some(letter) = letters.next() {
+            if self.valued.contains(letter) {
+                return Some(letters.as_str().is_empty());
+            }
+            if !self.flags.contains(letter) {
+                return None;
+            }
+        }
+        Some(false)
+    }
+}
+/// Reports whether a word is an option, alone, with its value, or shortened as `getopt_long(3)` allows it.
+pub(super) fn is_option(word: &str, option: &str) -> bool {
+    if let Some(name) = option.strip_prefix("--") {
+        let given = word
+            .strip_prefix("--")
+            .map(|it| it.split('=').next().unwrap_or(it));
+        return given.is_some_and(|given| !given.is_empty() && name.starts_with(given));
+    }
+    match option.strip_prefix('-') {
+        // Among other letters, too: `-xf`.
+        Some(letter) if letter.chars().count() == 1 => {
+            word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
+        }
+        _ => word == option,
+    }
+}
