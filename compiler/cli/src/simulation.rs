@@ -13,11 +13,11 @@ use statemark_compiler::datum;
 use statemark_compiler::front::words::word_key;
 use statemark_runs::body::Arming;
 use statemark_runs::{
-    CannotStep, Evaluator as _, Moment, RunHost, RunId, StepInput, Stepper, Workflow,
+    CannotStep, Evaluator as _, Moment, RunHost, RunId, StepInput, Stepper, Workflow, raised_when,
 };
 use statemark_runtime::{
-    Candidate, EventId, EventKind, FieldId, GuardId, Instruction, Machine, Outcome, StateId, Table,
-    TimerId, Timers,
+    Candidate, EventId, FieldId, GuardId, Instruction, Machine, Outcome, StateId, Table, TimerId,
+    Timers,
 };
 use statemark_text::suggest::nearest;
 use statemark_tools::{Problem, Simulated, Simulation};
@@ -46,6 +46,15 @@ pub(crate) struct Simulator<'w> {
     event_answers: BTreeMap<GuardId, bool>,
     /// The number of records so far.
     seq: usize,
+}
+
+/// Who brings an event about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Somebody who sends it.
+    Sender,
+    /// The run itself, when something has happened that a simulation knows nothing of.
+    Run,
 }
 
 /// A transition that an event could take.
@@ -199,7 +208,8 @@ impl<'w> Simulator<'w> {
         for choice in self.choices() {
             let name = self.table().event_name(choice.candidate.event);
             let is_possible = choice.candidate.enabled || choice.is_open;
-            if is_possible && name != UNKNOWN_EVENT && !names.iter().any(|other| other == name) {
+            let is_sendable = self.is_sendable(choice.candidate.event);
+            if is_possible && is_sendable && !names.iter().any(|other| other == name) {
                 names.push(name.to_owned());
             }
         }
@@ -215,27 +225,85 @@ impl<'w> Simulator<'w> {
             events.find(|(id, _)| word_key(table.event_name(*id)) == key)
         };
         let event = table.event_named(name);
-        event
-            .or_else(|| similar().map(|(id, _)| id))
-            .filter(|id| self.is_sendable(*id))
+        event.or_else(|| similar().map(|(id, _)| id))
     }
 
     fn is_sendable(&self, event: EventId) -> bool {
-        let row = self.table().event(event);
-        row.is_some_and(|row| row.kind == EventKind::Named)
+        statemark_runs::explain_internal(self.table(), event).is_none()
     }
 
     /// Returns the event that a name means, and whether it stands for a name that the machine doesn't have.
-    fn resolve(&self, name: &str) -> Option<(EventId, bool)> {
-        if let Some(event) = self.event(name) {
-            return Some((event, false));
+    ///
+    /// # Errors
+    ///
+    /// The reason why it is refused.
+    fn resolve(
+        &self,
+        name: &str,
+        data: Option<&Value>,
+        origin: Origin,
+    ) -> Result<(EventId, bool), String> {
+        if self.is_ended() {
+            let state = StateLabel::new(self.table(), self.leaf());
+            return Err(format!("the machine has ended in {state}"));
         }
+        let Some(event) = self.event(name) else {
+            return match self
+                .unknown_event_caught()
+                .filter(|_| origin == Origin::Sender)
+            {
+                Some(event) => Ok((event, true)),
+                None => Err(self.unknown_event(name)),
+            };
+        };
+        if let Some(reason) = self.explain_ambiguous(event) {
+            return Err(reason);
+        }
+        let name = self.table().event_name(event);
+        match (
+            origin,
+            statemark_runs::explain_internal(self.table(), event),
+        ) {
+            (Origin::Run, _) if raised_when(name).is_none() => {
+                return Err(format!(
+                    "a run doesn't raise `{name}`: write it without `:raise`"
+                ));
+            }
+            (Origin::Sender, Some(blocker)) => {
+                let instead = self.instead_of(event);
+                return Err(format!("{}{instead}", blocker.message()));
+            }
+            _ => {}
+        }
+        let context = self.stepper.context();
+        match statemark_runs::explain_data(self.workflow, context, event, data) {
+            Some(blocker) => Err(blocker.message()),
+            None => Ok((event, false)),
+        }
+    }
+
+    /// Says how an internal event comes about in a simulation.
+    fn instead_of(&self, event: EventId) -> String {
+        let table = self.table();
+        let name = table.event_name(event);
+        let mut timers = table.timers();
+        if raised_when(name).is_some() {
+            format!(": `:raise {name}` does what the run would")
+        } else if timers.any(|(_, timer)| timer.event == event) {
+            ": `:wait` lets the time pass until it comes".to_owned()
+        } else {
+            String::new()
+        }
+    }
+
+    /// Returns the event that stands for names that the machine doesn't have, if it would be taken.
+    fn unknown_event_caught(&self) -> Option<EventId> {
         let unknown = self.table().event_named(UNKNOWN_EVENT)?;
         let choices = self.choices();
         let mut choices = choices.iter().map(|choice| choice.candidate);
         choices
             .any(|candidate| candidate.event == unknown && candidate.enabled)
-            .then_some((unknown, true))
+            .then_some(unknown)
     }
 
     /// Returns the stepper for a trial, with more answers for one event.
@@ -253,9 +321,10 @@ impl<'w> Simulator<'w> {
         &self,
         name: &str,
         data: Option<&Value>,
+        origin: Origin,
         answers: &BTreeMap<GuardId, bool>,
     ) -> Vec<GuardId> {
-        let Some((event, _)) = self.resolve(name) else {
+        let Ok((event, _)) = self.resolve(name, data, origin) else {
             return Vec::new();
         };
         let mut trial = self.trial(answers);
@@ -265,34 +334,31 @@ impl<'w> Simulator<'w> {
         host.map_or_else(Vec::new, |host| host.unanswered().iter().copied().collect())
     }
 
-    /// Sends an event, with answers to guards for this event alone.
+    /// Sends or raises an event, with answers to guards for this event alone.
     pub(crate) fn send(
         &mut self,
         name: &str,
         data: Option<&Value>,
+        origin: Origin,
         answers: &BTreeMap<GuardId, bool>,
     ) -> EventRecord {
-        let record = if self.is_ended() {
-            let state = StateLabel::new(self.table(), self.leaf());
-            self.refuse(name, format!("the machine has ended in {state}"))
-        } else if let Some(reason) = self.explain_ambiguous(name) {
-            self.refuse(name, reason)
-        } else if let Some((event, is_unknown)) = self.resolve(name) {
-            let before = self.stepper.clone();
-            self.event_answers.clone_from(answers);
-            self.stepper = self.trial(&BTreeMap::new());
-            match self.step(Some(event), StepInput::Event(event), data) {
-                Ok(record) => EventRecord {
-                    unknown: is_unknown.then(|| name.to_owned()),
-                    ..record
-                },
-                Err(error) => {
-                    self.stepper = before;
-                    self.refuse(name, error.to_string())
+        let record = match self.resolve(name, data, origin) {
+            Ok((event, is_unknown)) => {
+                let before = self.stepper.clone();
+                self.event_answers.clone_from(answers);
+                self.stepper = self.trial(&BTreeMap::new());
+                match self.step(Some(event), StepInput::Event(event), data) {
+                    Ok(record) => EventRecord {
+                        unknown: is_unknown.then(|| name.to_owned()),
+                        ..record
+                    },
+                    Err(error) => {
+                        self.stepper = before;
+                        self.refuse(name, error.to_string())
+                    }
                 }
             }
-        } else {
-            self.refuse(name, self.unknown_event(name))
+            Err(reason) => self.refuse(name, reason),
         };
         self.event_answers.clear();
         self.seq += 1;
@@ -412,8 +478,7 @@ impl<'w> Simulator<'w> {
     }
 
     /// Explains why a label is refused that leads to several places from an active state.
-    fn explain_ambiguous(&self, name: &str) -> Option<String> {
-        let label = self.event(name)?;
+    fn explain_ambiguous(&self, label: EventId) -> Option<String> {
         let is_active = |state| self.machine().is_some_and(|machine| machine.is_in(state));
         let blocker = statemark_runs::explain_ambiguous(self.table(), label, is_active);
         blocker.map(|blocker| blocker.message())
@@ -548,7 +613,13 @@ pub(crate) fn simulate(workflow: &Workflow, wanted: &Simulation<'_>) -> Result<S
     for line in lines {
         match line {
             Line::Send { name, data } => {
-                let record = simulator.send(&name, data.as_ref(), &BTreeMap::new());
+                let none = BTreeMap::new();
+                let record = simulator.send(&name, data.as_ref(), Origin::Sender, &none);
+                records.push(json!(record));
+            }
+            Line::Raise { name, data } => {
+                let none = BTreeMap::new();
+                let record = simulator.send(&name, data.as_ref(), Origin::Run, &none);
                 records.push(json!(record));
             }
             Line::Wait(milliseconds) => {

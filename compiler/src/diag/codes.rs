@@ -193,6 +193,7 @@ codes! {
     SM516 "untyped-field" Hint UntypedField;
     SM517 "context-mismatch" Error ContextMismatch;
     SM518 "foreign-value" Error ForeignValue;
+    SM519 "null-is-there" Hint NullIsThere;
     // 6: agents and effects.
     SM601 "secret-in-definition" Warning SecretInDefinition;
     SM602 "unknown-requirement" Warning UnknownRequirement;

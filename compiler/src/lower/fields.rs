@@ -116,6 +116,15 @@ impl<'c> Fields<'c> {
         self.definition
     }
 
+    /// Reports whether a field at the top of the context begins with `null`.
+    ///
+    /// Nothing takes such a field away again. One further inside is gone once an event brings another object.
+    pub(super) fn begins_as_null(&self, path: &str) -> bool {
+        let context = self.definition.and_then(|it| it.context.as_ref());
+        let found = context.and_then(|context| context.value.get(path));
+        found.is_some_and(Value::is_null)
+    }
+
     /// Returns the declared fields, for suggestions.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();

@@ -32,7 +32,10 @@ pub(super) fn check_types(
     let comparisons: Vec<Comparison> = comparisons.collect();
     let declared = declare(machine, context);
     infer::infer(machine, &declared, &comparisons);
-    let mut check = Check::new(machine, context.sources);
+    let fields = machine.fields.iter();
+    let nulls = fields.filter(|(_, field)| context.fields.begins_as_null(&field.path));
+    let nulls = nulls.map(|(handle, _)| handle).collect();
+    let mut check = Check::new(machine, nulls, context.sources);
     for (_, transition) in machine.transitions.iter() {
         if let Some(guard) = &transition.guard {
             check.events = Some(transition.triggers.clone());

@@ -5,6 +5,7 @@ use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
 use crate::ir::{EventKind, Machine, State, StateKind, Transition};
 use crate::pass::reach::Reachability;
+use crate::source::Span;
 
 /// The checks of this file.
 pub(super) const CHECKS: &[Check] = &[
@@ -81,21 +82,17 @@ fn unreachable_state(
     }
 }
 
-/// Reports SM308: a workflow, that is, a machine with a definition, without a final state.
-///
-/// A diagram alone may well be a controller that runs forever.
+/// Reports SM308: a machine without a final state of its own, however it is written.
 fn missing_final_state(subject: &Subject<'_>, diags: &mut Diags) {
     let machine = subject.machine;
-    let Some(definition) = machine.parts.definition else {
-        return;
-    };
     let mut states = machine.states.iter();
     let is_end =
         |state: &State| state.kind == StateKind::Final && state.parent == Some(machine.root());
     if !states.any(|(_, state)| is_end(state)) {
-        let diagram = machine.parts.diagram;
-        let span = diagram.map_or(definition.before(), |_| machine.span);
-        let message = format!("workflow `{}` has no end", machine.id.value);
+        let parts = machine.parts;
+        let alone = parts.definition.filter(|_| parts.diagram.is_none());
+        let span = alone.map_or(machine.span, Span::before);
+        let message = format!("machine `{}` has no end", machine.id.value);
         diags.push(Diagnostic::new(Code::NoFinalState, span, message)
             .label("nothing in it leads to an end")
             .help(

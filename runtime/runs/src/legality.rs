@@ -26,8 +26,9 @@ use crate::guard::{self, Evaluator, Fact, Question, Unmet};
 use crate::internal::{UNKNOWN, is_internal};
 use crate::loaded::{Invoking, Loaded};
 use crate::runs::RunError;
-use crate::state::{Request, Status};
+use crate::state::{Context, Request, Status};
 use crate::step::{CannotStep, Moment, StepInput, Stepper};
+use crate::workflow::Workflow;
 
 /// Most fields in an example of an event's data. Unit: fields. Why: the example stands in a sentence.
 const MAX_EXAMPLE_FIELDS: usize = 3;
@@ -368,22 +369,17 @@ impl<'r> Legality<'r> {
         if let Some(blocker) = named.and_then(|event| explain_ambiguous(table, event, is_active)) {
             return Ok(Err(blocker));
         }
-        let is_named = |row: &EventRow| row.kind == EventKind::Named;
-        let sendable = named.filter(|id| table.event(*id).is_some_and(is_named));
-        let sendable = sendable.filter(|_| !is_internal(name));
-        Ok(match (sendable, named, table.event_named(UNKNOWN)) {
-            (Some(event), ..) => Ok(Resolved { event, cause: None }),
-            (None, Some(_), _) => Err(Blocker::InternalEvent {
-                event: name.to_owned(),
-                to: None,
-                path: Path::Unexplored,
-            }),
-            (None, None, Some(event)) if self.catches(event)? => {
+        if let Some(event) = named {
+            let internal = explain_internal(table, event);
+            return Ok(internal.map_or(Ok(Resolved { event, cause: None }), Err));
+        }
+        Ok(match table.event_named(UNKNOWN) {
+            Some(event) if self.catches(event)? => {
                 let sent = name.to_owned();
                 let cause = Some(Cause::SafeNext { sent });
                 Ok(Resolved { event, cause })
             }
-            (None, None, _) => Err(self.unknown_event(name)),
+            _ => Err(self.unknown_event(name)),
         })
     }
 
@@ -406,26 +402,13 @@ impl<'r> Legality<'r> {
     /// Returns the defect of an event's data, if it has one.
     fn data_fault(&self, event: EventId, name: &str, data: Option<&Value>) -> Option<DataFault> {
         let workflow = &self.run.workflow;
-        let schema = workflow.event_meta(event).get("data");
-        let nothing = Value::Object(Map::new());
-        // An event that never has data may come without.
-        let schema = schema.filter(|it| data.is_some() || **it != Value::Bool(false));
-        if let Some(schema) = schema
-            && let Err(error) = workflow
-                .schemas()
-                .validate(schema, data.unwrap_or(&nothing))
-        {
-            return Some(DataFault::Schema(error.to_string()));
-        }
-        if schema.is_none()
-            && let Some(data) = data
-            && !matches!(data, Value::Object(_) | Value::Null)
+        let is_plain = |data: &&Value| !matches!(data, Value::Object(_) | Value::Null);
+        if workflow.event_meta(event).get("data").is_none()
+            && let Some(data) = data.filter(is_plain)
         {
             return Some(self.no_object(name, data));
         }
-        let merged = workflow.merged_fields(event, data.and_then(Value::as_object)?);
-        let error = workflow.context_defect(&self.run.state.context, &merged)?;
-        Some(DataFault::Context(error))
+        data_fault(workflow, &self.run.state.context, event, data)
     }
 
     /// Returns the defect of data that isn't an object, with an example of one that guards could read.
@@ -573,6 +556,57 @@ pub fn explain_ambiguous(
             .collect(),
         choices,
     })
+}
+
+/// Returns the reason that nobody sends an event: it comes from the machine, or from the run, itself.
+///
+/// None if it is one that is sent.
+pub fn explain_internal(table: &Table, event: EventId) -> Option<Blocker> {
+    let name = table.event_name(event);
+    let is_named = table
+        .event(event)
+        .is_some_and(|row: &EventRow| row.kind == EventKind::Named);
+    (!is_named || is_internal(name)).then(|| Blocker::InternalEvent {
+        event: name.to_owned(),
+        to: None,
+        path: Path::Unexplored,
+    })
+}
+
+/// Returns the reason that the data of an event is refused: its schema, or that of the context that it is merged into.
+///
+/// None if nothing is wrong with it.
+pub fn explain_data(
+    workflow: &Workflow,
+    context: &Context,
+    event: EventId,
+    data: Option<&Value>,
+) -> Option<Blocker> {
+    let fault = data_fault(workflow, context, event, data)?;
+    let event = Some(workflow.table().event_name(event).to_owned());
+    Some(Blocker::BadData { event, fault })
+}
+
+fn data_fault(
+    workflow: &Workflow,
+    context: &Context,
+    event: EventId,
+    data: Option<&Value>,
+) -> Option<DataFault> {
+    let schema = workflow.event_meta(event).get("data");
+    let nothing = Value::Object(Map::new());
+    // An event that never has data may come without.
+    let schema = schema.filter(|it| data.is_some() || **it != Value::Bool(false));
+    if let Some(schema) = schema
+        && let Err(error) = workflow
+            .schemas()
+            .validate(schema, data.unwrap_or(&nothing))
+    {
+        return Some(DataFault::Schema(error.to_string()));
+    }
+    let merged = workflow.merged_fields(event, data.and_then(Value::as_object)?);
+    let error = workflow.context_defect(context, &merged)?;
+    Some(DataFault::Context(error))
 }
 
 /// Returns the reason that a machine has ignored an event, by its candidates with the event's data.

@@ -73,7 +73,10 @@ pub use guard::{Evaluator, Fact, Question, Unmet};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use internal::raised_when;
-pub use legality::{Attempt, Held, Legal, Legality, explain_ambiguous, explain_ignored};
+pub use legality::{
+    Attempt, Held, Legal, Legality, explain_ambiguous, explain_data, explain_ignored,
+    explain_internal,
+};
 pub use phrase::shell_word;
 pub use record::{NewRecord, Record, chain};
 pub use redact::{Redactor, is_secret_name};

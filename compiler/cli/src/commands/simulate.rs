@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use statemark_compiler::pass::trigger::format_duration;
-use statemark_runs::{CannotStep, Workflow};
+use statemark_runs::{CannotStep, Workflow, raised_when};
 use statemark_runtime::{Candidate, GuardId, Table};
 
 use super::show::MAX_TRIGGER;
@@ -17,7 +17,7 @@ use crate::files;
 use crate::printer::{Palette, Printer, WIDTH, count, first_line, fit, wrap};
 use crate::simulation::line::{self, Line};
 use crate::simulation::record::{ArmedTimer, EventOutcome, EventRecord, MicrostepRecord};
-use crate::simulation::{Choice, Simulator, unknown_guard};
+use crate::simulation::{Choice, Origin, Simulator, unknown_guard};
 use crate::specs::load;
 
 /// Longest script. Unit: bytes. Why: a million events; a longer one is a mistaken path.
@@ -27,6 +27,7 @@ const MAX_SCRIPT: usize = 64 << 20;
 const PROMPT_HELP: &str = concat!(
     "  NAME or NUMBER          send an event\n",
     "  NAME {\"field\": 1}       send an event with data, which is merged into the context\n",
+    "  :raise NAME             raise an event that nobody sends, as a run does: approval_denied\n",
     "  :wait 30s               let time pass; :wait alone, until the next timer is due\n",
     "  :set field=JSON         change the context\n",
     "  :guard name=true        answer a guard of the host, from now on\n",
@@ -47,12 +48,14 @@ const PROMPT_HELP: &str = concat!(
                         ready {\"steps\": 3}\n  \
                         {\"event\": \"passed\", \"data\": {}}\n  \
                         :guard tests_pass=true\n  \
+                        :raise approval_denied\n  \
                         :wait 30s\n  \
                         :set attempts=2\n\n\
                         Data is merged into the context as the spec says, unless the event is ignored.\n\
                         Approvals are taken for granted.\n\
-                        Exit code 1: an event was refused, because there is none of that name or the machine has ended;\n\
-                        or the spec has errors. A machine may ignore an event; the exit code stays 0.")]
+                        Exit code 1: an event was refused, as a run would refuse it: there is none of that name, nobody\n\
+                        sends it, its data isn't what its schema says, or the machine has ended; or the spec has errors.\n\
+                        A machine may ignore an event; the exit code stays 0.")]
 pub(crate) struct SimulateArgs {
     /// A spec, or a table that `build` wrote
     #[arg(value_name = "SPEC")]
@@ -161,15 +164,19 @@ impl Session<'_, '_> {
         self.print(start);
         let mut is_refused = false;
         for line in lines {
-            match line {
-                Line::Send { name, data } => {
-                    let record = self.simulator.send(&name, data.as_ref(), &BTreeMap::new());
-                    self.sent += 1;
-                    is_refused |= record.outcome == EventOutcome::Refused;
-                    self.print(&record);
+            let (name, data, origin) = match line {
+                Line::Send { name, data } => (name, data, Origin::Sender),
+                Line::Raise { name, data } => (name, data, Origin::Run),
+                line => {
+                    self.carry_out(line);
+                    continue;
                 }
-                line => self.carry_out(line),
-            }
+            };
+            let simulator = &mut self.simulator;
+            let record = simulator.send(&name, data.as_ref(), origin, &BTreeMap::new());
+            self.sent += 1;
+            is_refused |= record.outcome == EventOutcome::Refused;
+            self.print(&record);
         }
         if self.format == TextFormat::Text {
             let closing = self.describe_closing(self.printer.palette());
@@ -199,11 +206,18 @@ impl Session<'_, '_> {
             let line = line::read(&text);
             has_changed = matches!(
                 &line,
-                Ok(Line::Send { .. } | Line::Wait(_) | Line::Set { .. } | Line::Guard { .. })
+                Ok(Line::Send { .. }
+                    | Line::Raise { .. }
+                    | Line::Wait(_)
+                    | Line::Set { .. }
+                    | Line::Guard { .. })
             );
             match line {
                 Ok(Line::Quit) => break,
                 Ok(Line::Send { name, data }) => self.send_typed(&name, data.as_ref()),
+                Ok(Line::Raise { name, data }) => {
+                    self.send_answered(&name, data.as_ref(), Origin::Run);
+                }
                 Ok(line) => self.carry_out(line),
                 Err(why) => self.printer.remark(&format!("{why}\n")),
             }
@@ -243,7 +257,7 @@ impl Session<'_, '_> {
                 self.printer.remark(&format!("{text}\n"));
             }
             Line::Help => self.printer.remark(PROMPT_HELP),
-            Line::Nothing | Line::Send { .. } | Line::Quit => {}
+            Line::Nothing | Line::Send { .. } | Line::Raise { .. } | Line::Quit => {}
         }
     }
 
@@ -264,16 +278,21 @@ impl Session<'_, '_> {
     fn send_typed(&mut self, word: &str, data: Option<&Value>) {
         let number = word.parse().ok();
         let number = number.filter(|_: &usize| self.simulator.event(word).is_none());
-        let name = match number.map(|number| self.numbered_event(number)) {
-            None => word.to_owned(),
-            Some(Ok(name)) => name,
-            Some(Err(remark)) => {
-                self.printer.remark(&remark);
-                return;
+        match number.map(|number| self.numbered_event(number)) {
+            None => self.send_answered(word, data, Origin::Sender),
+            // Whoever chooses what only a run raises wants to see what comes of it.
+            Some(Ok(name)) if raised_when(&name).is_some() => {
+                self.send_answered(&name, data, Origin::Run);
             }
-        };
-        if let Some(answers) = self.ask_guards(&name, data) {
-            let record = self.simulator.send(&name, data, &answers);
+            Some(Ok(name)) => self.send_answered(&name, data, Origin::Sender),
+            Some(Err(remark)) => self.printer.remark(&remark),
+        }
+    }
+
+    /// Sends or raises an event, after answers to its guards.
+    fn send_answered(&mut self, name: &str, data: Option<&Value>, origin: Origin) {
+        if let Some(answers) = self.ask_guards(name, data, origin) {
+            let record = self.simulator.send(name, data, origin, &answers);
             self.print(&record);
             self.sent += 1;
         }
@@ -295,9 +314,18 @@ impl Session<'_, '_> {
     }
 
     /// Asks for each guard without an answer; an answer may bring up another. `None` at the end of input.
-    fn ask_guards(&mut self, name: &str, data: Option<&Value>) -> Option<BTreeMap<GuardId, bool>> {
+    fn ask_guards(
+        &mut self,
+        name: &str,
+        data: Option<&Value>,
+        origin: Origin,
+    ) -> Option<BTreeMap<GuardId, bool>> {
         let mut answers = BTreeMap::new();
-        while let Some(&guard) = self.simulator.unanswered(name, data, &answers).first() {
+        let unanswered = |simulator: &Simulator<'_>, answers: &BTreeMap<_, _>| {
+            let guards = simulator.unanswered(name, data, origin, answers);
+            guards.first().copied()
+        };
+        while let Some(guard) = unanswered(&self.simulator, &answers) {
             let palette = self.printer.remark_palette();
             let guard_name = palette.guard(self.simulator.table().guard_name(guard));
             let answer = self.ask(&format!("  is {guard_name} true? [y/n] "))?;

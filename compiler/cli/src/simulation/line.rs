@@ -5,6 +5,8 @@
 //! ready {"steps": 3}                with data
 //! {"event": "ready", "data": {}}    the same as JSON
 //! # a comment
+//! :raise changes_requested          an event that a run raises itself, with data as any other
+//! {"raise": "changes_requested"}    the same as JSON
 //! :wait 30s                         time passes; :wait alone, until the next timer is due
 //! {"wait": "30s"}                   the same as JSON
 //! :set steps=3   :guard tests_pass=true   :context   :quit   ?
@@ -19,6 +21,8 @@ pub(crate) enum Line {
     Nothing,
     /// An event by its name, or by its number at the prompt.
     Send { name: String, data: Option<Json> },
+    /// An event that a run raises itself.
+    Raise { name: String, data: Option<Json> },
     /// So many milliseconds pass; without a number, those until the next timer is due.
     Wait(Option<u64>),
     /// A field of the context gets a value.
@@ -52,14 +56,17 @@ pub(crate) fn read(line: &str) -> Result<Line, String> {
     if matches!(line, "?" | "help") {
         return Ok(Line::Help);
     }
+    let (name, data) = name_and_data(line)?;
+    Ok(Line::Send { name, data })
+}
+
+/// Reads the name of an event, and the data behind it if there is any.
+fn name_and_data(line: &str) -> Result<(String, Option<Json>), String> {
     let (name, data) = match line.find(" {").and_then(|at| line.split_at_checked(at)) {
         Some((name, data)) => (name.trim(), Some(object(data.trim())?)),
         None => (line, None),
     };
-    Ok(Line::Send {
-        name: name.to_owned(),
-        data,
-    })
+    Ok((name.to_owned(), data))
 }
 
 fn read_command(command: &str) -> Result<Line, String> {
@@ -88,6 +95,13 @@ fn read_command(command: &str) -> Result<Line, String> {
             };
             let name = name.to_owned();
             Ok(Line::Guard { name, answer })
+        }
+        "raise" => {
+            let (name, data) = name_and_data(rest.trim())?;
+            if name.is_empty() {
+                return Err("write `:raise EVENT`, for example `:raise approval_denied`".to_owned());
+            }
+            Ok(Line::Raise { name, data })
         }
         "wait" => wait(rest.trim()),
         "context" => Ok(Line::Context),
@@ -139,7 +153,10 @@ fn json_line(line: &str) -> Result<Line, String> {
         Some(Json::Number(number)) => return wait(&number.to_string()),
         _ => {}
     }
-    let name = line.get("event").and_then(Json::as_str).map(str::to_owned);
+    let text = |key: &str| line.get(key).and_then(Json::as_str).map(str::to_owned);
+    let raised = text("raise").filter(|_| line.get("event").is_none());
+    let is_raised = raised.is_some();
+    let name = raised.or_else(|| text("event"));
     let name = name.ok_or("it has no `event` that is a string")?;
     let data = line
         .get_mut("data")
@@ -148,7 +165,10 @@ fn json_line(line: &str) -> Result<Line, String> {
     if data.as_ref().is_some_and(|data| !data.is_object()) {
         return Err("`data` isn't an object".to_owned());
     }
-    Ok(Line::Send { name, data })
+    Ok(match is_raised {
+        true => Line::Raise { name, data },
+        false => Line::Send { name, data },
+    })
 }
 
 fn object(text: &str) -> Result<Json, String> {
@@ -192,6 +212,20 @@ mod tests {
                 send("x", Some(json!({"y": []}))),
             ),
             ("{\"event\": \"x\", \"data\": null}", send("x", None)),
+            (
+                ":raise approval_denied {\"by\": \"ann\"}",
+                Line::Raise {
+                    name: "approval_denied".to_owned(),
+                    data: Some(json!({"by": "ann"})),
+                },
+            ),
+            (
+                "{\"raise\": \"request.expired\"}",
+                Line::Raise {
+                    name: "request.expired".to_owned(),
+                    data: None,
+                },
+            ),
             ("?", Line::Help),
             (":q", Line::Quit),
             (":wait", Line::Wait(None)),
@@ -225,6 +259,7 @@ mod tests {
             (":guard a=maybe", "write `:guard name=true`"),
             (":wait long", "`long` isn't a length of time"),
             (":jump", "there is no `:jump`"),
+            (":raise ", "write `:raise EVENT`"),
             ("{\"event\": 1}", "no `event`"),
             ("go {\"a\": }", "broken at column"),
             ("{\"event\": \"a\", \"data\": 3}", "isn't an object"),

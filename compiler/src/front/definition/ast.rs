@@ -112,6 +112,8 @@ pub struct State {
     pub outcome: Option<Spanned<Outcome>>,
     /// `while_waiting`: events.
     pub while_waiting: Vec<Spanned<String>>,
+    /// The events for which `requires` names something; it is for hosts, too.
+    pub requires: Vec<Spanned<String>>,
     /// Every other key, for hosts, under its canonical name (`blocked_env`, not `deny_env`).
     pub meta: Map<String, Value>,
 }

@@ -6,7 +6,7 @@
 mod guard;
 mod transition;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 
@@ -157,6 +157,19 @@ impl Build<'_, '_> {
         }
     }
 
+    /// Returns the names of the entries of an object, each once.
+    fn keys(&self, fields: Fields<'_, '_>, key: &str) -> Vec<Spanned<String>> {
+        let Some(Value::Object(map)) = fields.get(key) else {
+            return Vec::new();
+        };
+        let mut seen = BTreeSet::new();
+        let properties = map.properties.iter();
+        let first = properties.filter(|it| seen.insert(it.name.as_str()));
+        first
+            .map(|it| Spanned::new(it.name.as_str().to_owned(), self.place.range(&it.name)))
+            .collect()
+    }
+
     /// Reads the entries of an object of named things.
     ///
     /// Broken ones are included: their names are there. Of two with one name the first counts.
@@ -169,7 +182,7 @@ impl Build<'_, '_> {
         let Some(Value::Object(map)) = fields.get(key) else {
             return Vec::new();
         };
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let mut entries = Vec::new();
         for property in &map.properties {
             let name = property.name.as_str();
@@ -220,9 +233,12 @@ impl Build<'_, '_> {
             Some(first) => {
                 let mut present: Vec<_> = present.collect();
                 let mut first = first;
-                if first.name.as_str() == "fails"
-                    && let Some(next) = present.first_mut()
-                {
+                // Whatever stands before it, an assignment is carried out unless the action raises an event.
+                let assign = present
+                    .iter()
+                    .position(|it| it.name.as_str() == "assign" && first.name.as_str() != "raise");
+                let next = assign.or_else(|| (first.name.as_str() == "fails").then_some(0));
+                if let Some(next) = next.and_then(|at| present.get_mut(at)) {
                     std::mem::swap(&mut first, next);
                 }
                 for other in present {
@@ -257,7 +273,7 @@ impl Build<'_, '_> {
 
     /// Reads the fields that an action assigns, each with its value. Of two with one name the first counts.
     fn assigned(&self, object: &Object<'_>) -> Vec<Named<Spanned<serde_json::Value>>> {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         let properties = object.properties.iter();
         let first = properties.filter(|property| seen.insert(property.name.as_str()));
         first
@@ -360,6 +376,7 @@ impl Build<'_, '_> {
                 Some(Spanned::new(outcome, text.span))
             }),
             while_waiting: self.names(fields, "while_waiting"),
+            requires: self.keys(fields, "requires"),
             meta: fields.host(),
         }
     }

@@ -7,6 +7,7 @@ mod contract;
 mod state;
 mod transition;
 
+pub(super) use contract::BUILTIN_CONTRACTS;
 pub(super) use state::{INITIAL, INVOCATION, STATE};
 pub(super) use transition::{BRANCH, FORK};
 

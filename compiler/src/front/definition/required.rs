@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use jsonc_parser::ast::{Object, Value};
 
 use super::json::{self, Place};
+use super::keys::BUILTIN_CONTRACTS;
 use super::messages;
 use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::source::Span;
@@ -18,6 +19,8 @@ pub(super) fn check(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
     if let Some(Value::Object(schema)) = json::get(machine, "context_schema") {
         names(json::get(schema, "properties"), &mut known);
     }
+    let builtin = BUILTIN_CONTRACTS.iter();
+    known.extend(builtin.filter_map(|it| it.split_once('/').map(|(_, name)| name.to_owned())));
     let known: Vec<String> = known.into_iter().collect();
     states(place, machine, &known, diags);
     commands(place, machine, diags);

@@ -11,7 +11,7 @@ use crate::lower::event::intern_named_event;
 use crate::lower::expression;
 use crate::lower::messages::{state_for_event, unhandled_event, unknown_event};
 use crate::lower::spec::Context;
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 
 /// Adds the declarations of a definition, and reports those that nothing uses.
 pub(in crate::lower) fn add_declarations<'c>(
@@ -171,6 +171,19 @@ fn add_references(
                     context.diags.push(diagnostic);
                 }
             }
+            for event in &named.value.requires {
+                let Some(found) = find_event(event, draft, context) else {
+                    continue;
+                };
+                let is_handled = handled.iter().any(|&(source, event)| {
+                    event == found
+                        && (draft.is_within(index, source) || draft.is_within(source, index))
+                });
+                if !is_handled {
+                    let diagnostic = idle_requirement(event, &named.name.value, named.name.span);
+                    context.diags.push(diagnostic);
+                }
+            }
         }
         add_references(&named.value.states, handled, draft, context);
     }
@@ -203,6 +216,18 @@ fn find_event(
         context.diags.push(diagnostic);
     }
     found
+}
+
+/// Reports a requirement for an event that no transition of the state takes.
+fn idle_requirement(event: &Spanned<String>, state: &str, at: Span) -> Diagnostic {
+    let message = format!("state `{state}` has no transition for `{}`", event.value);
+    Diagnostic::new(Code::UnknownEvent, event.span, message)
+        .label("holds nothing back")
+        .related(
+            at,
+            format!("neither `{state}` nor a state around it or inside handles the event"),
+        )
+        .help("name an event that leads out of the state, or write the list alone, for every event")
 }
 
 /// Returns the events that lead from a state, or from one around it, to the state of an id.

@@ -7,8 +7,8 @@ use super::kind::{assignable, comparable, is_number, may_be, of_constant, plain,
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{
-    Assign, BinaryOperator, Constant, Event, Expression, ExpressionKind, Machine, Operator, Type,
-    UnaryOperator,
+    Assign, BinaryOperator, Constant, Event, Expression, ExpressionKind, Field, Machine, Operator,
+    Type, UnaryOperator,
 };
 use crate::lower::draft::Comparison;
 use crate::lower::expression::{
@@ -21,6 +21,8 @@ use crate::source::{Sources, Span, Spanned};
 /// A walk over expressions that reports parts which don't fit together.
 pub(super) struct Check<'m> {
     pub(super) machine: &'m Machine,
+    /// The fields that the context begins with, as `null`.
+    nulls: BTreeSet<Handle<Field>>,
     pub(super) sources: &'m Sources,
     /// The events whose data is `event`; `None` where it may be any event.
     pub(super) events: Option<Vec<Handle<Event>>>,
@@ -31,9 +33,14 @@ pub(super) struct Check<'m> {
 }
 
 impl<'m> Check<'m> {
-    pub(super) fn new(machine: &'m Machine, sources: &'m Sources) -> Self {
+    pub(super) fn new(
+        machine: &'m Machine,
+        nulls: BTreeSet<Handle<Field>>,
+        sources: &'m Sources,
+    ) -> Self {
         Self {
             machine,
+            nulls,
             sources,
             events: None,
             diags: Diags::new(),
@@ -59,10 +66,14 @@ impl<'m> Check<'m> {
         let span = expression.span;
         match &expression.kind {
             ExpressionKind::Constant(constant) => of_constant(constant),
-            ExpressionKind::Field(field) | ExpressionKind::Has(field) => {
-                let field = self.machine.fields.at(*field);
+            ExpressionKind::Field(handle) | ExpressionKind::Has(handle) => {
+                let field = self.machine.fields.at(*handle);
                 if let Some(path) = field.path.strip_prefix("event.") {
                     self.event_field(path, span);
+                } else if matches!(expression.kind, ExpressionKind::Has(_))
+                    && self.nulls.contains(handle)
+                {
+                    self.report(null_is_there(&field.path, span));
                 }
                 match expression.kind {
                     ExpressionKind::Has(_) => Type::Bool,
@@ -275,4 +286,17 @@ fn division_by_zero(sign: &str, span: Span) -> Diagnostic {
         .label("always zero")
         .note("an expression without a value makes its guard false, and its assignment fail")
         .help("write another divisor")
+}
+
+fn null_is_there(path: &str, span: Span) -> Diagnostic {
+    let message =
+        format!("`has({path})` is always true: the field begins with `null`, which is there");
+    Diagnostic::new(Code::NullIsThere, span, message)
+        .label("decides nothing")
+        .note("`has` asks whether there is a field, not whether it holds something")
+        .unsafe_fix(
+            format!("ask whether it isn't `null`: `{path} != null`"),
+            span,
+            format!("({path} != null)"),
+        )
 }

@@ -220,7 +220,7 @@ pub(super) struct SimulateWorkflowCall {
     /// The workflow's id.
     workflow: String,
     /// The events, in order.
-    /// Each is `"ready"`, `{"event": "ready", "data": {}}`, `{"wait": "30s"}`, `":guard ok=true"` or `":set n=3"`.
+    /// Each is `"ready"`, `{"event": "ready", "data": {}}`, `{"wait": "30s"}`, `{"raise": "approval_denied"}`, `":guard ok=true"` or `":set n=3"`.
     events: Vec<Value>,
     /// Merged into the data that the machine begins with.
     #[serde(default)]
