@@ -90,6 +90,18 @@ pub(super) fn unhandled_event(event: &Spanned<String>, state: &str, at: Span) ->
         ))
 }
 
+/// Reports a requirement for an event that no transition of the state takes.
+pub(super) fn idle_requirement(event: &Spanned<String>, state: &str, at: Span) -> Diagnostic {
+    let message = format!("state `{state}` has no transition for `{}`", event.value);
+    Diagnostic::new(Code::UnknownEvent, event.span, message)
+        .label("holds nothing back")
+        .related(
+            at,
+            format!("neither `{state}` nor a state around it or inside handles the event"),
+        )
+        .help("name an event that leads out of the state, or write the list alone, for every event")
+}
+
 /// Reports a state that doesn't exist. `quote` stands on both sides of the name.
 pub(super) fn unknown_state(name: &Spanned<String>, quote: &str, known: &[&str]) -> Diagnostic {
     let message = format!("state `{}` doesn't exist", name.value);

@@ -9,9 +9,9 @@ use crate::ir::{Action, ActionKind, Event};
 use crate::lower::draft::{Draft, DraftTrigger, StateHandle};
 use crate::lower::event::intern_named_event;
 use crate::lower::expression;
-use crate::lower::messages::{state_for_event, unhandled_event, unknown_event};
+use crate::lower::messages::{idle_requirement, state_for_event, unhandled_event, unknown_event};
 use crate::lower::spec::Context;
-use crate::source::{Span, Spanned};
+use crate::source::Spanned;
 
 /// Adds the declarations of a definition, and reports those that nothing uses.
 pub(in crate::lower) fn add_declarations<'c>(
@@ -216,18 +216,6 @@ fn find_event(
         context.diags.push(diagnostic);
     }
     found
-}
-
-/// Reports a requirement for an event that no transition of the state takes.
-fn idle_requirement(event: &Spanned<String>, state: &str, at: Span) -> Diagnostic {
-    let message = format!("state `{state}` has no transition for `{}`", event.value);
-    Diagnostic::new(Code::UnknownEvent, event.span, message)
-        .label("holds nothing back")
-        .related(
-            at,
-            format!("neither `{state}` nor a state around it or inside handles the event"),
-        )
-        .help("name an event that leads out of the state, or write the list alone, for every event")
 }
 
 /// Returns the events that lead from a state, or from one around it, to the state of an id.
