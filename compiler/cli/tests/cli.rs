@@ -5,6 +5,8 @@
 #[cfg(unix)]
 mod attacks;
 #[cfg(test)]
+mod doors;
+#[cfg(test)]
 mod instructions;
 #[cfg(test)]
 mod keeping;
