@@ -75,6 +75,8 @@ pub struct Options {
     pub allowed: Option<Vec<String>>,
     /// True if only tools are offered that change nothing.
     pub read_only: bool,
+    /// True if agents use packs only while a run holds them.
+    pub run_required: bool,
     /// The run that every caller means, and the only one that a caller may touch.
     pub run: Option<RunId>,
     /// The variables of the environment from which tools take what a call leaves out.

@@ -160,6 +160,7 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
         extra: extra_tools(&args.profile),
         allowed,
         read_only: args.read_only,
+        run_required: project::requires_hook()?,
         run: run.map(|run| runs::find(&*store, run)).transpose()?,
         // A server over HTTP belongs to no task.
         environment: if args.http.is_some() {

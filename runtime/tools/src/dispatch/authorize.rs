@@ -80,6 +80,7 @@ pub(super) fn authorize(
         Err(problem) if counts && problem.code != "no_run" => return Err(problem),
         Err(_) if counts && named.is_none() => {
             check_holding(ctx, tool, None, arguments)?;
+            check_needed_run(ctx, tool)?;
             return free;
         }
         // A tool that needs a run says itself that none is meant.
@@ -105,6 +106,18 @@ pub(super) fn authorize(
         return free;
     }
     reserve(ctx, tool, run, arguments).map(|it| vec![it])
+}
+
+/// Checks that an agent's tool for its work isn't called without a run where the project demands one.
+fn check_needed_run(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
+    if !ctx.options().run_required || !matches!(tool.set, Set::Pack(_)) {
+        return Ok(());
+    }
+    let message = format!(
+        "no run holds you, and this project demands one before `{}` is used: start one with `start_run`",
+        tool.name
+    );
+    Err(Problem::new("run_required", message))
 }
 
 /// Checks whether a call runs a check that an active state requires, as it is declared.

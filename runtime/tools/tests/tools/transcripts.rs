@@ -9,7 +9,7 @@
 //! > as person ann                  from here on a caller of this role and name calls; `person`, `agent`, `observer`
 //! > as agent bo run r              one who may touch this run only; `project p`: one who works in this project
 //! > after 10s                      lets time pass; likewise 5m and 2h
-//! > serve {"sets": ["time"]}       another server over the same store: `sets`, `allowed`, `read_only`, `run`, `environment`
+//! > serve {"sets": ["time"]}       another server over the same store: `sets`, `allowed`, `read_only`, `run_required`, `run`, `environment`
 //! > rewind_run {"confirm_token": "$confirm_token"}    with that field of the answer before
 //! > project {"branch": "060-x"}   the server is for such a project: `files` by path, `commits`, `checks`, `packs`; then `serve`
 //! > tools                          the names of the tools that are offered
@@ -224,6 +224,7 @@ fn options(given: &Map<String, Value>) -> Options {
         sets: sets.iter().map(set).collect(),
         allowed: texts("allowed"),
         read_only: given.get("read_only") == Some(&json!(true)),
+        run_required: given.get("run_required") == Some(&json!(true)),
         run: given
             .get("run")
             .and_then(Value::as_str)
