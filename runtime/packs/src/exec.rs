@@ -329,7 +329,9 @@ fn is_precious(path: &str, root: &Path) -> bool {
         None => true,
         Some(path) => {
             let mut parts = path.split('/');
-            path.is_empty() || parts.any(|part| matches!(part, ".git" | ".statemark" | "~"))
+            // A glob is a shell's, which a command may run.
+            let is_all = matches!(path.as_str(), "" | "*" | ".*");
+            is_all || parts.any(|part| matches!(part, ".git" | ".statemark" | "~"))
         }
     }
 }
