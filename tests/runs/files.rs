@@ -526,6 +526,7 @@ fn checkpoints_of_former_versions_are_restored() {
             tree: tree.clone(),
             head: None,
             nested: Vec::new(),
+            left_out: Vec::new(),
             reason: None,
         })]
     };

@@ -48,6 +48,8 @@ struct Case {
 struct Tally {
     refused: u64,
     ambiguous: u64,
+    /// Steps of machines that ask for claims.
+    claiming: u64,
     restless: u64,
     machines: u64,
     steps: u64,
@@ -77,6 +79,7 @@ fn the_table_engine_agrees() {
         assert!(tally.machines > 10 * tally.refused, "{tally:?}");
         assert!(tally.taken * 4 > tally.steps, "{tally:?}");
         assert!(tally.ambiguous * 100 > tally.steps, "{tally:?}");
+        assert!(tally.claiming * 3 > tally.steps, "{tally:?}");
         assert!(tally.several * 30 > tally.steps, "{tally:?}");
         assert!(
             tally.absent * 50 > tally.steps && tally.ended > 0,
@@ -176,6 +179,11 @@ fn compiled(case: &Case) -> Result<(Valid, Table), String> {
     let bytes = back::table::write(&valid);
     // What the checks accept, the runtime has to.
     let table = verify(decode(&bytes).unwrap()).unwrap();
+    let guards = case.machine.guards.iter();
+    let claims = guards.filter(|(_, guard)| guard.is_claim);
+    let claims = claims.map(|(handle, guard)| (handle.index(), guard.text.as_str()));
+    let kept = table.claims().map(|(guard, text)| (guard.index(), text));
+    assert!(claims.eq(kept), "the table has other claims");
     Ok((valid, table))
 }
 
@@ -285,6 +293,7 @@ fn agree<A: Engine, B: Engine>(
         return Ok(());
     };
     same_place("at the start", &mut right, &mut other)?;
+    let asks_for_claims = case.machine.guards.iter().any(|(_, guard)| guard.is_claim);
     for (at, step) in case.steps.iter().enumerate() {
         let place = format!("step {at}: {}", step.show(&case.machine));
         right.next();
@@ -295,6 +304,7 @@ fn agree<A: Engine, B: Engine>(
         same(&case.machine, &place, &told, &other_told)?;
         same_place(&place, &mut right, &mut other)?;
         tally.count(&told);
+        tally.claiming += u64::from(asks_for_claims);
         tally.ambiguous += u64::from(matches!(told.0, Err(Failure::Ambiguous(_))));
         let refused = matches!(told.0, Err(Failure::NotAnEvent | Failure::Ambiguous(_)));
         if matches!(told.0, Err(Failure::Action(_))) {

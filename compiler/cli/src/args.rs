@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use statemark_runs::{Claims, RunError};
+use statemark_text::json::describe_repeated_key;
 
 use crate::failure::Failure;
 
@@ -65,9 +66,10 @@ pub(crate) struct SpecsArgs {
 
 /// Reads a value of JSON.
 pub(crate) fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| {
+    let value = serde_json::from_str(text).map_err(|error| {
         format!("it isn't JSON ({error}); quote it for the shell: '{{\"passed\": true}}'")
-    })
+    })?;
+    describe_repeated_key(text.as_bytes()).map_or(Ok(value), Err)
 }
 
 /// Reads the claims of an event.

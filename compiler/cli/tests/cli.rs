@@ -7,6 +7,8 @@ mod attacks;
 #[cfg(test)]
 mod doors;
 #[cfg(test)]
+mod growth;
+#[cfg(test)]
 mod instructions;
 #[cfg(test)]
 mod keeping;

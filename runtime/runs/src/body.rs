@@ -18,7 +18,7 @@ mod work;
 pub use artifact::{Artifact, Finding, Stage, Verdict};
 pub use control::{
     Cancelled, CheckpointRestored, CheckpointTaken, ClockSetBack, Closed, Compensation, Continued,
-    Forced, Imported, Migrated, Paused, Rewound, Scope, Spent,
+    Forced, Imported, LeftOut, LeftOutCause, Migrated, Paused, Rewound, Scope, Spent,
 };
 pub use event::{Cause, Event, Forked, Parent, Queued, Refused, Started, Subject};
 pub use request::{Again, Opened, RequestKind, Resolution, Resolved, Waiting};

@@ -7,6 +7,8 @@
 //! Deliberately not here: records of checks, and transitions that require a check (`runs/check.rs`, `runs/required.rs`).
 
 #[cfg(target_os = "linux")]
+mod confine;
+#[cfg(target_os = "linux")]
 mod launch;
 mod output;
 mod program;
@@ -39,6 +41,9 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
 
 /// The beginning of the names of our own variables, such as a caller's token, which no check gets.
 const OWN_VARIABLES: &str = "STATEMARK_";
+
+/// The folder of what is ours in a project: usually its store.
+const OWN_FOLDER: &str = ".statemark";
 
 /// The place where a project's checks run, and what starts them there.
 #[derive(Clone, Debug, Default)]
@@ -93,12 +98,29 @@ impl CheckPlace {
         find_working_copy(&root).map_or_else(|| root.clone(), Path::to_path_buf)
     }
 
-    /// Returns the folders that a check may write below.
+    /// Returns the folders that a check may write below, and those in them that it may not.
     #[cfg(target_os = "linux")]
-    fn writable(&self) -> Vec<PathBuf> {
-        std::iter::once(self.project())
-            .chain(self.allowed.iter().cloned())
-            .collect()
+    fn reach(&self) -> confine::Reach {
+        let folders = std::iter::once(self.project()).chain(self.allowed.iter().cloned());
+        confine::Reach {
+            writable: folders.collect(),
+            closed: self.closed(),
+        }
+    }
+
+    /// Lists the folders of ours in the project and in those that a person allows.
+    fn closed(&self) -> Vec<PathBuf> {
+        let (root, project) = (self.root.canonicalize(), self.project());
+        let root = root.as_deref().unwrap_or(&self.root);
+        let parents = root.ancestors().take_while(|it| it.starts_with(&project));
+        let mut folders: Vec<PathBuf> = parents
+            .chain(self.allowed.iter().map(PathBuf::as_path))
+            .filter_map(|folder| folder.join(OWN_FOLDER).canonicalize().ok())
+            .filter(|folder| folder.is_dir())
+            .collect();
+        folders.sort();
+        folders.dedup();
+        folders
     }
 
     /// Returns the folder that a check runs in, which need not exist.
@@ -279,6 +301,19 @@ impl Workflow {
     }
 }
 
+/// The way in which a project's store is kept from its checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bound {
+    /// A read-only mount, or there is no store.
+    #[cfg(target_os = "linux")]
+    Mounted,
+    /// Grants for each entry of the project.
+    #[cfg(target_os = "linux")]
+    Granted,
+    /// Nothing keeps it.
+    Open,
+}
+
 /// The result of running a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
@@ -304,6 +339,9 @@ pub struct CheckResult {
     /// The program that it ran, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
+    /// A remark about the way in which it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     /// Its running time. Unit: milliseconds.
     pub milliseconds: u64,
     /// Head and tail of its standard output.

@@ -4,14 +4,17 @@
 //! parent in a [git directory of our own](directory). Saved are tracked files and files that are neither tracked nor ignored,
 //! symbolic links as links, executable bits, which files are for their owner alone, and every byte as it is, without
 //! filters or conversion of line ends. Not saved are ignored files, empty folders, and folders that are repositories of
-//! their own.
+//! their own; pipes, sockets and devices, which have no content to save; and files that are too large. Of these, the
+//! tracked ones and the large ones are listed in the record.
 //!
-//! What to rely on: git reads no configuration of the repository, runs none of its programs and asks no other machine.
+//! What to rely on: git reads no configuration of the repository, runs none of its programs and asks no other machine, and
+//! no call of it takes for ever ([`child`]).
 //! Stores, what stands beside them, and folders `.statemark` are in no checkpoint, and restoring changes none of them.
 //!
 //! Deliberately not here: the records of checkpoints (`runs/checkpoint.rs`, `runs/restore.rs`).
 
 mod changes;
+mod child;
 mod directory;
 mod protected;
 mod save;
@@ -20,11 +23,11 @@ mod view;
 
 use std::fmt;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 pub use changes::{FileChange, FileChanges, FileFate};
+use child::Obstacles;
 pub(crate) use directory::WorkingCopyLock;
 use directory::{OwnGit, Session};
 use protected::Protected;
@@ -92,6 +95,8 @@ pub(crate) struct Repository {
     protected: Protected,
     /// The empty tree, from which git reads attributes, so that there are none.
     empty_tree: String,
+    /// The folders of which git may read any file.
+    read: Vec<PathBuf>,
 }
 
 /// Waits for the lock under which one process at a time restores files of a working copy.
@@ -128,9 +133,11 @@ impl Repository {
     pub(crate) fn open(folder: &Path, store: Option<&Path>) -> Result<Self, GitError> {
         let (folder, theirs) = find(folder)?;
         let own = OwnGit::open(&folder, theirs.format)?;
+        theirs.check()?;
         let session = own.begin(theirs.format, Some(&theirs.exclude()))?;
         let mut repository = Self {
             protected: Protected::new(&folder, store),
+            read: theirs.folders(),
             folder,
             theirs,
             own,
@@ -172,7 +179,7 @@ impl Repository {
             .env("GIT_COMMITTER_NAME", "statemark")
             .env("GIT_COMMITTER_EMAIL", "statemark")
             .env("GIT_COMMITTER_DATE", &date);
-        let commit = line(&output(doing, command, message.as_bytes())?);
+        let commit = line(&self.output(doing, command, message.as_bytes())?);
         self.own.keep(reference, &commit)?;
         Ok(commit)
     }
@@ -195,22 +202,20 @@ impl Repository {
     fn fetch(&self, object: &str) -> Result<bool, GitError> {
         let doing = "taking a checkpoint over from the repository";
         let words = ["cat-file", "-e", object];
-        let is_there = |command: &mut Command| {
-            let status = command.args(words).stderr(Stdio::null()).status();
-            let status =
-                status.map_err(|error| failed(doing, format!("`git` can't be run: {error}")));
-            status.map(|status| status.success())
+        let is_there = |mut command: Command| {
+            command.args(words);
+            child::succeeds(doing, command, self.obstacles(&[]))
         };
-        if is_there(&mut self.command(None))? {
+        if is_there(self.command(None))? {
             return Ok(true);
         }
-        if !is_there(&mut self.over_theirs())? {
+        if !is_there(self.over_theirs())? {
             return Ok(false);
         }
         let mut command = self.over_theirs();
         command.args(["pack-objects", "--revs", "--quiet"]);
         command.arg(self.own.objects().join("pack/pack"));
-        output(doing, command, format!("{object}\n").as_bytes())?;
+        self.output(doing, command, format!("{object}\n").as_bytes())?;
         Ok(true)
     }
 
@@ -230,7 +235,25 @@ impl Repository {
     ) -> Result<Vec<u8>, GitError> {
         let mut command = self.command(index);
         command.args(words);
-        output(doing, command, input)
+        self.output(doing, command, input)
+    }
+
+    fn output(
+        &self,
+        doing: &'static str,
+        command: Command,
+        input: &[u8],
+    ) -> Result<Vec<u8>, GitError> {
+        child::output(doing, command, input, self.obstacles(&[]))
+    }
+
+    /// Returns what a call that is told to read some files may come to wait for.
+    fn obstacles<'a>(&'a self, files: &'a [PathBuf]) -> Obstacles<'a> {
+        Obstacles {
+            folder: Some(&self.folder),
+            folders: &self.read,
+            files,
+        }
     }
 
     /// Returns a command that works in a directory of our own.
@@ -277,7 +300,7 @@ impl Repository {
         ] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
-        let path = output("reading what is ignored", command, b"").ok()?;
+        let path = self.output("reading what is ignored", command, b"").ok()?;
         Some(line(&path)).filter(|path| !path.is_empty())
     }
 }
@@ -301,33 +324,6 @@ fn plain_git() -> Command {
 /// Reports whether a text is the id of an object, and no option or expression.
 fn is_object_id(text: &str) -> bool {
     [40, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Runs a command and returns its output. The error of a failed command is its standard error.
-fn output(doing: &'static str, mut command: Command, input: &[u8]) -> Result<Vec<u8>, GitError> {
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command
-        .spawn()
-        .map_err(|error| failed(doing, format!("`git` can't be run: {error}")))?;
-    let stdin = child.stdin.take();
-    let output = std::thread::scope(|scope| {
-        // Git may answer before it has read everything; two processes that only write would deadlock.
-        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
-        child.wait_with_output()
-    });
-    let output = output.map_err(|error| failed(doing, error))?;
-    if output.status.success() {
-        return Ok(output.stdout);
-    }
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let stderr = stderr.trim();
-    if stderr.is_empty() {
-        return Err(failed(doing, format!("git ended with {}", output.status)));
-    }
-    Err(failed(doing, stderr))
 }
 
 /// Returns the git reference of a run's checkpoint. Escapes characters that git forbids.

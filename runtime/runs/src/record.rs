@@ -4,6 +4,7 @@
 //! hash of the one before it, so that a reader finds a changed byte.
 
 use serde::{Deserialize, Serialize};
+use statemark_text::json::describe_repeated_key;
 
 use crate::actor::Actor;
 use crate::body::Body;
@@ -79,6 +80,13 @@ impl Record {
             Ok(body) => body.summary(),
             Err(error) => format!("can't be read: {error}"),
         }
+    }
+
+    /// Describes the key that stands twice in an object of its body, if one does.
+    ///
+    /// No version of ours wrote such a body, and other readers of the journal may take the other of the two.
+    pub(crate) fn repeated_key(&self) -> Option<String> {
+        describe_repeated_key(self.body.as_bytes())
     }
 
     /// Decodes its body.

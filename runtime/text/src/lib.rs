@@ -3,6 +3,7 @@
 //! | module | answers |
 //! |---|---|
 //! | [`hex`] | how bytes are spelled in hexadecimal digits |
+//! | [`json`] | whether an object of JSON has a key twice, and where |
 //! | [`list`] | how items are joined in a sentence |
 //! | [`secret`] | where a string holds a key or a token of a known shape |
 //! | [`shorten`] | how much of a long string a message quotes |
@@ -14,6 +15,7 @@
 //! Deliberately not here: anything that knows of machines or runs, and anything that only one crate asks.
 
 pub mod hex;
+pub mod json;
 pub mod list;
 pub mod secret;
 pub mod shorten;

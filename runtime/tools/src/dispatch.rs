@@ -394,7 +394,7 @@ fn add_next(ctx: &Ctx<'_>, tool: &Tool, subject: &Subject, mut problem: Problem)
         return problem;
     };
     match &mut problem.details {
-        Value::Object(map) => drop(map.insert("next".to_owned(), json!(next))),
+        Value::Object(map) => drop(map.insert("next".to_owned(), next.into_json())),
         Value::Null => problem.details = json!({"next": next}),
         _ => {}
     }

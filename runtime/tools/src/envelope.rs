@@ -23,7 +23,7 @@ pub(crate) use next::{
     ArtifactSummary, Next, Parts, RunPart, describe_next, describe_next_of_refusal, list_artifacts,
     run_part,
 };
-pub(crate) use pages::{Page, PartCursor, Position, invalid_cursor, paginate};
+pub(crate) use pages::{Page, PartCursor, Position, fits, invalid_cursor, paginate};
 
 /// Bytes that an answer needs in addition to its fields: the envelope and a cursor.
 const OVERHEAD: usize = 256;
@@ -76,6 +76,25 @@ impl<T> About<T> {
             next: None,
             replayed: false,
         }
+    }
+}
+
+impl<T: Serialize> About<T> {
+    /// Converts it to JSON, as its serialization does, and copies nothing of what is next.
+    ///
+    /// # Errors
+    ///
+    /// As those of its fields.
+    pub(crate) fn into_json(self) -> serde_json::Result<Value> {
+        let mut answer = into_fields(serde_json::to_value(&self.fields)?);
+        answer.retain(|_, field| !field.is_null());
+        if let Some(next) = self.next {
+            answer.insert("next".to_owned(), next.into_json());
+        }
+        if self.replayed {
+            answer.insert("replayed".to_owned(), Value::Bool(true));
+        }
+        Ok(Value::Object(answer))
     }
 }
 
@@ -171,7 +190,8 @@ pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<Abou
         let mut problem = Problem::refused(refused);
         let next = describe_next_of_refusal(&written.loaded)?;
         let legal = written.loaded.legality().enabled_events();
-        problem.details = json!({"legal": legal, "next": next});
+        problem.details = json!({"legal": legal});
+        set_field(&mut problem.details, "next", next.into_json());
         return Err(problem);
     }
     Ok(About {
@@ -183,6 +203,18 @@ pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<Abou
 /// Returns the bytes that an answer has room for beside its fields.
 pub(crate) fn remaining_room(answer: &impl Serialize) -> usize {
     bounds::room_after(answer, OVERHEAD).max(LEAST_ROOM)
+}
+
+/// Returns the bytes that one of so many lists gets of what an answer has room for beside its fields.
+///
+/// Few items need no more than every list gets, so that the answer isn't measured for them.
+pub(crate) fn room_for(items: &Value, lists: usize, answer: &impl Serialize) -> usize {
+    let least = LEAST_ROOM / lists.max(1);
+    if fits(items, least) {
+        least
+    } else {
+        remaining_room(answer) / lists.max(1)
+    }
 }
 
 /// Creates the cursor at which a part of an answer continues.

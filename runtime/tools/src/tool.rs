@@ -78,6 +78,15 @@ pub(crate) trait ToolCall: DeserializeOwned + JsonSchema + 'static {
     ///
     /// The request can't be carried out, or was refused.
     fn run(&self, ctx: &Ctx<'_>) -> Result<Self::Response, Problem>;
+
+    /// Converts a response to JSON. Tools that are called all the time hand over what needs no copy.
+    ///
+    /// # Errors
+    ///
+    /// As those of its serialization.
+    fn to_json(response: Self::Response) -> serde_json::Result<Value> {
+        serde_json::to_value(response)
+    }
 }
 
 /// A path of the HTTP API.
@@ -245,7 +254,10 @@ impl Tool {
             changes: &[],
             gives_results: false,
             shape: envelope::wrap,
-            run: Box::new(|ctx, arguments| to_outcome(arguments::parse::<R>(arguments)?.run(ctx))),
+            run: Box::new(|ctx, arguments| {
+                let response = arguments::parse::<R>(arguments)?.run(ctx)?;
+                outcome_of(R::to_json(response))
+            }),
         }
     }
 
@@ -353,5 +365,9 @@ impl Tool {
 
 /// Converts the response of a tool of our own to the outcome that its shape takes.
 pub(crate) fn to_outcome(response: Result<impl Serialize, Problem>) -> Outcome {
-    serde_json::to_value(response?).map_err(|error| Problem::new("failed", error.to_string()))
+    outcome_of(serde_json::to_value(response?))
+}
+
+fn outcome_of(converted: serde_json::Result<Value>) -> Outcome {
+    converted.map_err(|error| Problem::new("failed", error.to_string()))
 }

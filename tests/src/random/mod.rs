@@ -6,6 +6,7 @@
 
 mod actions;
 mod chance;
+mod claims;
 mod expressions;
 mod shape;
 mod transitions;
@@ -38,6 +39,7 @@ pub(crate) fn machine(seed: u64, shape: Shape) -> Machine {
     builder.attach();
     builder.initials();
     builder.transitions();
+    builder.claims(seed);
     builder.machine
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Shape {
     pub(crate) timers: u64,
     /// How many of a hundred actions of the host's can fail.
     pub(crate) fails: u64,
+    /// How many of a hundred transitions that can ask for a claim do.
+    pub(crate) claims: u64,
 }
 
 impl Shape {
@@ -53,6 +55,7 @@ impl Shape {
             bounds: true,
             timers: 0,
             fails: [0, 0, 60][Chance::new(seed ^ 0xfa11).below(3)],
+            claims: [0, 30, 60][Chance::new(seed ^ 0xc1a).below(3)],
         }
     }
 

@@ -1,9 +1,11 @@
-//! Commands over stores with few runs and with many: what has nothing to do with a run must not cost more for it.
+//! Growth: commands over stores with few runs and with many, where what has nothing to do with a run must not cost more for
+//! it; and how much is written for each send, run and part of a machine.
 
 use serde_json::json;
 
 use crate::bench::{Bench, millions, table};
 use crate::client::Client;
+use crate::measure::figures;
 use crate::served::spec;
 use crate::shell::Scratch;
 
@@ -52,5 +54,12 @@ pub(crate) fn section(bench: &Bench) -> String {
         "1,000 runs",
         "20,000 runs",
     ];
-    String::from("Whole processes over an SQLite store.\n\n") + &table(&columns, &rows)
+    let written = figures().into_iter();
+    let written = written.map(|(what, unit, count)| vec![what, format!("{count} {unit}")]);
+    let written: Vec<Vec<String>> = written.collect();
+    format!(
+        "Whole processes over an SQLite store.\n\n{}\nWhat is written for one more of them. A test holds it (`compiler/cli/tests/growth/`).\n\n{}",
+        table(&columns, &rows),
+        table(&["one more", "writes"], &written)
+    )
 }

@@ -15,6 +15,8 @@
 #[expect(dead_code, reason = "the tests use all of it")]
 #[path = "../../tests/served/client.rs"]
 mod client;
+#[path = "../../tests/growth/measure.rs"]
+mod measure;
 #[expect(dead_code, reason = "the tests use all of it")]
 #[path = "../../tests/served/raw.rs"]
 mod raw;
@@ -49,7 +51,7 @@ const SECTIONS: [Section; 11] = [
     ("start", "A whole process", start::section),
     ("served", "A call of the server", served::section),
     ("signed", "Signed decisions", signed::section),
-    ("growth", "Many runs", growth::section),
+    ("growth", "Growth", growth::section),
     ("races", "Many writers and many readers", races::section),
     ("crowded", "Beside others who wait", crowded::section),
     (

@@ -13,6 +13,7 @@
 //! ```
 
 use serde_json::Value as Json;
+use statemark_text::json::describe_repeated_key;
 
 /// A line.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,9 +80,10 @@ fn read_command(command: &str) -> Result<Line, String> {
                 rest,
                 "write `:set field=JSON`, for example `:set attempts=2`",
             )?;
-            let value = serde_json::from_str(value).map_err(|_| {
+            let read = serde_json::from_str(value).map_err(|_| {
                 format!("`{value}` isn't JSON; a string needs quotes: `:set {path}=\"{value}\"`")
             })?;
+            let value = describe_repeated_key(value.as_bytes()).map_or(Ok(read), Err)?;
             let path = path.to_owned();
             Ok(Line::Set { path, value })
         }
@@ -172,7 +174,7 @@ fn json_line(line: &str) -> Result<Line, String> {
 }
 
 fn object(text: &str) -> Result<Json, String> {
-    serde_json::from_str(text).map_err(|error| {
+    let value = serde_json::from_str(text).map_err(|error| {
         let text = error.to_string();
         let words = text.split(" at line").next().unwrap_or(&text);
         format!(
@@ -180,7 +182,8 @@ fn object(text: &str) -> Result<Json, String> {
             error.column(),
             words.to_lowercase()
         )
-    })
+    })?;
+    describe_repeated_key(text.as_bytes()).map_or(Ok(value), Err)
 }
 
 #[cfg(test)]

@@ -137,6 +137,133 @@ fn m9_a_check_writes_in_its_project_alone() {
     assert!(scratch.path.join("inside").is_file());
 }
 
+/// A script that tries to write into the store's folder by every way that it knows, and then works as checks do.
+const WRITER: &str = "S=.statemark
+echo 1 > $S/new
+echo 1 >> $S/kept
+mkdir $S/folder
+rm -rf $S/kept
+mv $S gone
+ln $S/kept linked && echo 1 >> linked
+ln -s $S around && echo 1 > around/new
+umount $S
+umount -l $S
+mount --bind src $S
+unshare -Urm sh -c \"umount $S; mount -o remount,rw,bind $S; echo 1 > $S/new\"
+for process in $PPID 1 self; do echo 1 > /proc/$process/root$PWD/$S/new; done
+(cd $S && echo 1 > new; chmod 777 .; touch kept)
+echo 1 > src/inside || exit 3
+cat $S/kept || exit 4
+";
+
+/// The store's folder as a check found it.
+fn is_as_it_was(scratch: &Scratch) {
+    let folder = scratch.path.join(".statemark");
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names.retain(|name| !name.starts_with("runs.db"));
+    assert_eq!(names, ["kept"]);
+    assert_eq!(
+        fs::read_to_string(folder.join("kept")).unwrap(),
+        "precious\n"
+    );
+}
+
+fn with_a_store(name: &str, script: &str, more: &str) -> Scratch {
+    let scratch = project(name, script, more);
+    scratch.write("src/file", "");
+    scratch.write(".statemark/kept", "precious\n");
+    let private = fs::Permissions::from_mode(0o700);
+    fs::set_permissions(scratch.path.join(".statemark"), private).unwrap();
+    scratch
+}
+
+/// A check doesn't write where its project's store is, and in all else of the project as before.
+#[test]
+fn third_a_check_doesnt_reach_its_projects_store() {
+    let script = format!("{WRITER}echo 1 > fresh || exit 5\nmkdir target || exit 6\n");
+    for cwd in ["", "cwd = \".statemark\"", "cwd = \"src\""] {
+        let script = match cwd {
+            "" => script.clone(),
+            _ => format!(
+                "cd \"{{ROOT}}\"\n{script}cd \"$OLDPWD\"; echo 1 > ../.statemark/new; echo 1 > ./../.statemark/kept\n"
+            ),
+        };
+        let scratch = with_a_store("third-store", "", cwd);
+        let root = scratch.path.display().to_string();
+        scratch.write("script", &script.replace("{ROOT}", &root));
+        for folder in ["src", ".statemark"] {
+            if cwd.contains(folder) {
+                // It is started by its path.
+                let config = format!("[checks.c]\ncommand = [\"sh\", \"{root}/script\"]\n{cwd}\n");
+                scratch.write("statemark.toml", &config);
+            }
+        }
+        let said = attacked(&scratch, &["run-check", "c"]);
+        let told = format!("{cwd}: {}{}", said.stdout, said.stderr);
+        is_as_it_was(&scratch);
+        if is_mounted(&said.stderr) {
+            let facts = fs::metadata(scratch.path.join(".statemark")).unwrap();
+            assert_eq!(facts.permissions().mode() & 0o777, 0o700, "{told}");
+            for made in ["fresh", "target", "src/inside"] {
+                assert!(scratch.path.join(made).exists(), "{made}: {told}");
+            }
+        }
+    }
+}
+
+/// Whether the system gave the check namespaces: it says so where it didn't.
+fn is_mounted(stderr: &str) -> bool {
+    !stderr.contains("no namespaces") && !stderr.contains("neither namespaces")
+}
+
+/// Without namespaces it reaches the store as little, and makes nothing new right in the project's folder.
+#[test]
+fn third_a_check_without_namespaces_doesnt_reach_its_projects_store() {
+    let none = "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"";
+    let limited = ["-Ur", "sh", "-c", none, "sh"];
+    let tried = Command::new("unshare").args(limited).arg("true").status();
+    if !has_landlock() || !tried.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let scratch = with_a_store("third-granted", WRITER, "");
+    scratch.write("old", "1\n");
+    let run = |script: &str| {
+        scratch.write("script", script);
+        let program = statemark(&scratch.path);
+        let mut command = Command::new("unshare");
+        command
+            .args(limited)
+            .arg(program.get_program())
+            .args(["run-check", "c"]);
+        command.current_dir(&scratch.path);
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        in_time(command)
+    };
+    let said = run(&format!("{WRITER}echo 2 > old || exit 7\n"));
+    is_as_it_was(&scratch);
+    assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
+    assert!(scratch.path.join("src/inside").exists());
+    assert_eq!(fs::read_to_string(scratch.path.join("old")).unwrap(), "2\n");
+    // What that keeps it from is told where it failed.
+    let said = run("echo 1 > fresh\n");
+    assert_eq!(said.code, 1, "{}", said.stderr);
+    assert!(
+        said.stderr
+            .contains("no new files and folders right in its project's folder"),
+        "{}",
+        said.stderr
+    );
+}
+
 /// Whether the kernel has Landlock, as its own list says, or as a program that asks for it finds out.
 fn has_landlock() -> bool {
     let list = fs::read_to_string("/sys/kernel/security/lsm");

@@ -1,10 +1,14 @@
 //! Checkpoints: hostile repositories, and the store in the way.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use super::{DOOR, attacked, done};
+use super::{DOOR, attacked, done, in_time, make_pipe};
 use crate::shell::{Scratch, statemark, untouched};
 
 fn git(folder: &Path, words: &[&str]) -> String {
@@ -330,7 +334,7 @@ fn low_no_lock_is_in_the_shared_folder() {
     let run = |words: &[&str]| {
         let mut command = statemark(&scratch.path);
         command.args(words).env("TMPDIR", scratch.path.join("tmp"));
-        let said = super::in_time(command);
+        let said = in_time(command);
         assert_eq!(said.code, 0, "{}", said.stderr);
     };
     run(&["start", "door", "--run-id", "y"]);
@@ -342,4 +346,219 @@ fn low_no_lock_is_in_the_shared_folder() {
     let mut own: Vec<_> = own.map(|entry| entry.unwrap().file_name()).collect();
     own.sort();
     assert_eq!(own, ["HEAD", "config", "objects", "refs"]);
+}
+
+/// The longest time that a checkpoint of three files may take. Why: it takes a tenth of a second; a hang is ended for its
+/// cause within some seconds, and for the time alone after minutes.
+const SHORT: Duration = Duration::from_secs(40);
+
+/// Neither a pipe nor a device that git would read hangs a checkpoint, and it says which one that was.
+#[test]
+fn third_no_pipe_that_git_reads_hangs_a_checkpoint() {
+    type Put = fn(&Path);
+    let pipe: Put = |path| make_pipe(path);
+    let device: Put = |path| symlink("/dev/zero", path).unwrap();
+    let places: [(&str, Put); 8] = [
+        (".gitignore", pipe),
+        ("deep/.gitignore", pipe),
+        (".git/objects/info/alternates", pipe),
+        (".git/objects/info/alternates", device),
+        (".git/info/exclude", pipe),
+        (".git/info/exclude", device),
+        (".git/HEAD", pipe),
+        (".statemark/checkpoints.git/objects/info/alternates", pipe),
+    ];
+    for (place, put) in places {
+        let scratch = repository("third-hang");
+        done(&scratch, &["start", "door", "--run-id", "y"]);
+        let path = scratch.path.join(place);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&path);
+        put(&path);
+        let began = Instant::now();
+        let said = attacked(&scratch, &["checkpoint", "take", "y"]);
+        let told = format!("{place}: {}{}", said.stdout, said.stderr);
+        assert!(began.elapsed() < SHORT, "{told}");
+        assert_eq!(said.code, 2, "{told}");
+        let name = place.rsplit('/').next().unwrap();
+        assert!(
+            place == ".git/HEAD"
+                || said.stderr.contains(name)
+                || said.stderr.contains("pipe or a device"),
+            "{told}"
+        );
+        // Once it is gone, so is its effect.
+        if place != ".git/HEAD" {
+            fs::remove_file(&path).unwrap();
+            done(&scratch, &["checkpoint", "take", "y"]);
+        }
+    }
+}
+
+/// What is no file is left out and told, whatever it is; the file comes back when its checkpoint does.
+#[test]
+fn third_what_is_no_file_is_left_out_and_told() {
+    let put: [(&str, fn(&Path)); 3] = [
+        ("pipe", |path| make_pipe(path)),
+        ("socket", |path| drop(UnixListener::bind(path).unwrap())),
+        ("device", |path| {
+            // Whoever may make one.
+            let words = [path.to_str().unwrap(), "c", "1", "5"];
+            let _ = untouched("mknod", path.parent().unwrap())
+                .args(words)
+                .output();
+            if !path.exists() {
+                make_pipe(path);
+            }
+        }),
+    ];
+    for (what, put) in put {
+        let scratch = repository(&format!("third-{what}"));
+        done(&scratch, &["start", "door", "--run-id", "y"]);
+        done(&scratch, &["checkpoint", "take", "y", "--name", "c1"]);
+        let path = scratch.path.join("file");
+        fs::remove_file(&path).unwrap();
+        put(&path);
+        // One that git doesn't know has nothing to save.
+        make_pipe(&scratch.path.join("new"));
+        let said = done(&scratch, &["checkpoint", "take", "y", "--name", "c2"]);
+        let told = "without file, which is a pipe, a socket or a device";
+        assert!(said.stdout.contains(told), "{what}: {}", said.stdout);
+        let said = done(&scratch, &["checkpoint", "restore", "y", "c1"]);
+        assert!(
+            said.stdout.contains("as they were"),
+            "{what}: {}",
+            said.stdout
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n");
+    }
+}
+
+/// A pipe that takes a file's place between the look at it and git's reading is found, and git is ended.
+#[test]
+fn third_a_pipe_in_a_files_place_meanwhile_hangs_no_checkpoint() {
+    let scratch = repository("third-swapped");
+    done(&scratch, &["start", "door", "--run-id", "y"]);
+    // Git as the attacker's timing makes it: what it is to read has just been swapped.
+    let shim = scratch.path.join(".git/shim");
+    fs::create_dir(&shim).unwrap();
+    let real = String::from_utf8(
+        untouched("sh", &scratch.path)
+            .args(["-c", "command -v git"])
+            .output()
+            .unwrap()
+            .stdout,
+    );
+    let real = real.unwrap();
+    // Git looks once more at what it saves, and not at what it reads a list from.
+    for (call, file, told) in [
+        ("update-index", "file", "unsupported file type"),
+        (
+            "ls-files -o",
+            ".gitignore",
+            ".gitignore`, which is a pipe or a device",
+        ),
+    ] {
+        let text = format!(
+            "#!/bin/sh\ncase \"$*\" in *\"{call}\"*) rm -f {file}; mkfifo {file};; esac\nexec {} \"$@\"\n",
+            real.trim()
+        );
+        fs::write(shim.join("git"), text).unwrap();
+        fs::set_permissions(shim.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut take = statemark(&scratch.path);
+        take.args(["checkpoint", "take", "y"]);
+        let path = std::env::var("PATH").unwrap();
+        take.env("PATH", format!("{}:{path}", shim.display()));
+        let began = Instant::now();
+        let said = in_time(take);
+        assert!(began.elapsed() < SHORT, "{call}: {}", said.stderr);
+        assert!(
+            said.code == 2 && said.stderr.contains(told),
+            "{call}: {} {}{}",
+            said.code,
+            said.stdout,
+            said.stderr
+        );
+    }
+}
+
+/// … nor does one that is gone again once git waits for it.
+#[test]
+fn third_a_pipe_that_is_gone_again_hangs_no_checkpoint() {
+    let scratch = repository("third-gone");
+    done(&scratch, &["start", "door", "--run-id", "y"]);
+    let path = scratch.path.join(".gitignore");
+    make_pipe(&path);
+    let mut take = statemark(&scratch.path);
+    take.args(["checkpoint", "take", "y"]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(600));
+            fs::remove_file(&path).unwrap();
+        });
+        let began = Instant::now();
+        let said = in_time(take);
+        assert!(began.elapsed() < SHORT, "{}", said.stderr);
+        // On a machine that is busy git finds no pipe any more.
+        assert!(
+            said.code == 0 || said.stderr.contains("git waits for"),
+            "{}",
+            said.stderr
+        );
+    });
+}
+
+/// A file of holes has any size: it is left out and told, and nothing is put back over it.
+#[test]
+fn third_a_file_of_holes_is_left_out_and_told() {
+    let scratch = repository("third-holes");
+    done(&scratch, &["start", "door", "--run-id", "y"]);
+    done(&scratch, &["checkpoint", "take", "y", "--name", "c1"]);
+    let path = scratch.path.join("file");
+    let huge = fs::File::options().write(true).open(&path).unwrap();
+    huge.set_len(1 << 40).unwrap();
+    let began = Instant::now();
+    let said = done(&scratch, &["checkpoint", "take", "y", "--name", "c2"]);
+    assert!(began.elapsed() < SHORT);
+    assert!(
+        said.stdout.contains("without file, which is too large"),
+        "{}",
+        said.stdout
+    );
+    let said = attacked(&scratch, &["checkpoint", "restore", "y", "c1"]);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    assert!(
+        said.stderr
+            .contains("can't be saved before it is overwritten"),
+        "{}",
+        said.stderr
+    );
+    assert_eq!(fs::metadata(&path).unwrap().len(), 1 << 40);
+    // That was told before anything was begun.
+    done(&scratch, &["send", "y", "push"]);
+}
+
+/// A file that grows while it is read is saved as it was at some time.
+#[test]
+fn third_a_file_that_grows_ends() {
+    let scratch = repository("third-grows");
+    done(&scratch, &["start", "door", "--run-id", "y"]);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut file = fs::File::options()
+                .append(true)
+                .open(scratch.path.join("file"))
+                .unwrap();
+            while !is_over.load(Ordering::Relaxed) {
+                file.write_all(&[b'x'; 1 << 16]).unwrap();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let began = Instant::now();
+        let said = attacked(&scratch, &["checkpoint", "take", "y"]);
+        is_over.store(true, Ordering::Relaxed);
+        assert!(began.elapsed() < SHORT);
+        assert_eq!(said.code, 0, "{}", said.stderr);
+    });
 }

@@ -17,6 +17,7 @@ mod children;
 mod exec;
 mod files;
 mod git;
+mod json;
 #[cfg(target_os = "linux")]
 mod network;
 mod proof;

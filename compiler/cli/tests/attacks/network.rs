@@ -256,3 +256,17 @@ fn m2_scxml_takes_no_longer_than_its_size() {
         "more than 256 attributes",
     );
 }
+
+/// Guards that are asked in one step double its paths, and are looked at no more than those that are written out.
+#[test]
+fn third_guards_of_regions_dont_multiply_the_work() {
+    let scratch = Scratch::new("third-guards");
+    let region = |at: usize| format!("[*] --> a{at}\na{at} --> b{at} : go [g{at}]\n");
+    let regions: Vec<String> = (0..40).map(region).collect();
+    let text = format!(
+        "## STATE-MACHINE: it\n\n```mermaid\nstateDiagram-v2\n[*] --> all\nstate all {{\n{}}}\n```\n",
+        regions.join("--\n")
+    );
+    scratch.write("it.md", &text);
+    done(&scratch, &["build", "it.md", "-o", "out", "--emit", "rust"]);
+}

@@ -349,7 +349,7 @@ fn m5_what_lists_and_timers_go_by_is_compared_with_the_records() {
 }
 
 /// Changes a record, and makes the chain of hashes after it again, as whoever can write to the file can.
-fn forge(scratch: &Scratch, run: &str, from: &str, to: &str) {
+pub(super) fn forge(scratch: &Scratch, run: &str, from: &str, to: &str) {
     let file = Connection::open(store(scratch)).unwrap();
     let sql = "SELECT seq, time, kind, v, role, name, session, body FROM records
                WHERE run = ?1 ORDER BY seq";

@@ -87,6 +87,11 @@ impl Listening {
         self.folder.join(".statemark/mcp-session.json")
     }
 
+    /// Its address.
+    pub(crate) fn at(&self) -> &str {
+        &self.at
+    }
+
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.at).unwrap();
         stream

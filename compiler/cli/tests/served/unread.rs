@@ -27,6 +27,35 @@ fn unread() -> Vec<(String, i64, Value)> {
             -32600,
             json!(901),
         ),
+        // An id that can't be kept, which rmcp takes for none.
+        (
+            r#"{"jsonrpc": "2.0", "id": 99999999999999999999, "method": "ping"}"#.to_owned(),
+            -32600,
+            Value::Null,
+        ),
+        (
+            r#"{"jsonrpc": "2.0", "id": 9223372036854775808, "method": "tools/list"}"#.to_owned(),
+            -32600,
+            Value::Null,
+        ),
+        (
+            r#"{"jsonrpc": "2.0", "id": -1e400, "method": "ping"}"#.to_owned(),
+            -32700,
+            Value::Null,
+        ),
+        // What can be read in two ways.
+        (
+            format!(
+                r#"{one}{{"name": "get_run", "arguments": {{"run_id": "a", "run_id": "b"}}}}}}"#
+            ),
+            -32600,
+            json!(901),
+        ),
+        (
+            r#"{"jsonrpc": "2.0", "id": 903, "method": "ping", "id": 904}"#.to_owned(),
+            -32600,
+            Value::Null,
+        ),
         ("{bad".to_owned(), -32700, Value::Null),
         ("[]".to_owned(), -32600, Value::Null),
         // What can be read, and isn't as the protocol has it.

@@ -376,6 +376,10 @@ impl Explorer<'_> {
         paths: &mut usize,
         entered: &mut BTreeSet<usize>,
     ) -> Option<Option<Step>> {
+        // Each guard doubles the paths, so those that are too many aren't even looked at.
+        if *paths > MAX_PATHS {
+            return Some(None);
+        }
         let log = RefCell::new(Log {
             answers: answers.clone(),
             ..Log::default()
@@ -389,6 +393,7 @@ impl Explorer<'_> {
         let log = log.take();
         entered.extend(self.entered_by(&log.deeds));
         if log.deeds.len() + log.asked.len() > MAX_STEP {
+            *paths += 1;
             return Some(None);
         }
         let asked_before = answers

@@ -82,6 +82,12 @@ impl Maker<'_, '_> {
             let name = self.text(&format!("field.{index}"));
             self.sections.fields.push(name);
         }
+        if self.entropy.once_in(2) {
+            let (name, text) = (self.text("claim"), self.text("somebody says so"));
+            self.sections.guards.push(name);
+            let guard = GuardId::from_index(self.sections.guards.len() - 1).unwrap();
+            self.sections.claims.push(ClaimRow { guard, text });
+        }
         for index in 0..1 + self.entropy.below(6) {
             let name = self.text(&format!("action_{index}"));
             self.sections.actions.push(ActionRow {
@@ -379,7 +385,12 @@ impl Maker<'_, '_> {
         }
         let triggers = range(start, self.sections.triggers.len());
         let guarded = eventless != self.entropy.once_in(4);
-        let guard = if guarded { self.guard() } else { 0..0 };
+        let claim = self.claim_of(&triggers);
+        let guard = match claim.filter(|_| self.entropy.once_in(2)) {
+            Some(claim) => self.claimed(claim),
+            None if guarded => self.guard(),
+            None => 0..0,
+        };
         let calls = self.calls();
         let end = usize::from(self.sections.states[source].end);
         let (internal, targets) = match self.entropy.below(6) {
@@ -403,6 +414,26 @@ impl Maker<'_, '_> {
             targets,
             metadata: None,
         }
+    }
+
+    /// The program of a guard that asks for the claim.
+    fn claimed(&mut self, claim: GuardId) -> Range<u32> {
+        let start = self.sections.code.len();
+        if self.entropy.once_in(3) {
+            self.sections.code.push(Instruction::Not);
+        }
+        self.sections.code.push(Instruction::Ask(claim));
+        range(start, self.sections.code.len())
+    }
+
+    /// The claim, if events from outside alone trigger what asks for it: nobody claims anything to a timer.
+    fn claim_of(&self, triggers: &Range<u32>) -> Option<GuardId> {
+        let triggers = triggers.start as usize..triggers.end as usize;
+        let mut triggers = self.sections.triggers[triggers].iter().peekable();
+        let is_sent =
+            |event: &EventId| self.sections.events[event.index()].kind == EventKind::Named;
+        let claim = self.sections.claims.first()?.guard;
+        (triggers.peek().is_some() && triggers.all(is_sent)).then_some(claim)
     }
 
     fn guard(&mut self) -> Range<u32> {

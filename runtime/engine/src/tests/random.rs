@@ -12,8 +12,8 @@ use crate::table::checksum::crc32;
 use crate::table::index::Dense;
 use crate::table::layout::{CHECKSUM_AT, DIRECTORY_AT};
 use crate::{
-    EventId, Machine, Outcome, Record, Recorder, Sections, StepError, Table, TimerId, decode, dump,
-    encode, verify,
+    EventId, Instruction, Machine, Outcome, Record, Recorder, Sections, StepError, Table, TimerId,
+    decode, dump, encode, verify,
 };
 
 /// Small, so that machines that run in circles don't take long.
@@ -197,7 +197,8 @@ proptest! {
 #[test]
 fn random_machines_are_busy() {
     let (mut verified, mut busy, mut raised, mut ended, mut absent) = (0, 0, 0, 0, 0);
-    for seed in 0..300_u64 {
+    let mut claiming = 0;
+    for seed in 0..400_u64 {
         let bytes: Vec<u8> = (0..300)
             .map(|at| exercise::mix(seed << 20 | at).to_le_bytes()[0])
             .collect();
@@ -205,6 +206,7 @@ fn random_machines_are_busy() {
             continue;
         };
         verified += 1;
+        claiming += u32::from(asks_for_a_claim(&table));
         let events: Vec<u16> = (0..50)
             .map(|at| exercise::mix(seed ^ at).to_le_bytes()[0])
             .map(|byte| u16::from(byte % 6))
@@ -216,9 +218,16 @@ fn random_machines_are_busy() {
             absent += u32::from(!record.absent.is_empty());
         }
     }
-    assert!(verified > 200, "{verified}");
+    assert!(verified > 200 && claiming > 50, "{verified} {claiming}");
     assert!(
         busy > 1_000 && raised > 100 && ended > 30 && absent > 30,
         "{busy} {raised} {ended} {absent}"
     );
+}
+
+/// Whether a transition of the machine asks for a claim.
+fn asks_for_a_claim(table: &Table) -> bool {
+    let claim = table.sections.claims.first().map(|row| row.guard);
+    let asks = |code: &Instruction| claim.is_some_and(|claim| *code == Instruction::Ask(claim));
+    table.sections.code.iter().any(asks)
 }

@@ -9,6 +9,7 @@ use statemark_runs::{
     Contract, Loaded, Operation, Order, RunId, Written, builtin, builtin_type, builtins,
     read_artifact,
 };
+use statemark_text::json::describe_repeated_key;
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool};
 
 use super::{run_or_begin, tool};
@@ -278,10 +279,10 @@ fn parse(content: &Value) -> Result<Value, Problem> {
     let Value::String(text) = content else {
         return Ok(content.clone());
     };
-    serde_json::from_str(text).map_err(|error| {
-        let message = format!("`content`: this isn't JSON: {error}");
-        Problem::new("invalid_arguments", message)
-    })
+    let refuse = |what: String| Problem::new("invalid_arguments", format!("`content`: {what}"));
+    let value =
+        serde_json::from_str(text).map_err(|error| refuse(format!("this isn't JSON: {error}")))?;
+    describe_repeated_key(text.as_bytes()).map_or(Ok(value), |repeated| Err(refuse(repeated)))
 }
 
 fn pretty(value: &Value) -> String {

@@ -1,6 +1,7 @@
 //! Operations on a run from outside.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -217,12 +218,47 @@ pub struct CheckpointTaken {
     /// Folders that are repositories of their own: not saved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<String>,
+    /// Files that a person could look for in it: not saved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// True for a safety copy of what a restore was about to overwrite; no list and no default has it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub safety: bool,
+}
+
+/// A file that a checkpoint doesn't have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Its path in the working copy.
+    pub path: String,
+    /// The cause.
+    pub cause: LeftOutCause,
+}
+
+/// The reason why a checkpoint doesn't have a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOutCause {
+    /// A pipe, a socket or a device.
+    NoFile,
+    /// A file that is too large.
+    TooLarge,
+    /// Another cause, of a newer version.
+    #[serde(other)]
+    Other,
+}
+
+impl fmt::Display for LeftOutCause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::NoFile => "is a pipe, a socket or a device",
+            Self::TooLarge => "is too large",
+            Self::Other => "a newer version has left out",
+        })
+    }
 }
 
 /// A working copy is being put back, or was.

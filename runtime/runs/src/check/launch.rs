@@ -10,7 +10,7 @@
 //! What to rely on: whatever the check begins, also in a session of its own, ends when the check ends, when it is stopped,
 //! and when the server is gone, however it went: the supervisor's socket is closed then. Where the kernel has Landlock, the
 //! check writes below the project, below the folder for temporary files and below the folders that a person allows, and
-//! signals nothing outside.
+//! signals nothing outside. What it can't reach is the project's own store (`confine.rs`).
 //!
 //! Deliberately not here: systems other than Linux, where a check's group of processes is killed; and limits of memory and
 //! processor time.
@@ -22,29 +22,33 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use landlock::{
-    ABI, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
-    RulesetCreatedAttr as _, Scope, path_beneath_rules,
-};
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, getppid, kill_process, kill_process_group,
     set_child_subreaper, set_parent_process_death_signal, wait,
 };
 
+use super::Bound;
+use super::confine::{Reach, confine, map_users, mount_closed};
+
 /// The first argument of a program that is its own launcher.
-const COMMAND: &str = "launch-check";
+pub(super) const COMMAND: &str = "launch-check";
 
 /// This program. Source: `proc_pid_exe(5)`.
-const THIS: &str = "/proc/self/exe";
+pub(super) const THIS: &str = "/proc/self/exe";
 
-/// The two parts that it plays.
+/// The parts that it plays: the last two help the second one.
 const SUPERVISE: &str = "supervise";
 const CONFINE: &str = "confine";
+pub(super) const TRY: &str = "try";
+pub(super) const MAP: &str = "map";
+
+/// The word between the folders that a check writes below and those in them that are closed to it.
+const CLOSED: &str = "--closed";
 
 /// The word between a launcher's own arguments and those of the check.
 const END: &str = "--";
@@ -57,22 +61,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The interval of looks at what is left. Why: most is gone at once.
 const POLL: Duration = Duration::from_millis(1);
-
-/// Devices that programs write to.
-const DEVICES: [&str; 9] = [
-    "/dev/full",
-    "/dev/null",
-    "/dev/ptmx",
-    "/dev/pts",
-    "/dev/random",
-    "/dev/shm",
-    "/dev/tty",
-    "/dev/urandom",
-    "/dev/zero",
-];
-
-/// The folder for temporary files that programs name themselves.
-const TEMPORARY: &str = "/tmp";
 
 /// A program that launches checks: it calls [`launch`] before anything else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,13 +83,15 @@ impl Launcher {
         &self,
         program: &str,
         arguments: impl Iterator<Item = impl AsRef<std::ffi::OsStr>>,
-        writable: &[PathBuf],
+        reach: &Reach,
     ) -> io::Result<(Command, UnixStream)> {
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new(&self.program);
         command
             .args([COMMAND, SUPERVISE])
-            .args(writable)
+            .args(&reach.writable)
+            .arg(CLOSED)
+            .args(&reach.closed)
             .args([END, program])
             .args(arguments)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -110,9 +100,9 @@ impl Launcher {
     }
 }
 
-/// The end of a check, as its supervisor reports it.
+/// The end of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Report {
+pub(super) enum CheckEnd {
     /// The code that it exited with.
     Exited(i32),
     /// The signal that ended it.
@@ -121,24 +111,37 @@ pub(super) enum Report {
     Failed(String),
 }
 
+/// The end of a check, as its supervisor reports it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Report {
+    /// The way in which its project's store was kept from it, if it came so far.
+    pub(super) bound: Option<Bound>,
+    /// Its end.
+    pub(super) end: CheckEnd,
+}
+
 impl Report {
     /// Reads the report of a supervisor; none if it is gone without one.
     pub(super) fn read(mut socket: &UnixStream) -> Option<Self> {
         let mut text = String::new();
         socket.read_to_string(&mut text).ok()?;
-        let (word, rest) = text.split_once(' ')?;
-        match word {
-            "exited" => rest.parse().ok().map(Self::Exited),
-            "signaled" => rest.parse().ok().map(Self::Signaled),
-            _ => Some(Self::Failed(rest.to_owned())),
-        }
+        let (bound, end) = text.split_once(' ')?;
+        let (word, rest) = end.split_once(' ')?;
+        let end = match word {
+            "exited" => CheckEnd::Exited(rest.parse().ok()?),
+            "signaled" => CheckEnd::Signaled(rest.parse().ok()?),
+            _ => CheckEnd::Failed(rest.to_owned()),
+        };
+        let bound = Bound::parse(bound);
+        Some(Self { bound, end })
     }
 
     fn text(&self) -> String {
-        match self {
-            Self::Exited(code) => format!("exited {code}"),
-            Self::Signaled(signal) => format!("signaled {signal}"),
-            Self::Failed(reason) => format!("failed {reason}"),
+        let bound = self.bound.map_or("unknown", Bound::word);
+        match &self.end {
+            CheckEnd::Exited(code) => format!("{bound} exited {code}"),
+            CheckEnd::Signaled(signal) => format!("{bound} signaled {signal}"),
+            CheckEnd::Failed(reason) => format!("{bound} failed {reason}"),
         }
     }
 }
@@ -150,26 +153,35 @@ pub fn launch() -> Option<ExitCode> {
     if arguments.next()? != COMMAND {
         return None;
     }
-    let part = arguments.next().unwrap_or_default();
-    let mut own: Vec<OsString> = arguments.by_ref().take_while(|word| word != END).collect();
-    let mut words = arguments;
-    let played = stdin_socket().and_then(|socket| {
-        let program = words.next().ok_or(io::ErrorKind::InvalidInput)?;
-        if part == SUPERVISE {
-            return supervise(&socket, &own, &program, &words.collect::<Vec<_>>());
-        }
-        if part == CONFINE && !own.is_empty() {
-            let parent = own.remove(0);
-            let error = confine(&parent, &own, &program, words);
-            // Nobody may be there any more to be told.
-            let _ = (&socket).write_all(error.to_string().as_bytes());
-        }
-        Err(io::ErrorKind::InvalidInput.into())
-    });
-    Some(match played {
+    Some(match play(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     })
+}
+
+/// Plays a part.
+fn play(mut arguments: impl Iterator<Item = OsString>) -> io::Result<()> {
+    let part = arguments.next().unwrap_or_default();
+    let mut own: Vec<OsString> = arguments.by_ref().take_while(|word| word != END).collect();
+    if part == TRY {
+        return mount_closed(&own.iter().map(Path::new).collect::<Vec<_>>());
+    }
+    if part == MAP {
+        return map_users(own.first().ok_or(io::ErrorKind::InvalidInput)?);
+    }
+    let socket = stdin_socket()?;
+    let program = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
+    if part == SUPERVISE {
+        let words: Vec<OsString> = arguments.collect();
+        return supervise(&socket, &own, &program, &words);
+    }
+    if part == CONFINE && !own.is_empty() {
+        let parent = own.remove(0);
+        let error = become_check(&socket, &parent, &own, &program, arguments);
+        // Nobody may be there any more to be told.
+        let _ = (&socket).write_all(error.to_string().as_bytes());
+    }
+    Err(io::ErrorKind::InvalidInput.into())
 }
 
 /// Takes the socket that is standard input, which reads as empty from now on.
@@ -184,7 +196,7 @@ fn stdin_socket() -> io::Result<UnixStream> {
 /// Starts the check, waits for its end, ends everything that is left, and reports.
 fn supervise(
     server: &UnixStream,
-    writable: &[OsString],
+    reach: &[OsString],
     program: &OsString,
     arguments: &[OsString],
 ) -> io::Result<()> {
@@ -194,7 +206,7 @@ fn supervise(
     command
         .args([COMMAND, CONFINE])
         .arg(getpid().as_raw_pid().to_string())
-        .args(writable)
+        .args(reach)
         .arg(END)
         .arg(program)
         .args(arguments)
@@ -209,33 +221,35 @@ fn supervise(
         let _ = (&watched).read(&mut [0]);
         let _ = kill_process_group(check, Signal::KILL);
     });
-    let mut problem = String::new();
-    (&ours).read_to_string(&mut problem)?;
+    let mut said = String::new();
+    (&ours).read_to_string(&mut said)?;
     let end = wait_for(check);
     end_all();
-    let report = if problem.is_empty() {
-        end
-    } else {
-        Report::Failed(problem)
+    let (bound, problem) = said.split_once(' ').unwrap_or(("", &said));
+    let end = match problem {
+        "" => end,
+        problem => CheckEnd::Failed(problem.to_owned()),
     };
+    let bound = Bound::parse(bound);
+    let report = Report { bound, end };
     let mut socket = server;
     socket.write_all(report.text().as_bytes())?;
     socket.shutdown(Shutdown::Both)
 }
 
 /// Waits for a process, and meanwhile for every orphan that was adopted.
-fn wait_for(check: Pid) -> Report {
+fn wait_for(check: Pid) -> CheckEnd {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == check => {
                 return match (status.exit_status(), status.terminating_signal()) {
-                    (Some(code), _) => Report::Exited(code),
-                    (None, Some(signal)) => Report::Signaled(signal),
+                    (Some(code), _) => CheckEnd::Exited(code),
+                    (None, Some(signal)) => CheckEnd::Signaled(signal),
                     (None, None) => continue,
                 };
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Report::Failed(io::Error::from(error).to_string()),
+            Err(error) => return CheckEnd::Failed(io::Error::from(error).to_string()),
         }
     }
 }
@@ -277,39 +291,35 @@ fn children() -> Vec<Pid> {
 }
 
 /// Becomes the check. Returns only if it can't.
-fn confine(
+///
+/// Says first how the project's store is kept from it.
+fn become_check(
+    mut supervisor: &UnixStream,
     parent: &OsString,
-    writable: &[OsString],
+    reach: &[OsString],
     program: &OsString,
     arguments: impl Iterator<Item = OsString>,
 ) -> io::Error {
-    let prepare = || -> io::Result<()> {
+    let prepare = || -> io::Result<Bound> {
+        let mut words = reach.iter();
+        let writable = words.by_ref().take_while(|word| *word != CLOSED);
+        let writable = writable.map(PathBuf::from).collect();
+        let closed = words.map(PathBuf::from).collect();
+        let bound = confine(&Reach { writable, closed })?;
+        // After the namespaces: a process that becomes another user's forgets it.
         set_parent_process_death_signal(Some(Signal::KILL))?;
         let is_there = getppid().is_some_and(|pid| **parent == *pid.as_raw_pid().to_string());
         if !is_there {
             return Err(io::ErrorKind::NotConnected.into());
         }
-        restrict(writable).map_err(io::Error::other)
+        Ok(bound)
     };
-    match prepare() {
+    let reported = prepare().and_then(|bound| {
+        let word = bound.word();
+        supervisor.write_all(format!("{word} ").as_bytes())
+    });
+    match reported {
         Ok(()) => Command::new(program).args(arguments).exec(),
         Err(error) => error,
     }
-}
-
-/// Gives up the right to write elsewhere, and to signal others, as far as the kernel knows of it.
-fn restrict(writable: &[OsString]) -> Result<(), landlock::RulesetError> {
-    let access = AccessFs::from_write(ABI::V3);
-    let folders = writable.iter().map(PathBuf::from);
-    let temporary = [std::env::temp_dir(), PathBuf::from(TEMPORARY)];
-    let devices = DEVICES.iter().map(PathBuf::from);
-    let paths = folders.chain(temporary).chain(devices);
-    Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(access)?
-        .scope(Scope::Signal)?
-        .create()?
-        .add_rules(path_beneath_rules(paths, access))?
-        .restrict_self()?;
-    Ok(())
 }

@@ -9,9 +9,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
-use super::launch::Report;
+use super::launch::{CheckEnd, Report};
 use super::output::CapturedOutput;
-use super::{CheckError, CheckPlace, CheckResult, Declaration, OWN_VARIABLES, Program};
+use super::{Bound, CheckError, CheckPlace, CheckResult, Declaration, OWN_VARIABLES, Program};
 use crate::redact::{Redactor, is_secret_name};
 
 /// The interval at which a running check is polled.
@@ -116,7 +116,10 @@ pub fn run_without(
     };
     let stdout = Reader::spawn(child.child.stdout.take());
     let stderr = Reader::spawn(child.child.stderr.take());
-    let end = child.wait(began, time_limit, cancelled);
+    let (end, bound) = match child.wait(began, time_limit, cancelled) {
+        Ok((end, bound)) => (Ok(end), bound),
+        Err(error) => (Err(error), None),
+    };
     let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let until = Instant::now() + DRAIN;
     if !stdout.is_done_by(until) || !stderr.is_done_by(until) {
@@ -150,7 +153,27 @@ pub fn run_without(
         Err(error) => result.problem = Some(format!("nobody knows how it ended: {error}")),
     }
     result.passed = result.exit_code == Some(0);
+    result.remark = remark(bound, result.passed, place).map(str::to_owned);
     Ok(result)
+}
+
+/// Returns a remark on a check from which its project's store was kept in an unusual way.
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(unused_variables, reason = "there it is kept in no way at all")
+)]
+fn remark(bound: Option<Bound>, passed: bool, place: &CheckPlace) -> Option<&'static str> {
+    match bound? {
+        #[cfg(target_os = "linux")]
+        Bound::Mounted => None,
+        #[cfg(target_os = "linux")]
+        Bound::Granted => (!passed).then_some(
+            "it could make no new files and folders right in its project's folder: this system has no namespaces that would keep it from the store there",
+        ),
+        Bound::Open => (!place.closed().is_empty()).then_some(
+            "nothing kept it from its project's `.statemark`: this system has neither namespaces nor Landlock for that",
+        ),
+    }
 }
 
 /// Returns the absolute path of a folder.
@@ -198,7 +221,7 @@ impl Process {
         };
         #[cfg(target_os = "linux")]
         if let Some(launcher) = &place.launcher {
-            let (mut command, socket) = launcher.command(program, words, &place.writable())?;
+            let (mut command, socket) = launcher.command(program, words, &place.reach())?;
             prepare(&mut command);
             return Ok(Self {
                 child: command.spawn()?,
@@ -221,7 +244,7 @@ impl Process {
         began: Instant,
         time_limit: Duration,
         cancelled: &dyn Fn() -> bool,
-    ) -> std::io::Result<End> {
+    ) -> std::io::Result<(End, Option<Bound>)> {
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(self.end(status));
@@ -236,26 +259,30 @@ impl Process {
                 }
             };
             self.stop()?;
-            return Ok(end);
+            return Ok((end, None));
         }
     }
 
-    /// Returns the end of a process that has ended.
-    fn end(&self, status: ExitStatus) -> End {
+    /// Returns the end of a process that has ended, and how the project's store was kept from it.
+    fn end(&self, status: ExitStatus) -> (End, Option<Bound>) {
         #[cfg(target_os = "linux")]
         if let Some(socket) = &self.launcher {
-            return match Report::read(socket) {
-                Some(Report::Exited(code)) => End::Exited(code),
-                Some(Report::Signaled(signal)) => End::Signaled(signal),
-                Some(Report::Failed(reason)) => End::NotStarted(reason),
-                None => End::Unknown,
+            let Some(report) = Report::read(socket) else {
+                return (End::Unknown, None);
             };
+            let end = match report.end {
+                CheckEnd::Exited(code) => End::Exited(code),
+                CheckEnd::Signaled(signal) => End::Signaled(signal),
+                CheckEnd::Failed(reason) => End::NotStarted(reason),
+            };
+            return (end, report.bound);
         }
-        match (status.code(), signal(status)) {
+        let end = match (status.code(), signal(status)) {
             (Some(code), _) => End::Exited(code),
             (None, Some(signal)) => End::Signaled(signal),
             (None, None) => End::Unknown,
-        }
+        };
+        (end, Some(Bound::Open))
     }
 
     /// Ends the process with all that it has begun.
@@ -391,6 +418,22 @@ mod tests {
 
     fn ran(declared: &Declaration) -> CheckResult {
         run(declared, &[], &CheckPlace::new("/"), &|| false).unwrap()
+    }
+
+    #[test]
+    fn a_check_that_nothing_keeps_from_its_projects_store_says_so() {
+        let name = format!("statemark-open-{}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        let run_there = || {
+            let place = CheckPlace::new(&root);
+            run(&declared(&["true"]), &[], &place, &|| false).unwrap()
+        };
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        assert_eq!(run_there().remark, None);
+        std::fs::create_dir_all(root.join(".statemark")).unwrap();
+        let remark = run_there().remark.unwrap();
+        assert!(remark.contains("nothing kept it"), "{remark}");
+        std::fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]

@@ -6,6 +6,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
+use statemark_text::json::find_repeated_keys;
 
 use super::findings::{Excerpt, Findings};
 use crate::schema;
@@ -26,6 +27,14 @@ pub(super) fn check(excerpt: &Excerpt, wanted: Option<&Value>, findings: &mut Fi
             return;
         }
     };
+    for repeated in find_repeated_keys(text.as_bytes()) {
+        let (line, column) = findings.location(excerpt.document_offset(repeated.first));
+        let key = &repeated.key;
+        let what =
+            format!("`{key}` stands twice in one object: first at line {line}, column {column}");
+        let help = "keep one of them: readers of JSON disagree about which counts".to_owned();
+        findings.add(excerpt.document_offset(repeated.again), what, Some(help));
+    }
     let Some(wanted) = wanted else { return };
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let tree = parsed.ok().and_then(|it| it.value);

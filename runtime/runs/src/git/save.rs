@@ -3,7 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{GitError, Repository, failed, is_object_id, output, path_from_git, path_to_git};
+use super::child;
+use super::{GitError, Repository, failed, is_object_id, path_from_git, path_to_git};
+use crate::body::{LeftOut, LeftOutCause};
+
+/// Largest file that is saved. Unit: bytes.
+///
+/// Why: what is larger is data and no text that somebody works on, and a file of holes has any size.
+const MAX_FILE: u64 = 1 << 30;
 
 /// A saved working copy, in the repository's objects and in a temporary index.
 #[derive(Debug)]
@@ -12,6 +19,8 @@ pub(crate) struct Saved {
     pub(crate) tree: String,
     /// Folders that are repositories of their own. The tree doesn't have them.
     pub(crate) nested: Vec<String>,
+    /// Other files that the tree doesn't have.
+    pub(crate) left_out: Vec<LeftOut>,
     /// Files that only their owner may read.
     pub(super) private: BTreeSet<Vec<u8>>,
     paths: BTreeSet<Vec<u8>>,
@@ -52,26 +61,40 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// As git's; the tree to restore has a file that no checkpoint may have.
+    /// As git's; the tree to restore has a file that no checkpoint may have, or would overwrite one that isn't saved.
     pub(crate) fn save(&self, to_restore: Option<&str>) -> Result<Saved, GitError> {
         let mut listing = self.list_files()?;
-        if let Some(tree) = to_restore {
-            for wanted in self.tree_paths(tree)? {
-                // A folder of the tree may be a file now.
-                let ends = wanted.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-                let parents = ends.filter_map(|(end, _)| wanted.get(..end));
-                listing.files.extend(parents.map(<[u8]>::to_vec));
-                listing.files.insert(wanted);
-            }
+        let wanted = match to_restore {
+            Some(tree) => self.tree_paths(tree)?,
+            None => BTreeSet::new(),
+        };
+        for name in &wanted {
+            // A folder of the tree may be a file now.
+            let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            let parents = ends.filter_map(|(end, _)| name.get(..end));
+            listing.files.extend(parents.map(<[u8]>::to_vec));
+            listing.files.insert(name.clone());
         }
         listing.files.retain(|name| !self.protected.has(name));
         listing.nested.retain(|name| !self.protected.has(name));
+        let left_out = self.take_left_out(&mut listing.files);
+        let mut large = left_out
+            .iter()
+            .filter(|(_, cause)| *cause == LeftOutCause::TooLarge);
+        if let Some((name, _)) = large.find(|(name, _)| wanted.contains(name)) {
+            let path = String::from_utf8_lossy(name);
+            let cause = format!(
+                "`{path}` has more than {MAX_FILE} bytes, so it can't be saved before it is overwritten: move it away"
+            );
+            return Err(failed("putting the files back", cause));
+        }
         let nested = listing.nested.iter();
         let nested = nested.map(|name| String::from_utf8_lossy(name).into_owned());
         let (tree, index) = self.write_tree(&listing.files)?;
         Ok(Saved {
             tree,
             nested: nested.collect(),
+            left_out: left_out.into_iter().map(left_out_record).collect(),
             private: self.private_files(&listing.files),
             paths: listing.files,
             index,
@@ -170,17 +193,20 @@ impl Repository {
     fn write_tree(&self, paths: &BTreeSet<Vec<u8>>) -> Result<(String, TemporaryIndex), GitError> {
         let doing = "saving the files";
         let index = TemporaryIndex::new(self);
-        let mut input = Vec::new();
+        let (mut input, mut files) = (Vec::new(), Vec::new());
         let mut folders = BTreeMap::new();
         for name in paths.iter().filter(|name| self.is_file(name, &mut folders)) {
             input.extend_from_slice(name);
             input.push(0);
+            files.push(self.folder.join(path_from_git(name)));
         }
         let words = ["read-tree", "--empty"];
         self.run(doing, &words, Some(&index.0), b"")?;
         // A file that vanishes in the meantime counts as one that wasn't there.
         let words = ["update-index", "-z", "--add", "--remove", "--stdin"];
-        self.run(doing, &words, Some(&index.0), &input)?;
+        let mut command = self.command(Some(&index.0));
+        command.args(words);
+        child::output(doing, command, &input, self.obstacles(&files))?;
         let tree = self.run(doing, &["write-tree"], Some(&index.0), b"")?;
         Ok((super::line(&tree), index))
     }
@@ -198,6 +224,24 @@ impl Repository {
         });
         let kind = std::fs::symlink_metadata(self.folder.join(&name));
         real && kind.is_ok_and(|kind| kind.is_file() || kind.is_symlink())
+    }
+
+    /// Takes those out of some files that aren't saved.
+    fn take_left_out(&self, files: &mut BTreeSet<Vec<u8>>) -> Vec<(Vec<u8>, LeftOutCause)> {
+        let mut left_out = Vec::new();
+        files.retain(|name| {
+            let facts = std::fs::symlink_metadata(self.folder.join(path_from_git(name)));
+            let cause = match facts {
+                Ok(facts) if facts.is_file() && facts.len() > MAX_FILE => LeftOutCause::TooLarge,
+                Ok(facts) if !facts.is_file() && !facts.is_dir() && !facts.is_symlink() => {
+                    LeftOutCause::NoFile
+                }
+                _ => return true,
+            };
+            left_out.push((name.clone(), cause));
+            false
+        });
+        left_out
     }
 
     /// Lists the files that are tracked, and those that are neither tracked nor ignored.
@@ -239,7 +283,7 @@ impl Repository {
         }
         self.link_shared_indexes();
         command.args(words);
-        output("listing the files", command, b"")
+        self.output("listing the files", command, b"")
     }
 
     /// Links the shared parts of an index, which git looks for in the directory that it works in.
@@ -295,6 +339,11 @@ impl Repository {
         let names = text.lines().filter_map(|line| line.strip_prefix(PRIVATE));
         Ok(names.filter_map(unescape).collect())
     }
+}
+
+fn left_out_record((name, cause): (Vec<u8>, LeftOutCause)) -> LeftOut {
+    let path = String::from_utf8_lossy(&name).into_owned();
+    LeftOut { path, cause }
 }
 
 /// The beginning of a line that names, in a commit's message, a file for its owner alone.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::path_from_git;
+use super::{GitError, failed, path_from_git};
 use crate::files::read_regular;
 
 /// Largest file of git's that is read whole. Unit: bytes. Why: a million references take less.
@@ -15,6 +15,11 @@ const MAX_FILE: u64 = 64 << 20;
 
 /// Most references that are read. Why: no repository that people work in has as many.
 const MAX_REFERENCES: usize = 100_000;
+
+/// Largest list of other folders of objects. Unit: bytes.
+///
+/// Why: git reads it whole, and each of its lines is a path.
+const MAX_ALTERNATES: u64 = 1 << 20;
 
 /// Most references that lead from one to the next. Source: git's own limit (`SYMREF_MAXDEPTH`).
 const MAX_DEPTH: usize = 5;
@@ -127,6 +132,21 @@ impl Theirs {
     /// Returns the folder of the objects.
     pub(super) fn objects(&self) -> PathBuf {
         self.common.join("objects")
+    }
+
+    /// Returns the folders of which git may read any file.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        vec![self.objects(), self.git.clone()]
+    }
+
+    /// Checks what git reads whole and at once, whatever it is: a device there has no end.
+    pub(super) fn check(&self) -> Result<(), GitError> {
+        let path = self.objects().join("info/alternates");
+        let read = read_regular(&path, MAX_ALTERNATES);
+        read.map(|_| ()).map_err(|error| {
+            let path = path.display();
+            failed("looking for the repository", format!("`{path}`: {error}"))
+        })
     }
 
     /// Returns the list of files that are ignored in this repository alone, which need not exist.

@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{GitError, Repository, failed, output};
+use super::{GitError, Repository, failed};
 
 /// A repository that is only read.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl RepositoryView {
             .env("GIT_PAGER", "cat")
             .args(["--no-pager", "-c", "core.quotePath=false"])
             .args(words);
-        output(doing, command, b"")
+        repository.output(doing, command, b"")
     }
 
     /// Returns the path of a folder from the root of the working copy, as git writes it; empty for the root.

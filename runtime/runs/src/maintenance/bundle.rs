@@ -188,6 +188,9 @@ impl Bundle {
             }
             let read = record.read();
             read.map_err(|error| (Some(seq), format!("it can't be read: {error}")))?;
+            if let Some(repeated) = record.repeated_key() {
+                return Err((Some(seq), repeated));
+            }
             prev = record.hash();
         }
         if self.records.is_empty() || (self.head.seq, self.head.hash) != (seq, prev) {

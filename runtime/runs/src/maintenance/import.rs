@@ -7,6 +7,7 @@ use std::io::{BufRead, Read as _};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use statemark_text::hex;
+use statemark_text::json::describe_repeated_key;
 
 use super::bundle::{Arrival, Bundle, Put};
 use super::counted;
@@ -227,6 +228,9 @@ impl Lines<'_> {
         }
         self.before = Hash::from_bytes(self.digest.finalize());
         self.digest.update(&line);
+        if let Some(repeated) = describe_repeated_key(&line) {
+            return Err(invalid(&repeated));
+        }
         let read = serde_json::from_slice(&line);
         read.map(Some)
             .map_err(|error| invalid(&format!("the line can't be read: {error}")))

@@ -305,6 +305,10 @@ impl RunVerifier<'_> {
             self.report(Some(seq), format!("it can't be read: {error}"));
             return Ok(false);
         }
+        if let Some(repeated) = record.repeated_key() {
+            self.report(Some(seq), repeated);
+            return Ok(false);
+        }
         self.verify_key(record)?;
         for hash in blob_refs(record).0 {
             if self.intact_blobs.contains(&hash) {

@@ -81,6 +81,7 @@ pub(super) fn checkpoint_record(
         tree: saved.tree.clone(),
         head: repository.head(),
         nested: saved.nested.clone(),
+        left_out: saved.left_out.clone(),
         reason: None,
         safety: false,
         name,

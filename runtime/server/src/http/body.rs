@@ -1,7 +1,7 @@
 //! Bodies of requests: read whole before anything else, within bounds of size, time and memory.
 //!
 //! A body takes up to some ten times its size in memory once it is parsed. So those that are large are parsed one at a time,
-//! and none may have more values than a message needs. They arrive one at a time of each caller: who sends slowly keeps
+//! and none may have more values than a message needs, or a key twice in one object. They arrive one at a time of each caller: who sends slowly keeps
 //! nobody else waiting.
 
 use std::time::Duration;
@@ -62,6 +62,9 @@ impl Bodies {
         };
         if let Err(unread) = wire::check_values(&bytes) {
             return Err((StatusCode::PAYLOAD_TOO_LARGE, unread));
+        }
+        if let Err(unread) = wire::check_keys(&bytes) {
+            return Err((StatusCode::BAD_REQUEST, unread));
         }
         Ok((Request::from_parts(parts, Body::from(bytes)), turn))
     }

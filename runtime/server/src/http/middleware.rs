@@ -293,7 +293,11 @@ async fn admit(middleware: Arc<Middleware>, mut request: Request, next: Next) ->
         Ok(read) => read,
         Err((status, unread)) if is_mcp => return refuse_message(status, unread),
         Err((status, unread)) => {
-            return refuse(status, Problem::new("too_large", unread.error.message));
+            let code = match status {
+                StatusCode::BAD_REQUEST => "invalid_arguments",
+                _ => "too_large",
+            };
+            return refuse(status, Problem::new(code, unread.error.message));
         }
     };
     let response = if is_mcp {

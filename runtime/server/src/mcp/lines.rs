@@ -80,7 +80,8 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         if text.is_empty() {
             return None;
         }
-        if let Err(unread) = wire::check_values(text) {
+        let checked = wire::check_values(text).and_then(|()| wire::check_keys(text));
+        if let Err(unread) = checked {
             return Some(Err(unread));
         }
         match serde_json::from_slice(text) {

@@ -2,9 +2,12 @@
 //!
 //! A client waits for the answer to each request. So a message that rmcp can't read is parsed once more, leniently: if
 //! a request's id can be seen, the error is for that request. Notifications and answers get none: nobody waits.
+//!
+//! A message that has a key twice can be read in two ways, and is refused: whoever stands between may have read the other.
 
 use rmcp::ErrorData;
 use rmcp::model::RequestId;
+use statemark_text::json::{RepeatedKey, describe_repeated_key, find_repeated_keys};
 
 /// Most bytes of a message. Why: an artifact of 16 MiB, escaped as JSON.
 pub(crate) const MAX_MESSAGE: usize = 32 << 20;
@@ -28,10 +31,13 @@ pub(crate) struct Unread {
 pub(crate) fn unread(text: &[u8], error: &serde_json::Error) -> Option<Unread> {
     let seen = Seen::parse(text);
     let is_json = error.is_data();
-    if !seen.is_request && (seen.is_answer || (is_json && seen.has_method)) {
+    let has_lost_id = seen.id.is_none() && seen.has_other_id;
+    if !seen.is_request && (seen.is_answer || (is_json && seen.has_method && !has_lost_id)) {
         return None;
     }
-    let what = if is_json {
+    let what = if is_json && has_lost_id {
+        describe_lost_id()
+    } else if is_json {
         "it is JSON, and no message of JSON-RPC 2.0".to_owned()
     } else if error.to_string().starts_with("recursion limit") {
         format!("it is nested deeper than {DEPTH} levels")
@@ -74,6 +80,30 @@ pub(crate) fn check_values(text: &[u8]) -> Result<(), Unread> {
     })
 }
 
+/// Checks that no object of a message has a key twice.
+///
+/// What isn't JSON may pass: it can't be read either.
+pub(crate) fn check_keys(text: &[u8]) -> Result<(), Unread> {
+    let Some(what) = describe_repeated_key(text) else {
+        return Ok(());
+    };
+    // Of two ids neither is known to be the one that somebody waits for.
+    let is_id = |found: &RepeatedKey| found.key == "id";
+    let has_ids = find_repeated_keys(text).iter().any(is_id);
+    Err(Unread {
+        id: Seen::parse(text).id.filter(|_| !has_ids),
+        error: ErrorData::invalid_request(what, None),
+    })
+}
+
+/// Describes an id that isn't one of the protocol's.
+fn describe_lost_id() -> String {
+    let (least, most) = (i64::MIN, i64::MAX);
+    format!(
+        "its id can't be kept, so this answer has none: an id is a string, or an integer from {least} to {most}"
+    )
+}
+
 /// Returns the answer to a message that is too long, from its beginning.
 pub(crate) fn too_long(begin: &[u8]) -> Unread {
     let what = format!("the message has more than {MAX_MESSAGE} bytes");
@@ -87,6 +117,8 @@ pub(crate) fn too_long(begin: &[u8]) -> Unread {
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     id: Option<RequestId>,
+    /// Set if it has an id that isn't one of the protocol's. Null is none: notifications had that once.
+    has_other_id: bool,
     has_method: bool,
     /// Set if it has an id and isn't an answer.
     is_request: bool,
@@ -103,7 +135,9 @@ impl Seen {
                 Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
             };
             if let Some(id) = value("id") {
-                seen.id = seen.id.or_else(|| serde_json::from_slice(id).ok());
+                let read = serde_json::from_slice(id).ok();
+                seen.has_other_id |= read.is_none() && id != b"null";
+                seen.id = seen.id.or(read);
             }
             seen.has_method |= value("method").is_some();
             seen.is_answer |= value("result").is_some() || value("error").is_some();
@@ -201,6 +235,48 @@ mod tests {
             let begin = text.get(..80).unwrap_or(text);
             assert_eq!(answered(text), Some((code, id)), "{begin}");
         }
+    }
+
+    #[test]
+    fn a_request_with_an_id_that_cant_be_kept_is_no_notification() {
+        for id in [
+            "9223372036854775808",
+            "-9223372036854775809",
+            "99999999999999999999",
+            "1e30",
+            "1.5",
+            "true",
+            "[1]",
+        ] {
+            let text = format!(r#"{{"jsonrpc": "2.0", "method": "ping", "id": {id}}}"#);
+            assert_eq!(answered(&text), Some((-32600, json!(null))), "{text}");
+        }
+        for message in [
+            r#"{"jsonrpc": "1.0", "method": "notifications/initialized", "id": null}"#,
+            r#"{"jsonrpc": "2.0", "method": "ping", "id": 9223372036854775807}"#,
+            r#"{"jsonrpc": "2.0", "id": 99999999999999999999, "result": {}}"#,
+        ] {
+            assert_eq!(answered(message), None, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_reads_in_two_ways_is_refused() {
+        let refused = |text: &str| {
+            check_keys(text.as_bytes())
+                .err()
+                .map(|it| (json!(it.id), it.error.message))
+        };
+        let (id, message) =
+            refused(r#"{"id": 7, "params": {"event": "accept", "event": "deny"}}"#).unwrap();
+        assert_eq!(id, json!(7));
+        assert!(
+            message.contains("`event`") && message.contains("column 22 and at column 41"),
+            "{message}"
+        );
+        let (id, _) = refused(r#"{"id": 7, "method": "ping", "id": 8}"#).unwrap();
+        assert_eq!(id, json!(null));
+        assert!(refused(r#"{"id": 7, "params": {"id": 7}}"#).is_none());
     }
 
     #[test]

@@ -9,11 +9,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{Artifact, Stage};
-use statemark_runs::{Blocker, Hash, Legal, Loaded, RunId, RunView, Status};
+use statemark_runs::{Blocker, Hash, Legal, Loaded, RunView, Status};
 use statemark_runtime::StateId;
 
 use super::bounds;
-use super::pages::{PartCursor, Position, fits, paginate};
+use super::pages::{PartCursor, Position, fits, fits_by_size, paginate};
 use crate::Problem;
 
 /// The keys by which a state guides its executor.
@@ -51,31 +51,20 @@ const PARTS_OF_REFUSAL: [(RunPart, usize); 3] = [
     (RunPart::Legal, 3 << 10),
 ];
 
-/// The field `next`.
+/// The field `next`, as it stands in an answer: an answer takes it over without a copy.
 #[derive(Serialize)]
-pub(crate) struct Next {
-    run_id: RunId,
-    status: Status,
-    seq: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(flatten)]
-    run: Option<RunFacts>,
-    #[serde(flatten)]
-    parts: Parts,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    cursors: Vec<String>,
-}
+#[serde(transparent)]
+pub(crate) struct Next(Map<String, Value>);
 
-/// Facts about a run that a refusal doesn't change.
-#[derive(Serialize)]
-struct RunFacts {
-    workflow: String,
-    is_final: bool,
-    transitions: u64,
-    /// True if nobody has accepted its workflow.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    unreviewed: bool,
+impl Next {
+    /// Converts it to JSON.
+    pub(crate) fn into_json(self) -> Value {
+        Value::Object(self.0)
+    }
+
+    fn set(&mut self, field: &str, value: Value) {
+        self.0.insert(field.to_owned(), value);
+    }
 }
 
 /// A part of a run that may be large. Its name stands in answers and cursors.
@@ -141,15 +130,22 @@ impl RunPart {
             return (items, None);
         }
         let (page, rest) = paginate(items.clone(), start, room);
-        let name = json!(self);
-        let name = name.as_str().unwrap_or_default();
-        let cursor = rest.map(|position| PartCursor::new(name, &items, position).to_string());
+        let cursor =
+            rest.map(|position| PartCursor::new(&self.name(), &items, position).to_string());
         (page, cursor)
     }
 
     /// Finds a part by its name.
     pub(crate) fn find(name: &str) -> Option<Self> {
         serde_json::from_value(json!(name)).ok()
+    }
+
+    /// Returns its name in answers.
+    fn name(self) -> String {
+        match json!(self) {
+            Value::String(name) => name,
+            _ => String::new(),
+        }
     }
 }
 
@@ -202,42 +198,31 @@ pub fn describe_run(loaded: &Loaded) -> Result<Value, Problem> {
 
 /// Describes what is next from a run's view. Why: to make a view evaluates every guard.
 pub(crate) fn describe_next_of_view(loaded: &Loaded, view: &RunView) -> Next {
-    let facts = RunFacts {
-        workflow: loaded.state.workflow.clone(),
-        is_final: view.status.is_over(),
-        transitions: loaded.state.transitions,
-        unreviewed: view.unreviewed,
-    };
-    describe_parts(loaded, view, Some(facts), &PARTS)
+    let mut next = describe_parts(loaded, view, &PARTS);
+    next.set("workflow", json!(loaded.state.workflow));
+    next.set("is_final", json!(view.status.is_over()));
+    next.set("transitions", json!(loaded.state.transitions));
+    if view.unreviewed {
+        next.set("unreviewed", json!(true));
+    }
+    next
 }
 
 /// Describes what is next after a refusal: the run's place, and its events with their blockers.
 pub(crate) fn describe_next_of_refusal(loaded: &Loaded) -> Result<Next, Problem> {
-    Ok(describe_parts(
-        loaded,
-        &loaded.view()?,
-        None,
-        &PARTS_OF_REFUSAL,
-    ))
+    Ok(describe_parts(loaded, &loaded.view()?, &PARTS_OF_REFUSAL))
 }
 
-fn describe_parts(
-    loaded: &Loaded,
-    view: &RunView,
-    run: Option<RunFacts>,
-    parts: &[(RunPart, usize)],
-) -> Next {
-    let reason = view.reason.as_ref();
-    let mut next = Next {
-        run_id: loaded.run.clone(),
-        status: view.status,
-        seq: loaded.head.seq,
-        reason: reason.map(|it| bounds::truncate(it, MAX_REASON).0.to_owned()),
-        run,
-        parts: Parts::default(),
-        cursors: Vec::new(),
-    };
+fn describe_parts(loaded: &Loaded, view: &RunView, parts: &[(RunPart, usize)]) -> Next {
+    let mut next = Next(Map::new());
+    next.set("run_id", json!(loaded.run));
+    next.set("status", json!(view.status));
+    next.set("seq", json!(loaded.head.seq));
+    if let Some(reason) = &view.reason {
+        next.set("reason", json!(bounds::truncate(reason, MAX_REASON).0));
+    }
     let mut room = MAX_NEXT;
+    let mut cursors = Vec::new();
     for &(name, max) in parts {
         let part = run_part(loaded, view, name);
         let is_empty = part.as_array().is_some_and(Vec::is_empty)
@@ -245,10 +230,21 @@ fn describe_parts(
         if is_empty && !matches!(name, RunPart::Configuration | RunPart::Legal) {
             continue;
         }
-        let (page, cursor) = name.cut(part, Position::default(), max.min(room));
-        room = room.saturating_sub(bounds::size(&page));
-        next.cursors.extend(cursor);
-        next.parts.insert(name, page);
+        let mut size = bounds::size(&part);
+        let most = max.min(room);
+        // Nearly always.
+        let mut page = part;
+        if !fits_by_size(&page, size, most) {
+            let cursor;
+            (page, cursor) = name.cut(page, Position::default(), most);
+            size = bounds::size(&page);
+            cursors.extend(cursor);
+        }
+        room = room.saturating_sub(size);
+        next.0.insert(name.name(), page);
+    }
+    if !cursors.is_empty() {
+        next.set("cursors", json!(cursors));
     }
     next
 }
@@ -511,4 +507,46 @@ pub(crate) fn list_artifacts(loaded: &Loaded) -> Vec<ArtifactSummary> {
         })
     });
     artifacts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::About;
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Fields {
+        title: Option<String>,
+        count: u64,
+    }
+
+    #[test]
+    fn an_answer_that_is_taken_over_is_the_one_that_is_serialized() {
+        for (title, has_next, replayed) in [(None, true, false), (Some("t"), false, true)] {
+            let about = || About {
+                fields: Fields {
+                    title: title.map(str::to_owned),
+                    count: 1,
+                },
+                next: has_next.then(|| Next(Map::from_iter([("seq".to_owned(), json!(3))]))),
+                replayed,
+            };
+            assert_eq!(about().into_json().unwrap(), json!(about()));
+        }
+    }
+
+    #[test]
+    fn what_fits_by_its_size_fits() {
+        for items in [
+            json!([]),
+            json!({}),
+            json!(["a", {"b": [1, 2]}]),
+            json!({"a\n": 1, "b": "c"}),
+        ] {
+            for room in 0..80 {
+                let by_size = fits_by_size(&items, bounds::size(&items), room);
+                assert!(!by_size || fits(&items, room), "{items} {room}");
+            }
+        }
+    }
 }

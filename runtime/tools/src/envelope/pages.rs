@@ -237,6 +237,17 @@ pub(crate) fn fits(items: &Value, room: usize) -> bool {
     needed <= room
 }
 
+/// Returns what [`fits`] does, by their size together; false also where that doesn't tell it.
+pub(crate) fn fits_by_size(items: &Value, size: usize, room: usize) -> bool {
+    // Each item comes with a comma, a key with quotes and a colon, too: no more than its punctuation.
+    let count = match items {
+        Value::Array(all) => all.len(),
+        Value::Object(all) => all.len(),
+        _ => return true,
+    };
+    size.saturating_add(count.saturating_mul(PUNCTUATION)) <= room
+}
+
 /// Returns the bytes that an item takes in a page.
 fn room_of(key: &str, item: &impl Serialize) -> usize {
     let size = bounds::size(item).saturating_add(key.len());

@@ -270,6 +270,9 @@ struct CheckOutcome {
     /// The reason for which it has no exit code.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
+    /// A remark about the way in which it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<String>,
     /// The length of the output that is left out. Unit: bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<u64>,
@@ -323,6 +326,7 @@ impl From<&CheckResult> for CheckOutcome {
             seconds: Duration::from_millis(ran.milliseconds).as_secs_f64(),
             cancelled: ran.cancelled,
             problem: ran.problem.clone(),
+            remark: ran.remark.clone(),
             left_out: (left_out > 0).then_some(left_out),
         }
     }

@@ -67,6 +67,8 @@ struct Answer {
     exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<String>,
     /// True if it was cancelled before it ended.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cancelled: bool,
@@ -156,6 +158,7 @@ impl Answer {
             passed: Some(result.passed),
             exit_code: result.exit_code,
             problem: result.problem,
+            remark: result.remark,
             cancelled: result.cancelled,
             seconds: Some(time.as_secs_f64()),
             folder: result.folder,
@@ -202,6 +205,9 @@ impl Answer {
             short if short < QUIET => String::new(),
             long => palette.dim(&format!("  after {}", format_length(long))),
         };
+        if let Some(remark) = &result.remark {
+            printer.remark(&format!("note: {remark}\n"));
+        }
         let name = palette.strong(&self.name);
         let output = end_line(&result.stdout);
         printer.result(&format!("{output}{name} {outcome}{time}\n"));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde::Serialize;
-use statemark_runs::body::{Body, CheckpointRestored, CheckpointTaken, Refused};
+use statemark_runs::body::{Body, CheckpointRestored, CheckpointTaken, LeftOut, Refused};
 use statemark_runs::runs::{RestoreFiles, TakeCheckpoint};
 use statemark_runs::state::Checkpoint as SavedCheckpoint;
 use statemark_runs::{FinishRestore, GiveUpRestore, Key, Written};
@@ -200,6 +200,9 @@ impl Answer {
             text += &format!("{what} {name}{commit}\n");
             for nested in &checkpoint.nested {
                 text += &format!("  without {nested}, which is a repository of its own\n");
+            }
+            for LeftOut { path, cause } in &checkpoint.left_out {
+                text += &format!("  without {path}, which {cause}\n");
             }
         }
         if let Some(restored) = &self.restored {

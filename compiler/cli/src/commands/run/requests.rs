@@ -12,6 +12,7 @@ use statemark_runs::{
     AnswerRequest, Key, Loaded, Query, Reply, RunId, Runs, Status, WithdrawRequest, fire_all_due,
     shell_word,
 };
+use statemark_text::json::describe_repeated_key;
 use statemark_text::visible;
 
 use super::{print_outcome, time_left};
@@ -491,12 +492,16 @@ fn parse_answer(opened: &Opened, word: &str) -> Result<Value, Failure> {
     };
     match opened.kind {
         RequestKind::Text | RequestKind::Select => Ok(Value::String(word.to_owned())),
-        RequestKind::Json => serde_json::from_str(word).map_err(|error| {
-            refuse(
-                &format!("the answer must be JSON ({error})"),
-                "quote it for the shell: '{\"rounds\": 3}'",
-            )
-        }),
+        RequestKind::Json => {
+            let answer = serde_json::from_str(word).map_err(|error| {
+                refuse(
+                    &format!("the answer must be JSON ({error})"),
+                    "quote it for the shell: '{\"rounds\": 3}'",
+                )
+            })?;
+            let repeated = describe_repeated_key(word.as_bytes());
+            repeated.map_or(Ok(answer), |what| Err(refuse(&what, "write each key once")))
+        }
         RequestKind::Confirm => match word.to_ascii_lowercase().as_str() {
             "yes" | "y" | "true" => Ok(Value::Bool(true)),
             "no" | "n" | "false" => Ok(Value::Bool(false)),

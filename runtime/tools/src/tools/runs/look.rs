@@ -11,7 +11,7 @@ use statemark_runs::{
 
 use crate::envelope::{
     About, NoFields, Page, PartCursor, Parts, Position, RunPart, answer_about, answer_about_view,
-    bounds, invalid_cursor, page_start, part_cursor, remaining_room, run_part,
+    bounds, invalid_cursor, page_start, part_cursor, remaining_room, room_for, run_part,
 };
 use crate::lookup::check_state_of_run;
 use crate::remedy::as_call;
@@ -266,6 +266,10 @@ impl ToolCall for GetRunCall {
         answer.fields.cursors = (!cursors.is_empty()).then_some(cursors);
         Ok(answer)
     }
+
+    fn to_json(response: About<RunParts>) -> serde_json::Result<Value> {
+        response.into_json()
+    }
 }
 
 impl Included {
@@ -288,7 +292,8 @@ fn add_part(
     items: Value,
     start: Position,
 ) -> Option<String> {
-    let (page, cursor) = part.cut(items, start, remaining_room(answer));
+    let room = room_for(&items, 1, answer);
+    let (page, cursor) = part.cut(items, start, room);
     answer.fields.parts.insert(part, page);
     cursor
 }

@@ -11,7 +11,7 @@ use statemark_runs::{
 };
 
 use crate::envelope::{
-    About, Page, Position, answer_about, answer_order, paginate, remaining_room,
+    About, Page, Position, answer_about, answer_order, paginate, remaining_room, room_for,
 };
 use crate::{Annotations, Ctx, Fix, Problem, Route, Set, ToolCall};
 
@@ -119,6 +119,10 @@ impl ToolCall for SendEventCall {
             )),
         }
     }
+
+    fn to_json(response: About<Moved>) -> serde_json::Result<Value> {
+        response.into_json()
+    }
 }
 
 impl SendEventCall {
@@ -182,11 +186,16 @@ fn answer_sent(
     let mut answer = answer_order(written, moved)?;
     // The journal has both whole, and `get_run` the context.
     let changed = Value::Object(event.step.changed.clone());
-    let room = remaining_room(&answer) / 2;
+    let room = room_for(&changed, 2, &answer);
     let (changed, cut) = paginate(changed, Position::default(), room);
     answer.fields.changed = Some(changed);
     let effects = event.step.effects.iter().cloned();
-    let room = remaining_room(&answer);
+    // No items need no room.
+    let room = if event.step.effects.is_empty() {
+        0
+    } else {
+        remaining_room(&answer)
+    };
     let (effects, cut_effects) = Page::fill(effects, Position::default(), room);
     answer.fields.effects = effects;
     if cut.or(cut_effects).is_some() && ctx.can_call("get_run") {

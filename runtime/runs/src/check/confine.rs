@@ -1,0 +1,272 @@
+//! The bounds within which a check writes: below its project, and not where the project's store is.
+//!
+//! Landlock only grants: whoever may write below a folder may write into each folder in it. So the folders `.statemark` are
+//! taken out another way, the first that the kernel allows:
+//!
+//! 1. In namespaces of its own the check sees them mounted read-only. It is entered twice, because what a namespace of
+//!    users inherits from another can't be unmounted in it, not even by root.
+//! 2. Without namespaces, what stands in the project is granted entry by entry. The check writes into all of it, and makes
+//!    nothing new right in the project's folder. What it can still change is who else may read and write there (`chmod`),
+//!    which Landlock doesn't know.
+//! 3. Without Landlock too, nothing holds, and the result says so.
+//!
+//! Deliberately not here: a store that lies elsewhere in the project, and the stores of other projects in one working copy.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use landlock::{
+    ABI, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
+};
+use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
+};
+use rustix::process::{getegid, geteuid};
+use rustix::thread::UnshareFlags;
+
+use super::Bound;
+use super::launch::{COMMAND, MAP, THIS, TRY};
+
+/// Devices that programs write to.
+const DEVICES: [&str; 9] = [
+    "/dev/full",
+    "/dev/null",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/random",
+    "/dev/shm",
+    "/dev/tty",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// The folder for temporary files that programs name themselves.
+const TEMPORARY: &str = "/tmp";
+
+/// The flags of a mount that a namespace doesn't take away, as they are read and as they are set.
+const KEPT: [(StatVfsMountFlags, MountFlags); 6] = [
+    (StatVfsMountFlags::NOATIME, MountFlags::NOATIME),
+    (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+    (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
+    (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+    (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
+];
+
+impl Bound {
+    const ALL: [Self; 3] = [Self::Mounted, Self::Granted, Self::Open];
+
+    /// Returns the word for it in a report.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Mounted => "mounted",
+            Self::Granted => "granted",
+            Self::Open => "open",
+        }
+    }
+
+    /// Reads the word for it in a report.
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|bound| bound.word() == word)
+    }
+}
+
+/// The folders that a check may write in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reach {
+    /// Folders that it writes below.
+    pub(super) writable: Vec<PathBuf>,
+    /// Folders in them that it doesn't.
+    pub(super) closed: Vec<PathBuf>,
+}
+
+/// Confines this process, which has no other thread.
+///
+/// # Errors
+///
+/// The kernel has what is needed, and refuses it.
+pub(super) fn confine(reach: &Reach) -> io::Result<Bound> {
+    let closed: Vec<&Path> = reach.closed.iter().map(PathBuf::as_path).collect();
+    let is_mounted = closed.is_empty() || mount_read_only(&closed)?;
+    let folders = reach.writable.iter().cloned();
+    let mut granted: Vec<PathBuf> = folders.collect();
+    if !is_mounted {
+        granted = granted
+            .into_iter()
+            .flat_map(|it| open_parts(it, &closed))
+            .collect();
+    }
+    granted.extend([std::env::temp_dir(), PathBuf::from(TEMPORARY)]);
+    granted.extend(DEVICES.iter().map(PathBuf::from));
+    let is_restricted = restrict(granted).map_err(io::Error::other)?;
+    Ok(match (is_mounted, is_restricted) {
+        (true, _) => Bound::Mounted,
+        (false, true) => Bound::Granted,
+        (false, false) => Bound::Open,
+    })
+}
+
+/// Mounts folders read-only for this process and those that it begins.
+///
+/// Returns false where the system doesn't let it.
+///
+/// # Errors
+///
+/// It failed half-way, so that this process is no longer as it was.
+fn mount_read_only(closed: &[&Path]) -> io::Result<bool> {
+    // In a child first: what fails half-way isn't taken back.
+    if !is_possible(closed) {
+        return Ok(false);
+    }
+    mount_closed(closed)?;
+    Ok(true)
+}
+
+/// Reports whether a process like this one can mount folders read-only.
+fn is_possible(closed: &[&Path]) -> bool {
+    let mut trial = Command::new(THIS);
+    trial.args([COMMAND, TRY]).args(closed);
+    let trial = trial.stdin(Stdio::null()).stdout(Stdio::null());
+    let status = trial.stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Enters namespaces of users and mounts in which folders are read-only and stay so.
+pub(super) fn mount_closed(closed: &[&Path]) -> io::Result<()> {
+    enter_namespaces()?;
+    let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", apart)?;
+    for folder in closed {
+        mount_bind_recursive(*folder, *folder)?;
+        let found = statvfs(*folder)?.f_flag;
+        let kept = KEPT.iter().filter(|(read, _)| found.contains(*read));
+        let flags = kept.fold(MountFlags::BIND | MountFlags::RDONLY, |flags, (_, set)| {
+            flags | *set
+        });
+        mount_remount(*folder, flags, c"")?;
+    }
+    enter_namespaces()?;
+    // A folder that this process stands in is still the one under the mount.
+    std::env::set_current_dir(std::env::current_dir()?)
+}
+
+/// Enters namespaces of users and mounts.
+///
+/// In them everybody is who they were, as far as this process may say so.
+fn enter_namespaces() -> io::Result<()> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    // Root takes all users along, which only a process that stays outside may say.
+    let mut mapper = match user {
+        0 => start_mapper().ok(),
+        _ => None,
+    };
+    #[expect(
+        deprecated,
+        reason = "what is unsafe of it is sharing no table of files, which isn't asked for"
+    )]
+    rustix::thread::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
+    if let Some(mapper) = &mut mapper {
+        // It waits for the end of its input.
+        drop(mapper.stdin.take());
+        if mapper.wait()?.success() {
+            return Ok(());
+        }
+    }
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+/// Starts a process that maps all users and groups into the namespace that this one enters next.
+fn start_mapper() -> io::Result<Child> {
+    let mut mapper = Command::new(THIS);
+    mapper.args([COMMAND, MAP, &std::process::id().to_string()]);
+    let mapper = mapper.stdin(Stdio::piped()).stdout(Stdio::null());
+    mapper.stderr(Stdio::null()).spawn()
+}
+
+/// Maps users and groups into the namespace that a process has entered, each as itself.
+pub(super) fn map_users(process: &OsStr) -> io::Result<()> {
+    io::stdin().read_to_end(&mut Vec::new())?;
+    for list in ["uid_map", "gid_map"] {
+        // Each line of ours has the first id inside, the first one outside, and how many there are.
+        let own = fs::read_to_string(Path::new("/proc/self").join(list))?;
+        let lines = own.lines().filter_map(|line| {
+            let mut fields = line.split_whitespace();
+            let (first, count) = (fields.next()?, fields.nth(1)?);
+            Some(format!("{first} {first} {count}\n"))
+        });
+        let lines: String = lines.collect();
+        fs::write(Path::new("/proc").join(process).join(list), lines)?;
+    }
+    Ok(())
+}
+
+/// Lists the parts of a folder without some folders in it.
+///
+/// These are the folder itself, or its entries, and theirs where one of those is inside. A link isn't listed: what it leads to is another's to grant.
+fn open_parts(folder: PathBuf, closed: &[&Path]) -> Vec<PathBuf> {
+    let (mut parts, mut folders) = (Vec::new(), vec![folder]);
+    while let Some(folder) = folders.pop() {
+        if closed.iter().any(|it| folder.starts_with(it)) {
+            continue;
+        }
+        if !closed.iter().any(|it| it.starts_with(&folder)) {
+            parts.push(folder);
+            continue;
+        }
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if !kind.is_symlink() => parts.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    parts
+}
+
+/// Gives up the right to write elsewhere, and to signal others.
+///
+/// Returns false if the kernel knows nothing of that.
+fn restrict(granted: Vec<PathBuf>) -> Result<bool, landlock::RulesetError> {
+    let access = AccessFs::from_write(ABI::V3);
+    let status = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(access)?
+        .scope(Scope::Signal)?
+        .create()?
+        .add_rules(path_beneath_rules(granted, access))?
+        .restrict_self()?;
+    Ok(status.ruleset != RulesetStatus::NotEnforced)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_granted_without_what_is_closed() {
+        let name = format!("statemark-reach-{}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        for folder in ["src/deep", ".statemark/in", "sub/.statemark", "sub/more"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("file"), "").unwrap();
+        std::os::unix::fs::symlink("/etc", root.join("link")).unwrap();
+        let closed = [root.join(".statemark"), root.join("sub/.statemark")];
+        let closed: Vec<&Path> = closed.iter().map(PathBuf::as_path).collect();
+        let mut parts = open_parts(root.clone(), &closed);
+        parts.sort();
+        let expected = ["file", "src", "sub/more"].map(|part| root.join(part));
+        assert_eq!(parts, expected);
+        assert_eq!(open_parts(root.join("src"), &closed), [root.join("src")]);
+        assert!(open_parts(root.join(".statemark/in"), &closed).is_empty());
+        fs::remove_dir_all(&root).unwrap();
+    }
+}
