@@ -167,6 +167,9 @@ fn deeds() -> impl Strategy<Value = String> {
         "force test",
         "force migrate",
         "force work",
+        "bind claude:one",
+        "end claude:one",
+        "release",
     ]);
     let settle = (
         any_of(&[

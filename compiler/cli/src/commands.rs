@@ -134,6 +134,7 @@ commands! {
     }
     "The past of a run" {
         "events" run::history::EventsArgs => run::history::events,
+        "report" run::report::ReportArgs => run::report::run,
         "timeline" run::history::TimelineArgs => run::history::timeline,
         "fork" run::rewind::ForkArgs => run::rewind::fork,
         "rewind" run::rewind::RewindArgs => run::rewind::rewind,
@@ -144,6 +145,8 @@ commands! {
         "serve" serve::ServeArgs => |args, printer| serve::run(args, program(), printer),
         "mcp" mcp::McpArgs => mcp::run,
         "hook" hook::HookArgs => hook::run,
+        "bind" run::session::BindArgs => run::session::bind,
+        "release" run::session::ReleaseArgs => run::session::release,
         "health" health::HealthArgs => health::run,
     }
     "Stores, and who may do what" {

@@ -14,6 +14,8 @@
 //! > answer r:3 "b"                  a request, with JSON
 //! > reserve Edit {"call": "c1", "files": ["a.rs"]}
 //! > used Edit {"call": "c1", "files": ["a.rs"], "output": 100}
+//! > observe Edit {"call": "c2"}     a call that runs whatever is said to it
+//! > bind claude:s1                 a client's session; likewise end and release, and `release` alone for all
 //! > pause for lunch                 likewise continue and cancel; `force STATE`, and with it `{"n": 1}`
 //! > @r/test/1 send ok               any of these, done to another run
 //! > bare send ok                    any of these, where no spec is
@@ -41,9 +43,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use statemark_runs::policy::{Gating, Verdict};
 use statemark_runs::{
-    Actor, AnswerRequest, Body, CancelRun, Claims, ContinueRun, ForceState, OpenRequest, Order,
-    PauseRun, Query, RecordCall, Remedy, Reply, ReserveCall, ReserveOutcome, Role, RunError,
-    SendEvent, StartRun, WithdrawRequest, Written, explain, fire_due, state,
+    Actor, AnswerRequest, BindSession, Binding, Body, CancelRun, Claims, ContinueRun, EndSession,
+    ForceState, OpenRequest, Order, PauseRun, Query, RecordCall, ReleaseSession, Remedy, Reply,
+    ReserveCall, ReserveOutcome, Role, RunError, SendEvent, StartRun, WithdrawRequest, Written,
+    explain, fire_due, state,
 };
 
 use crate::harness::Bench;
@@ -178,7 +181,8 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "open" | "approve" | "deny" | "send_back" | "answer" | "withdraw" => {
             request(bench, &order, word, rest)
         }
-        "reserve" | "used" => tool(bench, &order, word, rest),
+        "reserve" | "observe" | "used" => tool(bench, &order, word, rest),
+        "bind" | "end" | "release" => session(bench, &order, word, rest),
         "pause" | "continue" | "cancel" | "force" => control(bench, &order, word, rest),
         "runs" => runs(bench),
         word if artifacts::WORDS.contains(&word) => artifacts::act(bench, &order, word, rest),
@@ -341,6 +345,7 @@ fn tool(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, 
         tool,
         call,
         files,
+        observe: word == "observe",
         ..ReserveCall::default()
     };
     let written = bench.runs.execute(order, &reserve)?;
@@ -349,6 +354,32 @@ fn tool(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, 
         ReserveOutcome::Yes => "may run\n",
         ReserveOutcome::No { .. } => "may not run\n",
     };
+    Ok(text)
+}
+
+/// The tie between a client's session and a run, and the runs that hold the session after it.
+fn session(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, RunError> {
+    let session = rest.to_owned();
+    let runs = &bench.runs;
+    let mut text = shown(&match word {
+        "bind" => runs.execute(order, &BindSession { session })?,
+        "end" => runs.execute(order, &EndSession { session })?,
+        _ => {
+            let session = Some(session).filter(|it| !it.is_empty());
+            runs.execute(order, &ReleaseSession { session })?
+        }
+    });
+    for name in [rest, "claude:other"] {
+        let names = [name.to_owned()];
+        let held = runs.runs_holding(Binding::Session(None, &names))?;
+        let held: Vec<String> = held.iter().map(|run| format!("`{run}`")).collect();
+        let held = if held.is_empty() {
+            "no run".to_owned()
+        } else {
+            held.join(", ")
+        };
+        let _ = writeln!(text, "held by {held}: {name}");
+    }
     Ok(text)
 }
 

@@ -71,6 +71,11 @@ const GUIDES: &[(&str, f64, &str)] = &[
         include_str!("docs/linked/book/agents.md"),
     ),
     (
+        "book/hooks",
+        GUIDE,
+        include_str!("docs/linked/book/hooks.md"),
+    ),
+    (
         "book/trust",
         GUIDE,
         include_str!("docs/linked/book/trust.md"),

@@ -563,6 +563,8 @@ fn describe(live: &[Loaded]) -> Result<Option<String>, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use statemark_runs::policy::{capability_tools, native_tools};
+
     use super::*;
 
     #[test]
@@ -575,11 +577,39 @@ mod tests {
     }
 
     #[test]
+    fn the_book_has_the_names_of_each_tool() {
+        let book = include_str!("docs/linked/book/hooks.md");
+        for (own, names) in native_tools() {
+            let rows = book.lines().filter(|line| line.starts_with("| `"));
+            let mut rows = rows.filter(|line| {
+                line.split('|')
+                    .nth(2)
+                    .is_some_and(|it| it.trim() == format!("`{own}`"))
+            });
+            let row = rows.next().unwrap_or_else(|| panic!("no row of `{own}`"));
+            for name in names {
+                assert!(
+                    row.contains(&format!("`{name}`")),
+                    "`{name}` isn't in: {row}"
+                );
+            }
+            let capability = row.split('|').nth(1).unwrap();
+            for word in capability.split(',') {
+                let word = word.trim().trim_matches('`');
+                assert!(
+                    capability_tools(word).unwrap().contains(&own),
+                    "{word} {own}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn a_defect_and_a_delay_are_refusals_of_a_tool() {
-        let second = Duration::from_secs(1);
-        let said = guard(second, |_| Said::default());
+        let long = Duration::from_secs(60);
+        let said = guard(long, |_| Said::default());
         assert_eq!(said, Said::default());
-        let said = guard(second, |_| panic!("planted"));
+        let said = guard(long, |_| panic!("planted"));
         assert!(said.blocks && said.error.unwrap().contains("a defect of statemark"));
         let said = guard(Duration::ZERO, |_| {
             thread::sleep(Duration::from_secs(3));
@@ -587,7 +617,7 @@ mod tests {
         });
         assert!(said.blocks && said.error.unwrap().contains("no answer after 0 seconds"));
         // An agent that may not stop because of a defect would never end.
-        let said = guard(second, |known| {
+        let said = guard(long, |known| {
             known.get_or_init(|| false);
             panic!("planted")
         });

@@ -10,8 +10,10 @@ pub(super) mod events;
 pub(super) mod history;
 pub(super) mod migrate;
 mod migrate_all;
+pub(super) mod report;
 pub(super) mod requests;
 pub(super) mod rewind;
+pub(super) mod session;
 pub(super) mod state;
 
 use std::fmt::Write as _;

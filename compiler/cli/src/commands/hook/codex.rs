@@ -18,7 +18,7 @@ pub(super) const CLIENT: Client = Client {
     name: "codex",
     title: "Codex",
     folder: &[],
-    free: &["update_plan", "request_user_input", "write_stdin"],
+    free: &["update_plan", "request_user_input"],
     event: claude::event,
     mcp: split_mcp,
     say: claude::say,

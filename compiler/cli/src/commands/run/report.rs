@@ -1,0 +1,251 @@
+//! `report`: the tools that were used in a run, by state, and what policy said to them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use statemark_runs::body::{Tool, ToolVerdict};
+use statemark_runs::{Body, Loaded, RunState, Runs, state};
+
+use crate::args::{RunArgs, TextFormat};
+use crate::failure::{CommandResult, ExitStatus, Failure};
+use crate::printer::{Printer, count};
+use crate::runs;
+
+/// The part of a limit from which on it is nearly reached. Unit: percent.
+///
+/// Why: somebody who sets limits wants to see those that a longer task would reach.
+const REPORTED_FROM: u64 = 80;
+
+/// Show the tools that were used in a run, by state, and what was refused or would have been.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                  statemark report build-7\n  \
+                  statemark report build-7 --json\n\n\
+                  A hook that only observes (`statemark hook install AGENT --observe`) records what would have\n\
+                  been refused: `enough` is the `allowed_tools` by which nothing would have been.")]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// The tools of a run.
+#[derive(Serialize)]
+struct Report {
+    run_id: String,
+    workflow: String,
+    /// The states in which tools were called, in the order of the first call.
+    states: Vec<StateReport>,
+}
+
+/// The tools of a state.
+#[derive(Serialize)]
+struct StateReport {
+    /// The active states, by name.
+    state: String,
+    tools: BTreeMap<String, Calls>,
+    refused: Vec<RefusedCalls>,
+    limits: Vec<LimitUse>,
+    /// The tools that would have to be allowed for each call to be granted.
+    enough: Vec<String>,
+}
+
+/// The calls of a tool.
+#[derive(Default, Serialize)]
+struct Calls {
+    /// The calls that ran, those that failed included.
+    ran: u64,
+    failed: u64,
+    refused: u64,
+    /// The calls that ran and would have been refused.
+    observed: u64,
+}
+
+/// Calls that were refused for one reason.
+#[derive(Serialize)]
+struct RefusedCalls {
+    tool: String,
+    reason: String,
+    count: u64,
+    /// True if they ran nevertheless, because the hook only observed.
+    observed: bool,
+}
+
+/// The use of a limit that was reached, or nearly.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct LimitUse {
+    state: String,
+    limit: &'static str,
+    used: u64,
+    max: u64,
+}
+
+/// Shows the report.
+pub(in crate::commands) fn run(args: &ReportArgs, printer: &mut Printer) -> CommandResult {
+    let (runs, loaded) = runs::open_run(&args.run)?;
+    let report = make_report(&runs, &loaded)?;
+    match args.run.store.format() {
+        TextFormat::Json => printer.json(&report),
+        TextFormat::Text => printer.result(&describe(&report)),
+    }
+    Ok(ExitStatus::Clean)
+}
+
+/// Reads the journal of a run, and what was active at each call of a tool.
+fn make_report(runs: &Runs, loaded: &Loaded) -> Result<Report, Failure> {
+    let (store, run) = (runs.store(), &loaded.run);
+    let live = state::live_records(store, run, None, &[])?;
+    let mut now = RunState::default();
+    let mut states: Vec<StateReport> = Vec::new();
+    state::for_each_record(store, run, 0, None, |record| {
+        // A call that a rewind took back was made nevertheless, where the run was before.
+        if let Ok(Body::Tool(tool)) = record.read() {
+            let name = now.leaves.join(", ");
+            let at = states.iter().position(|it| it.state == name);
+            let at = at.unwrap_or_else(|| {
+                states.push(StateReport::new(name));
+                states.len().saturating_sub(1)
+            });
+            if let Some(state) = states.get_mut(at) {
+                state.add(&tool);
+            }
+        }
+        if live.contains(record.seq) {
+            // What can't be read changes nothing: whoever drives the run is told so.
+            drop(now.apply(record));
+        }
+        for state in &mut states {
+            state.note_limits(loaded, &now);
+        }
+        Ok(())
+    })?;
+    Ok(Report {
+        run_id: run.to_string(),
+        workflow: loaded.state.workflow.clone(),
+        states,
+    })
+}
+
+impl StateReport {
+    const fn new(state: String) -> Self {
+        Self {
+            state,
+            tools: BTreeMap::new(),
+            refused: Vec::new(),
+            limits: Vec::new(),
+            enough: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, tool: &Tool) {
+        let calls = self.tools.entry(tool.name.clone()).or_default();
+        if tool.verdict != ToolVerdict::Denied && !self.enough.contains(&tool.name) {
+            self.enough.push(tool.name.clone());
+            self.enough.sort();
+        }
+        match tool.verdict {
+            ToolVerdict::Denied => calls.refused += 1,
+            // A call is told of twice: as it is about to run, and as it has run.
+            _ if tool.reserved => calls.observed += u64::from(tool.observed),
+            ToolVerdict::Allowed => calls.ran += 1,
+            ToolVerdict::Failed => {
+                calls.ran += 1;
+                calls.failed += 1;
+            }
+        }
+        let Some(reason) = &tool.reason else {
+            return;
+        };
+        let mut refused = self.refused.iter_mut();
+        let known = refused.find(|known| {
+            known.tool == tool.name && known.reason == *reason && known.observed == tool.observed
+        });
+        match known {
+            Some(known) => known.count += 1,
+            None => self.refused.push(RefusedCalls {
+                tool: tool.name.clone(),
+                reason: reason.clone(),
+                count: 1,
+                observed: tool.observed,
+            }),
+        }
+    }
+
+    /// Notes the most that was used of each limit of the states that are active.
+    fn note_limits(&mut self, loaded: &Loaded, now: &RunState) {
+        let visits = now.visits.iter().filter(|(_, visit)| visit.left.is_none());
+        for (state, visit) in visits {
+            if !self.state.split(", ").any(|leaf| leaf == state) {
+                continue;
+            }
+            let files = u64::try_from(visit.files.len()).unwrap_or(u64::MAX);
+            for (limit, used) in [
+                ("max_iterations", visit.iterations),
+                ("max_files_per_state", files),
+                ("context_budget_bytes", visit.bytes),
+            ] {
+                let Some(max) = loaded.limit(state, limit) else {
+                    continue;
+                };
+                if used.saturating_mul(100) < max.saturating_mul(REPORTED_FROM) {
+                    continue;
+                }
+                let mut limits = self.limits.iter_mut();
+                match limits.find(|it| it.state == *state && it.limit == limit) {
+                    Some(known) => known.used = known.used.max(used),
+                    None => self.limits.push(LimitUse {
+                        state: state.clone(),
+                        limit,
+                        used,
+                        max,
+                    }),
+                }
+            }
+        }
+    }
+}
+
+fn describe(report: &Report) -> String {
+    let mut text = format!("{} ({})\n", report.run_id, report.workflow);
+    if report.states.is_empty() {
+        text += "no tool was called\n";
+    }
+    for state in &report.states {
+        let ran: u64 = state.tools.values().map(|it| it.ran).sum();
+        let ran = count(usize::try_from(ran).unwrap_or(usize::MAX), "call");
+        let _ = writeln!(text, "\nin {}: {ran}", state.state);
+        for (tool, calls) in &state.tools {
+            let parts = [
+                (calls.ran, "ran"),
+                (calls.failed, "failed"),
+                (calls.refused, "refused"),
+                (calls.observed, "would have been refused"),
+            ];
+            let parts = parts.iter().filter(|(number, _)| *number > 0);
+            let parts: Vec<String> = parts
+                .map(|(number, what)| format!("{number} {what}"))
+                .collect();
+            let _ = writeln!(text, "  {tool}: {}", parts.join(", "));
+        }
+        for refused in &state.refused {
+            let what = if refused.observed {
+                "would have been refused"
+            } else {
+                "refused"
+            };
+            let _ = writeln!(text, "  {what} {} ×: {}", refused.count, refused.reason);
+        }
+        for limit in &state.limits {
+            let LimitUse {
+                state,
+                limit,
+                used,
+                max,
+            } = limit;
+            let _ = writeln!(text, "  {used} of {max} used of `{limit}` of `{state}`");
+        }
+        let enough = serde_json::to_string(&state.enough).unwrap_or_default();
+        let _ = writeln!(text, "  enough: \"allowed_tools\": {enough}");
+    }
+    text
+}
