@@ -371,6 +371,7 @@ impl Kind for Tool {
 
     fn summary(&self) -> String {
         let verdict = match self.verdict {
+            ToolVerdict::Allowed if self.observed => "would have been denied, and may run",
             ToolVerdict::Allowed if self.reserved => "may run",
             ToolVerdict::Allowed => "has run",
             ToolVerdict::Denied => "denied",
