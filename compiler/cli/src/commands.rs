@@ -11,6 +11,7 @@ mod explain;
 mod health;
 mod help;
 mod hook;
+mod import;
 mod lint;
 mod man;
 mod mcp;
@@ -22,6 +23,7 @@ mod signer;
 mod simulate;
 mod store;
 mod token;
+mod upstream;
 mod welcome;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser};
@@ -147,6 +149,8 @@ commands! {
         "hook" hook::HookArgs => hook::run,
         "bind" run::session::BindArgs => run::session::bind,
         "release" run::session::ReleaseArgs => run::session::release,
+        "upstream" upstream::UpstreamArgs => upstream::run,
+        "import" import::ImportArgs => import::run,
         "health" health::HealthArgs => health::run,
     }
     "Stores, and who may do what" {

@@ -28,6 +28,7 @@ variables! {
     STORE "STATEMARK_STORE" "Where runs are kept: a file or an address. `--store` comes first, `store` in `statemark.toml` after it.",
     TOKEN "STATEMARK_TOKEN" "The caller's token. Without it a command is an agent's; at a terminal, a person's saved token is offered.",
     SIGNING_KEY "STATEMARK_SIGNING_KEY" "The file of the SSH key that signs decisions. `--sign-with` comes first, `~/.config/statemark/signing-key` after it.",
+    UPSTREAM "STATEMARK_UPSTREAM" "Set for servers that a server starts: one of ours starts no further ones, or two that name each other would never end.",
     RUN "STATEMARK_RUN" "The run that `run-check` is for, where none is named; the run that a client's session works in, for `hook`.",
     LOG "STATEMARK_LOG" "What is logged to standard error: `error`, `warn`, `info`, `debug`, `trace` or `off`. `--log` comes first. Default: `info` for `serve`, else `off`.",
     OUTPUT_FORMAT "STATEMARK_OUTPUT_FORMAT" "How `lint` prints findings: `full`, `concise` or `json`. `--output-format` comes first.",

@@ -3,7 +3,7 @@
 //! The only place of Statemark that knows files, a terminal and exit codes. A command reads, calls the compiler or the
 //! runtime, and gives texts to the [`printer`].
 //!
-//! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`catalog`],
+//! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`upstream`], [`catalog`],
 //! [`simulation`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
 //! [`printer`], [`failure`], [`environment`].
 
@@ -26,6 +26,7 @@ mod signals;
 mod signing;
 mod simulation;
 mod specs;
+mod upstream;
 
 use std::process::ExitCode;
 

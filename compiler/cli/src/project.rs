@@ -15,6 +15,10 @@
 //!
 //! [packs.exec]
 //! timeout = "5m"
+//!
+//! [upstream.github]
+//! command = ["github-mcp-server", "stdio"]
+//! env = ["GITHUB_TOKEN"]
 //! ```
 //!
 //! In `store`, `${NAME}` is the value of a variable of the environment, so that no password is in a repository.
@@ -29,13 +33,14 @@ use statemark_runs::check::{CheckPlace, Declaration};
 use statemark_runs::files::{make_private_folder, read_own};
 use statemark_runs::{Hash, find_working_copy};
 use statemark_stores::file_of;
+use statemark_upstream::Declaration as UpstreamDeclaration;
 
 use crate::environment::{self, user_folder};
 use crate::failure::Failure;
 use crate::files;
 
 /// The name of the configuration.
-const CONFIG_FILE: &str = "statemark.toml";
+pub(crate) const CONFIG_FILE: &str = "statemark.toml";
 
 /// Largest configuration. Unit: bytes. Why: it has a few lines.
 const MAX_CONFIG: usize = 1 << 20;
@@ -82,6 +87,9 @@ pub(crate) struct Config {
     /// The packs that a server offers.
     #[serde(default)]
     packs: statemark_packs::Settings,
+    /// Other servers whose tools agents get, behind our policy.
+    #[serde(default)]
+    pub(crate) upstream: BTreeMap<String, UpstreamDeclaration>,
 }
 
 /// The workflows that runs may be started of.
@@ -140,16 +148,18 @@ pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Fa
         return Ok(None);
     };
     let bytes = files::read_whole(&path, MAX_CONFIG)?;
-    let text = String::from_utf8_lossy(&bytes);
-    match toml::from_str(&text) {
-        Ok(config) => Ok(Some((path, config))),
-        Err(error) => {
-            let (path, error) = (files::display(&path), error.to_string());
-            Err(Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
-                "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `hook`, `required` or `optional`; `checks`, programs by name; and `packs`, the tools that a server offers to agents",
-            ))
-        }
-    }
+    let config = parse_config(&path, &String::from_utf8_lossy(&bytes))?;
+    Ok(Some((path, config)))
+}
+
+/// Parses the text of a configuration.
+pub(crate) fn parse_config(path: &Path, text: &str) -> Result<Config, Failure> {
+    toml::from_str(text).map_err(|error| {
+        let (path, error) = (files::display(path), error.to_string());
+        Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
+            "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `hook`, `required` or `optional`; `checks`, programs by name; `packs`, the tools that a server offers to agents; and `upstream`, servers of tools by name",
+        )
+    })
 }
 
 /// Returns the address of the store, and makes its folder unless somebody named it.

@@ -36,6 +36,8 @@ mod session;
 mod shell;
 mod skills;
 mod systems;
+#[cfg(target_os = "linux")]
+mod upstream;
 mod wire;
 
 use std::path::Path;
@@ -46,12 +48,18 @@ use shell::{Scratch, perform};
 use statemark_harness::{Case, Suite};
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Some(code) = upstream::unruly::play() {
+        return code;
+    }
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut suite = Suite::new();
     suite.documents("commands", &tests.join("cases"), play);
     wire::add(&mut suite, &tests.join("wire"));
     systems::add(&mut suite, &tests.join("systems"));
     skills::add(&mut suite, &tests.join("skills"));
+    #[cfg(target_os = "linux")]
+    upstream::add(&mut suite);
     suite.run()
 }
 

@@ -26,8 +26,9 @@ use statemark_tools::{Ctx, Problem};
 
 /// Names that no tool reaches, on whatever level, however they are spelled.
 ///
-/// The configuration says which workflows count and which programs are checks: a person's to change.
-const HIDDEN: [&str; 3] = [".git", ".statemark", "statemark.toml"];
+/// The configuration says which workflows count and which programs are checks, and the lock what other servers' tools are: a
+/// person's to change.
+const HIDDEN: [&str; 4] = [".git", ".statemark", "statemark.toml", "statemark.lock"];
 
 /// The root of an agent's files.
 pub(crate) struct Workspace {

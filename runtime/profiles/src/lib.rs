@@ -59,6 +59,16 @@ pub const fn extra_tools(set: Set) -> &'static [&'static str] {
     }
 }
 
+/// Returns the beginning of the names of other servers' tools, if a profile's document gives them one.
+#[must_use]
+pub fn upstream_base(set: Set) -> &'static str {
+    if set == ralph::SET {
+        "ralph_upstream__"
+    } else {
+        ""
+    }
+}
+
 /// Creates the tools of all profiles.
 #[must_use]
 pub fn all() -> Vec<Tool> {

@@ -21,6 +21,7 @@ mod operations;
 mod proof;
 mod right;
 mod signer;
+mod upstream;
 
 use std::collections::BTreeMap;
 
@@ -32,7 +33,9 @@ use crate::id::RunId;
 
 pub use acceptance::{AcceptWorkflows, Acceptance};
 use entry::AllAccepted;
-pub use entry::{Entry, Founding, LossAccepted, RunEnd, RunsPruned, TokenCreated};
+pub use entry::{
+    Entry, Founding, LossAccepted, RunEnd, RunsPruned, TokenCreated, UpstreamAccepted,
+};
 pub(crate) use journal::AuthorityCache;
 pub use journal::{first_difference, load_authority};
 pub use operations::{
@@ -42,6 +45,7 @@ pub use operations::{
 pub use proof::{AcceptLoss, MarkForTesting, NameStore};
 pub use right::Right;
 pub use signer::{AddSigner, KnownSigner, RevokeSigner, SignerError};
+pub use upstream::AcceptUpstream;
 
 /// The prefix of every token, by which people and secret scanners recognize one.
 pub const TOKEN_PREFIX: &str = "smk_";
@@ -129,6 +133,8 @@ pub struct Authority {
     accepted: BTreeMap<String, Vec<Acceptance>>,
     /// True from the first acceptance on: workflows that nobody has accepted don't count as accepted.
     reviews: bool,
+    /// By server of tools: the hash of its declaration, as it was accepted last.
+    upstream: BTreeMap<String, Hash>,
     /// The last entry; 0 before the first.
     seq: u64,
     /// True if the store was made for testing.
@@ -274,6 +280,9 @@ impl Authority {
                 });
             }
             Entry::AllAccepted(AllAccepted {}) => self.reviews = false,
+            Entry::UpstreamAccepted(made) => {
+                self.upstream.insert(made.server, made.declaration);
+            }
             Entry::SignerAdded(added) => self.add_signer(added, time, actor),
             Entry::SignerRevoked(revoked) => self.revoke_signer(&revoked, time),
             Entry::Unknown { .. } => {}

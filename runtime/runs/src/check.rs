@@ -15,6 +15,7 @@ mod program;
 mod run;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ use serde_json::Value;
 pub use launch::{Launcher, launch};
 pub use program::Program;
 pub(crate) use run::absolute;
-pub use run::{run, run_without};
+pub use run::{environment, run, run_without};
 
 use crate::git::find_working_copy;
 use crate::hash::Hash;
@@ -178,6 +179,27 @@ pub enum Timeout {
     Text(String),
 }
 
+impl Timeout {
+    /// Returns the time; `None` if it is no duration, or a longer one than [`MAX_TIMEOUT`].
+    #[must_use]
+    pub fn duration(&self) -> Option<Duration> {
+        let time = match self {
+            Self::Seconds(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
+            Self::Text(text) => humantime::parse_duration(text).ok(),
+        };
+        time.filter(|time| !time.is_zero() && *time <= MAX_TIMEOUT)
+    }
+}
+
+impl fmt::Display for Timeout {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seconds(seconds) => write!(out, "{seconds}"),
+            Self::Text(text) => out.write_str(text),
+        }
+    }
+}
+
 /// The reasons why a declared check can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -254,17 +276,12 @@ impl Declaration {
     ///
     /// Its `timeout` is no duration, or a longer one than [`MAX_TIMEOUT`].
     pub fn time_limit(&self) -> Result<Duration, CheckError> {
-        let (text, time) = match &self.timeout {
-            None => return Ok(DEFAULT_TIMEOUT),
-            Some(Timeout::Seconds(seconds)) => (
-                seconds.to_string(),
-                Duration::try_from_secs_f64(*seconds).ok(),
-            ),
-            Some(Timeout::Text(text)) => (text.clone(), humantime::parse_duration(text).ok()),
+        let Some(timeout) = &self.timeout else {
+            return Ok(DEFAULT_TIMEOUT);
         };
-        let fits = |time: &Duration| !time.is_zero() && *time <= MAX_TIMEOUT;
-        time.filter(fits)
-            .ok_or(CheckError::BadTimeout { timeout: text })
+        timeout.duration().ok_or_else(|| CheckError::BadTimeout {
+            timeout: timeout.to_string(),
+        })
     }
 
     /// Returns the program and its arguments.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
-use statemark_tools::{Caller, Reply, Turn, Waiting};
+use statemark_tools::{Caller, Reply, Signal, Turn, Waiting};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch::Receiver;
 use tokio::task::JoinError;
@@ -69,14 +69,16 @@ impl Call {
             let turn = move || own.turn(&hub_of_turn, step, changes);
             let (turn, receiver) = tokio::task::spawn_blocking(turn).await?;
             drop(working);
-            let waiting = match turn {
+            let mut waiting = match turn {
                 None => return Ok(None),
                 Some(Turn::Done(reply)) => return Ok(Some(reply)),
                 Some(Turn::Waits(waiting)) => waiting,
             };
             changes = receiver;
+            let signal = waiting.take_signal();
             tokio::select! {
                 () = changed(changes.as_mut()) => {}
+                () = signaled(signal) => {}
                 () = tokio::time::sleep_until(waiting.until().into()) => {}
                 () = call.given_up.cancelled() => {}
             }
@@ -160,6 +162,14 @@ impl Call {
 pub(crate) fn failure_cause(reply: &Reply) -> &str {
     let message = reply.answer.pointer("/error/message");
     message.and_then(Value::as_str).unwrap_or(&reply.text)
+}
+
+/// Waits for a signal, for ever if there is none.
+async fn signaled(signal: Option<Signal>) {
+    match signal {
+        Some(signal) => signal.await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Waits for the next change, for ever if nothing is watched.

@@ -42,6 +42,8 @@ pub(crate) enum Notification {
     },
     /// The workflows have changed.
     Workflows,
+    /// The tools of other servers have changed.
+    Tools,
 }
 
 /// The publisher of notifications.
@@ -96,10 +98,11 @@ impl Publisher {
         if !state.is_polling {
             state.published = inner.latest_watermark();
             let workflows = inner.workflows();
+            let tools = inner.dispatcher.upstream_version();
             let weak = Arc::downgrade(inner);
             let started = std::thread::Builder::new()
                 .name("notifications".to_owned())
-                .spawn(move || poll(&weak, workflows));
+                .spawn(move || poll(&weak, workflows, tools));
             state.is_polling = started.is_ok();
         }
     }
@@ -148,7 +151,7 @@ impl Inner {
 }
 
 /// Publishes changes until there is no subscriber.
-fn poll(weak: &Weak<Inner>, mut workflows: Vec<(String, Hash)>) {
+fn poll(weak: &Weak<Inner>, mut workflows: Vec<(String, Hash)>, mut tools: u64) {
     let mut looked = Instant::now();
     let mut commit = 0;
     loop {
@@ -168,6 +171,11 @@ fn poll(weak: &Weak<Inner>, mut workflows: Vec<(String, Hash)>) {
             state.published.clone()
         };
         inner.publish_runs(&published);
+        let version = inner.dispatcher.upstream_version();
+        if version != tools {
+            tools = version;
+            drop(inner.sender.send(Notification::Tools));
+        }
         if looked.elapsed() >= WORKFLOWS_INTERVAL {
             looked = Instant::now();
             let found = inner.workflows();

@@ -13,8 +13,10 @@
 mod authorize;
 mod session;
 
+use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
@@ -27,15 +29,17 @@ use crate::ctx::Changes;
 use crate::envelope::{bounds, describe_next};
 use crate::problem::OTHER_RUN;
 use crate::project::current_project;
-use crate::registry::{Registry, StartError};
+use crate::registry::{Registry, StartError, UpstreamTools};
 use crate::services::{Listed, Services};
 use crate::tool::ToolCall as _;
 use crate::tools::{RUN_CHECK, StartRunCall};
-use crate::waiting::{Wait, Waits};
+use crate::waiting::{Signal, Wait, Waits};
 use crate::{Caller, Catalog, Ctx, Options, Outcome, Problem, Set, Tool};
 pub use session::{Admission, NativeCall, NativeOutcome, NativeUse, Refusal, SessionPolicy};
 
-use authorize::{Reservation, authorize, check_role, record_denial, record_use};
+use authorize::{
+    Reservation, authorize, check_not_withheld, check_role, record_denial, record_use,
+};
 
 /// The codes that tell a caller that its picture of a run is outdated.
 const OUTDATED: [&str; 3] = ["conflict", "key_reused", "invalid_request"];
@@ -44,6 +48,9 @@ const OUTDATED: [&str; 3] = ["conflict", "key_reused", "invalid_request"];
 pub struct Dispatcher {
     services: Services,
     registry: Registry,
+    upstream: RwLock<Arc<UpstreamTools>>,
+    /// Counts the replacements of those.
+    upstream_version: AtomicU64,
 }
 
 /// The reply to a call.
@@ -78,7 +85,7 @@ pub struct Waiting {
 /// A call that was admitted.
 struct Call {
     /// The tool's name and set, by which it is found again.
-    tool: (&'static str, Set),
+    tool: (Cow<'static, str>, Set),
     subject: Subject,
     reservations: Vec<Reservation>,
     changes: Changes,
@@ -97,6 +104,11 @@ impl Waiting {
     #[must_use]
     pub const fn until(&self) -> Instant {
         self.wait.until
+    }
+
+    /// Takes the signal that ends the wait, if there is one.
+    pub const fn take_signal(&mut self) -> Option<Signal> {
+        self.wait.signal.take()
     }
 }
 
@@ -122,15 +134,44 @@ impl Dispatcher {
         if let Ok(Some(project)) = catalog.project() {
             runs = runs.with_project_root(project.root);
         }
-        let own = registry.own_tools().map(|tool| tool.name).collect();
-        let listed = registry.offered.iter().map(|tool| Listed {
-            name: tool.name,
-            own: tool.equivalent.unwrap_or(tool.name),
-            set: tool.set,
-            read_only: tool.annotations.read_only,
+        let own = registry.own_tools().filter_map(Tool::own_name).collect();
+        let listed = registry.offered.iter().filter_map(|tool| {
+            let name = tool.own_name()?;
+            Some(Listed {
+                name,
+                own: tool.equivalent.unwrap_or(name),
+                set: tool.set,
+                read_only: tool.annotations.read_only,
+            })
         });
         let services = Services::new(runs, catalog, options, own, listed.collect());
-        Ok(Self { services, registry })
+        Ok(Self {
+            services,
+            registry,
+            upstream: RwLock::default(),
+            upstream_version: AtomicU64::new(0),
+        })
+    }
+
+    /// Replaces the tools of other servers by those that there are now.
+    pub fn set_upstream(&self, tools: Vec<Tool>) {
+        let tools = Arc::new(UpstreamTools::new(&self.services.options, tools));
+        *self
+            .upstream
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = tools;
+        self.upstream_version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns a number that is another one once the tools of other servers have been replaced.
+    #[must_use]
+    pub fn upstream_version(&self) -> u64 {
+        self.upstream_version.load(Ordering::Acquire)
+    }
+
+    /// Returns the tools of other servers as they are now.
+    fn upstream(&self) -> Arc<UpstreamTools> {
+        Arc::clone(&self.upstream.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Creates the context of a call.
@@ -145,7 +186,7 @@ impl Dispatcher {
         &self.services.runs
     }
 
-    /// Returns the tools that clients are offered, by name.
+    /// Returns the tools that clients are offered, by name, without those of other servers.
     #[must_use]
     pub fn tools(&self) -> &[Tool] {
         &self.registry.offered
@@ -176,22 +217,25 @@ impl Dispatcher {
         })
     }
 
-    /// Lists the tools that a caller is offered.
+    /// Lists the tools that a caller is offered, each as `read` has it.
     ///
     /// An observer is offered the tools that change nothing; an agent that is bound to a run those that its states may
     /// grant.
     #[must_use]
-    pub fn offered_tools(&self, caller: &Caller) -> Vec<&Tool> {
+    pub fn offered_tools<T>(&self, caller: &Caller, read: impl Fn(&Tool) -> T) -> Vec<T> {
         let only_reads = caller.actor.role < Role::Agent;
         // Grants are for agents.
         let is_agent = caller.actor.role == Role::Agent;
         let bound = self.ctx(caller).bound_run().filter(|_| is_agent);
         let loaded = bound.and_then(|run| self.runs().load(run).ok());
-        let offered = self.tools().iter().filter(|tool| {
+        let upstream = self.upstream();
+        let all = self.tools().iter().chain(upstream.iter());
+        let offered = all.filter(|tool| {
             (tool.annotations.read_only || !only_reads)
+                && tool.withheld.is_none()
                 && loaded.as_ref().is_none_or(|it| may_offer(it, tool))
         });
-        offered.collect()
+        offered.map(read).collect()
     }
 
     /// Calls a tool that clients are offered, and waits on this thread where the tool does.
@@ -213,8 +257,11 @@ impl Dispatcher {
     /// Begins a call of a tool that clients are offered.
     #[must_use]
     pub fn begin(&self, ctx: &Ctx<'_>, name: &str, arguments: Map<String, Value>) -> Option<Turn> {
-        let tool = self.tools().iter().find(|tool| tool.name == name)?;
-        Some(dispatch(ctx, tool, arguments))
+        if let Some(tool) = self.tools().iter().find(|tool| tool.name == name) {
+            return Some(dispatch(ctx, tool, arguments));
+        }
+        let tool = self.upstream().find(name)?;
+        Some(dispatch(ctx, &tool, arguments))
     }
 
     /// Begins a call of one of our own tools, offered to clients or not. The same policy holds.
@@ -233,22 +280,30 @@ impl Dispatcher {
     #[must_use]
     pub fn resume(&self, ctx: &Ctx<'_>, waiting: Waiting) -> Option<Turn> {
         let Waiting { call, wait } = waiting;
-        let (name, set) = call.tool;
-        let found = self
-            .registry
-            .all()
-            .find(|it| (it.name, it.set) == (name, set));
         let ctx = if call.is_api { ctx.over_api() } else { *ctx };
+        if call.tool.1 == Set::Upstream {
+            // One that is gone meanwhile has a call that is under way.
+            let tool = self.upstream().find(&call.tool.0);
+            let tool = tool.unwrap_or_else(|| Arc::new(Tool::gone(&call.tool.0)));
+            return Some(go_on(&ctx, &tool, call, wait.rest));
+        }
+        let mut all = self.registry.all();
+        let found = all.find(|it| it.name == call.tool.0 && it.set == call.tool.1);
         Some(go_on(&ctx, found?, call, wait.rest))
     }
 }
 
 /// Calls a tool, if policy allows it.
 fn dispatch(ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Turn {
-    let arguments = arguments::check_size(&arguments)
-        .and_then(|()| arguments::normalize(&tool.input, arguments));
+    let arguments = arguments::check_size(&arguments).and_then(|()| {
+        if tool.has_own_arguments() {
+            arguments::normalize(&tool.input, arguments)
+        } else {
+            Ok(arguments)
+        }
+    });
     let mut call = Call {
-        tool: (tool.name, tool.set),
+        tool: (tool.name.clone(), tool.set),
         subject: Subject::find(arguments.as_ref().ok()),
         reservations: Vec::new(),
         changes: Changes::default(),
@@ -256,6 +311,7 @@ fn dispatch(ctx: &Ctx<'_>, tool: &Tool, arguments: Map<String, Value>) -> Turn {
     };
     let admitted = arguments.and_then(|mut arguments| {
         check_role(ctx, tool)?;
+        check_not_withheld(ctx, tool)?;
         if matches!(tool.set, Set::Pack(_)) {
             strip_root(ctx, &mut arguments);
         }
@@ -318,7 +374,7 @@ fn end(ctx: &Ctx<'_>, tool: &Tool, call: Call, outcome: Outcome) -> Reply {
         answer,
         text,
         is_error,
-        is_result: tool.gives_results && !is_error,
+        is_result: tool.set == Set::Upstream || tool.gives_results && !is_error,
         code,
     }
 }
@@ -329,9 +385,9 @@ fn may_offer(loaded: &Loaded, tool: &Tool) -> bool {
         return true;
     }
     match tool.equivalent {
-        None => loaded.may_offer(tool.name, tool.gating),
+        None => loaded.may_offer(&tool.name, tool.gating),
         Some(own) => {
-            loaded.may_offer(own, tool.gating) || loaded.may_offer(tool.name, Gating::Counted)
+            loaded.may_offer(own, tool.gating) || loaded.may_offer(&tool.name, Gating::Counted)
         }
     }
 }

@@ -15,7 +15,7 @@
 //! - Every failure is an answer with a code, a reason and, where there is one, the call that mends it.
 //!
 //! Deliberately not here: protocols and connections, which are `statemark-server`'s; other systems' tools, which
-//! `statemark-profiles` maps onto these; compiling. Whoever makes a [`Dispatcher`] hands it a [`Catalog`].
+//! `statemark-profiles` maps onto these; tools of other servers, which `statemark-upstream` brings; compiling. Whoever makes a [`Dispatcher`] hands it a [`Catalog`].
 
 mod address;
 pub mod arguments;
@@ -54,7 +54,8 @@ pub use options::{Options, Set};
 pub use problem::{Fix, Outcome, Problem};
 pub use registry::StartError;
 pub use schema::Field;
-pub use tool::{Annotations, Method, ProfileTool, Route, Shape, Tool};
+pub use tool::{Annotations, Method, ProfileTool, Route, Run, Shape, Tool, UpstreamTool};
 pub use tools::{create_spec, own_tools};
+pub use waiting::Signal;
 
 pub(crate) use tool::ToolCall;

@@ -25,6 +25,8 @@ pub enum Set {
     Profile(&'static str),
     /// An agent's tools for its work, such as files, by the name of the pack.
     Pack(&'static str),
+    /// The tools of other servers, behind our policy.
+    Upstream,
 }
 
 impl Set {
@@ -53,6 +55,7 @@ impl Set {
             Self::Author => "author",
             Self::Project => "project",
             Self::Agent => "agent",
+            Self::Upstream => "upstream",
             Self::Profile(name) | Self::Pack(name) => name,
         }
     }
@@ -60,19 +63,21 @@ impl Set {
     /// Returns whether the set is one of our own.
     #[must_use]
     pub const fn is_own(self) -> bool {
-        !matches!(self, Self::Profile(_) | Self::Pack(_))
+        !matches!(self, Self::Profile(_) | Self::Pack(_) | Self::Upstream)
     }
 }
 
 /// The choices that a server is started with.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The sets of tools; empty: the default ones.
+    /// The sets of tools; empty: the default ones, and those of other servers that are configured.
     pub sets: Vec<Set>,
     /// Our own tools that are offered beside those of the sets, by name.
     pub extra: Vec<&'static str>,
     /// The only tools that are offered, whatever their set; an empty list offers none.
     pub allowed: Option<Vec<String>>,
+    /// The beginnings of names of other servers' tools, which may become known later.
+    pub upstream_prefixes: Vec<String>,
     /// True if only tools are offered that change nothing.
     pub read_only: bool,
     /// True if agents use packs only while a run holds them.

@@ -1,6 +1,8 @@
 //! The registry: the tools that there are, and those that a server offers by its options.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::tools;
 use crate::{Options, Set, Tool};
@@ -15,7 +17,7 @@ pub enum StartError {
         /// The name.
         name: String,
         /// The names of the tools that exist.
-        known: Vec<&'static str>,
+        known: Vec<String>,
     },
     /// Sets to be offered together have tools of the same name.
     #[error(
@@ -24,12 +26,12 @@ pub enum StartError {
     )]
     Clash {
         /// Each name, with the sets that have it.
-        tools: Vec<(&'static str, Vec<Set>)>,
+        tools: Vec<(String, Vec<Set>)>,
     },
 }
 
 /// Names tools, each with its sets.
-fn name_tools(tools: &[(&'static str, Vec<Set>)]) -> String {
+fn name_tools(tools: &[(String, Vec<Set>)]) -> String {
     let tools = tools.iter().map(|(tool, sets)| {
         let sets: Vec<&str> = sets.iter().map(|set| set.name()).collect();
         format!("`{tool}` ({})", sets.join(", "))
@@ -51,9 +53,9 @@ impl Registry {
     /// The API has all of our own tools that the options leave, unless they name sets of our own.
     pub(crate) fn new(options: &Options, profiles: Vec<Tool>) -> Result<Self, StartError> {
         let mut all = add_profiles(tools::own_tools(), profiles);
-        all.sort_by_key(|tool| tool.name);
+        all.sort_by(|one, other| one.name.cmp(&other.name));
         check_allowed(options, &all)?;
-        let names: Vec<&'static str> = all.iter().map(|tool| tool.name).collect();
+        let names: Vec<_> = all.iter().map(|tool| tool.name.clone()).collect();
         let (mut offered, mut unlisted): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|tool| is_offered(options, tool));
         let names_own_sets = options.sets.iter().any(|set| set.is_own());
@@ -77,14 +79,39 @@ impl Registry {
     }
 }
 
+/// The tools of other servers that clients are offered, by name.
+///
+/// They are apart from the others, since they may change while a server runs.
+#[derive(Default)]
+pub(crate) struct UpstreamTools(BTreeMap<String, Arc<Tool>>);
+
+impl UpstreamTools {
+    /// Chooses those that the options leave.
+    pub(crate) fn new(options: &Options, tools: Vec<Tool>) -> Self {
+        let left = tools.into_iter().filter(|tool| is_offered(options, tool));
+        Self(
+            left.map(|tool| (tool.name.to_string(), Arc::new(tool)))
+                .collect(),
+        )
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<Tool>> {
+        self.0.get(name).cloned()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tool> {
+        self.0.values().map(|tool| &**tool)
+    }
+}
+
 /// Removes from descriptions what is about tools that aren't offered. `names` has all tools.
 ///
 /// A clause, which ends with a full stop or a semicolon, goes as a whole.
-fn keep_to_offered(offered: &mut [Tool], names: &[&'static str]) {
-    let own: Vec<&'static str> = offered.iter().map(|tool| tool.name).collect();
+fn keep_to_offered(offered: &mut [Tool], names: &[Cow<'static, str>]) {
+    let own: Vec<_> = offered.iter().map(|tool| tool.name.clone()).collect();
+    let has = |all: &[Cow<'static, str>], word: &str| all.iter().any(|name| *name == word);
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let is_missing =
-        |word: &str| word.contains('_') && names.contains(&word) && !own.contains(&word);
+    let is_missing = |word: &str| word.contains('_') && has(names, word) && !has(&own, word);
     let names_missing = |text: &str| text.split(|letter| !is_letter(letter)).any(is_missing);
     for tool in offered {
         if !names_missing(&tool.description) {
@@ -121,7 +148,13 @@ fn add_profiles(own: Vec<Tool>, mut profiles: Vec<Tool>) -> Vec<Tool> {
 
 /// Checks that the options allow only tools that exist.
 fn check_allowed(options: &Options, all: &[Tool]) -> Result<(), StartError> {
-    let is_known = |name: &&String| all.iter().any(|tool| tool.name == name.as_str());
+    let prefixes = &options.upstream_prefixes;
+    let is_known = |name: &&String| {
+        all.iter().any(|tool| tool.name == name.as_str())
+            || prefixes
+                .iter()
+                .any(|prefix| name.starts_with(prefix.as_str()))
+    };
     let allowed = options.allowed.as_ref();
     let unknown = allowed.and_then(|names| names.iter().find(|name| !is_known(name)));
     let Some(name) = unknown else {
@@ -135,7 +168,7 @@ fn check_allowed(options: &Options, all: &[Tool]) -> Result<(), StartError> {
     let known = all.iter().filter(|tool| sets.contains(&tool.set));
     Err(StartError::UnknownTool {
         name: name.clone(),
-        known: known.map(|tool| tool.name).collect(),
+        known: known.map(|tool| tool.name.to_string()).collect(),
     })
 }
 
@@ -151,19 +184,22 @@ fn keep_nearest(options: &Options, tools: &mut Vec<Tool>) {
         set if set.is_own() => 1,
         _ => 2,
     };
-    let mut least: BTreeMap<&'static str, u8> = BTreeMap::new();
+    let mut least: BTreeMap<Cow<'static, str>, u8> = BTreeMap::new();
     for tool in &*tools {
-        let least = least.entry(tool.name).or_insert(u8::MAX);
+        let least = least.entry(tool.name.clone()).or_insert(u8::MAX);
         *least = (*least).min(distance(tool.set));
     }
-    tools.retain(|tool| least.get(tool.name) == Some(&distance(tool.set)));
+    tools.retain(|tool| least.get(&tool.name) == Some(&distance(tool.set)));
 }
 
 /// Checks that each name belongs to one tool. The tools come sorted by name.
 fn check_names(tools: &[Tool]) -> Result<(), StartError> {
     let same = tools.chunk_by(|one, other| one.name == other.name);
     let clashes = same.filter_map(|same| match same {
-        [first, _, ..] => Some((first.name, same.iter().map(|tool| tool.set).collect())),
+        [first, _, ..] => {
+            let sets = same.iter().map(|tool| tool.set).collect();
+            Some((first.name.to_string(), sets))
+        }
         _ => None,
     });
     let tools: Vec<_> = clashes.collect();
@@ -182,9 +218,9 @@ fn is_offered(options: &Options, tool: &Tool) -> bool {
         return true;
     }
     if options.sets.is_empty() {
-        return Set::DEFAULT.contains(&tool.set);
+        return tool.set == Set::Upstream || Set::DEFAULT.contains(&tool.set);
     }
-    let is_extra = tool.set.is_own() && options.extra.contains(&tool.name);
+    let is_extra = tool.set.is_own() && options.extra.iter().any(|name| tool.name == *name);
     is_extra || options.sets.contains(&tool.set)
 }
 
@@ -192,5 +228,5 @@ fn is_offered(options: &Options, tool: &Tool) -> bool {
 fn is_left(options: &Options, tool: &Tool) -> bool {
     let allowed = options.allowed.as_ref();
     (tool.annotations.read_only || !options.read_only)
-        && allowed.is_none_or(|names| names.iter().any(|name| name == tool.name))
+        && allowed.is_none_or(|names| names.iter().any(|name| tool.name == name.as_str()))
 }

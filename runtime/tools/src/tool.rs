@@ -2,12 +2,13 @@
 //!
 //! A tool of our own is a type that implements [`ToolCall`]; a [`Tool`] is its entry in the registry.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use statemark_runs::policy::Gating;
 
 use crate::arguments::{self, find};
@@ -161,7 +162,8 @@ impl Route {
 /// A function that gives an outcome the shape that a client receives, and says whether it is an error.
 pub type Shape = fn(Outcome) -> (Value, bool);
 
-pub(crate) type Run = Box<dyn Fn(&Ctx<'_>, Map<String, Value>) -> Outcome + Send + Sync>;
+/// The function that carries out calls of a tool.
+pub type Run = Arc<dyn Fn(&Ctx<'_>, Map<String, Value>) -> Outcome + Send + Sync>;
 
 /// A tool of another system or a pack: its texts, its equivalent of ours, and its function.
 pub struct ProfileTool<I> {
@@ -196,14 +198,33 @@ pub(crate) struct Escalation {
     pub(crate) gating: Gating,
 }
 
-/// A tool.
-pub struct Tool {
+/// A tool of another server, behind our policy: its texts and schema as that server gave them, and its function.
+pub struct UpstreamTool {
     /// The name that clients call it by.
-    pub name: &'static str,
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// The description for models.
+    pub description: String,
+    /// The hints for clients.
+    pub annotations: Annotations,
+    /// The JSON Schema of its arguments.
+    pub input: Arc<Map<String, Value>>,
+    /// The reason why it is neither offered nor called, if there is one.
+    pub withheld: Option<Problem>,
+    /// The function that carries a call out. Its answer is a result of the protocol.
+    pub run: Run,
+}
+
+/// A tool.
+#[derive(Clone)]
+pub struct Tool {
+    /// The name that clients call it by. Another server's tools have names that only its list tells.
+    pub name: Cow<'static, str>,
     /// The set that it belongs to.
     pub set: Set,
     /// The name for people.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// The description for models: what it does and when to use it. It names no tool that isn't offered.
     pub description: String,
     /// The hints for clients.
@@ -228,6 +249,8 @@ pub struct Tool {
     pub changes: &'static [&'static str],
     /// True if its answers are results of the protocol already, with content that is no text.
     pub gives_results: bool,
+    /// The reason why it is neither offered nor called, if there is one.
+    pub withheld: Option<Arc<Problem>>,
     pub(crate) shape: Shape,
     /// The function that a call of it comes to. Policy isn't asked there.
     pub(crate) run: Run,
@@ -238,9 +261,9 @@ impl Tool {
     pub(crate) fn new<R: ToolCall>() -> Self {
         let fields = schema::fields::<R::Response>();
         Self {
-            name: R::NAME,
+            name: R::NAME.into(),
             set: R::SET,
-            title: R::TITLE,
+            title: R::TITLE.into(),
             description: R::DESCRIPTION.to_owned(),
             annotations: R::ANNOTATIONS,
             input: schema::input::<R>().into(),
@@ -253,8 +276,9 @@ impl Tool {
             routes: R::ROUTES,
             changes: &[],
             gives_results: false,
+            withheld: None,
             shape: envelope::wrap,
-            run: Box::new(|ctx, arguments| {
+            run: Arc::new(|ctx, arguments| {
                 let response = arguments::parse::<R>(arguments)?.run(ctx)?;
                 outcome_of(R::to_json(response))
             }),
@@ -271,9 +295,9 @@ impl Tool {
         let fields = tool.output.split(", ").filter(|field| !field.is_empty());
         let fields: Vec<Field> = fields.map(Field::parse).collect();
         Self {
-            name: tool.name,
+            name: tool.name.into(),
             set,
-            title: tool.title,
+            title: tool.title.into(),
             description: tool.description.to_owned(),
             annotations: tool.annotations,
             input: schema::input::<I>().into(),
@@ -286,9 +310,67 @@ impl Tool {
             routes: &[],
             changes: &[],
             gives_results: false,
+            withheld: None,
             shape,
-            run: Box::new(move |ctx, arguments| run(ctx, &arguments::parse(arguments)?)),
+            run: Arc::new(move |ctx, arguments| run(ctx, &arguments::parse(arguments)?)),
         }
+    }
+
+    /// Creates a tool of another server. States restrict it and limits count it, as they do an agent's own tools.
+    ///
+    /// Its arguments are that server's: none of them means a run of ours.
+    #[must_use]
+    pub fn upstream(tool: UpstreamTool) -> Self {
+        Self {
+            name: tool.name.into(),
+            set: Set::Upstream,
+            title: tool.title.into(),
+            description: tool.description,
+            annotations: tool.annotations,
+            input: tool.input,
+            // An answer that was cut would not be what a schema promises.
+            output: None,
+            fields: Vec::new(),
+            gating: Gating::Counted,
+            equivalent: None,
+            needs_run: false,
+            escalation: None,
+            routes: &[],
+            changes: &[],
+            gives_results: true,
+            withheld: tool.withheld.map(Arc::new),
+            shape: upstream_shape,
+            run: tool.run,
+        }
+    }
+
+    /// Creates a tool of another server that has gone: it gives the outcome of a call under way its shape.
+    pub(crate) fn gone(name: &str) -> Self {
+        let gone = Problem::new("not_found", format!("`{name}` has gone"));
+        let answer = gone.clone();
+        Self::upstream(UpstreamTool {
+            name: name.to_owned(),
+            title: String::new(),
+            description: String::new(),
+            annotations: Annotations::default(),
+            input: Arc::default(),
+            withheld: Some(gone),
+            run: Arc::new(move |_, _| Err(answer.clone())),
+        })
+    }
+
+    /// Returns its name, unless another server gave it.
+    #[must_use]
+    pub const fn own_name(&self) -> Option<&'static str> {
+        match self.name {
+            Cow::Borrowed(name) => Some(name),
+            Cow::Owned(_) => None,
+        }
+    }
+
+    /// Returns whether its arguments are ours to read, and not another server's.
+    pub(crate) fn has_own_arguments(&self) -> bool {
+        self.set != Set::Upstream
     }
 
     /// Sets the power that states have over a tool that has no equivalent.
@@ -370,4 +452,20 @@ pub(crate) fn to_outcome(response: Result<impl Serialize, Problem>) -> Outcome {
 
 fn outcome_of(converted: serde_json::Result<Value>) -> Outcome {
     converted.map_err(|error| Problem::new("failed", error.to_string()))
+}
+
+/// Gives the answer of another server's tool its shape: its own result, or a result with our problem as text.
+fn upstream_shape(outcome: Outcome) -> (Value, bool) {
+    match outcome {
+        Ok(result) => {
+            let is_error = result.get("isError") == Some(&Value::Bool(true));
+            (result, is_error)
+        }
+        Err(problem) => {
+            let (answer, _) = envelope::wrap(Err(problem));
+            let text = answer.to_string();
+            let content = json!([{"type": "text", "text": text}]);
+            (json!({"content": content, "isError": true}), true)
+        }
+    }
 }

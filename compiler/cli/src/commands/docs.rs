@@ -76,6 +76,11 @@ const GUIDES: &[(&str, f64, &str)] = &[
         include_str!("docs/linked/book/hooks.md"),
     ),
     (
+        "book/servers",
+        GUIDE,
+        include_str!("docs/linked/book/servers.md"),
+    ),
+    (
         "book/trust",
         GUIDE,
         include_str!("docs/linked/book/trust.md"),

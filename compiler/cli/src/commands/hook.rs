@@ -570,7 +570,7 @@ mod tests {
     #[test]
     fn the_driving_tools_are_those_that_change_something() {
         let changing = our_tools().filter(|tool| !tool.annotations.read_only);
-        let mut names: Vec<&str> = changing.map(|tool| tool.name).collect();
+        let mut names: Vec<&str> = changing.filter_map(|tool| tool.own_name()).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(DRIVING_TOOLS, names);

@@ -9,9 +9,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use statemark_runs::authority::{CreateSessionToken, GiveUpToken};
-use statemark_runs::{RunError, StoreError, Workflows as _};
+use statemark_runs::{RunError, Store, StoreError, Workflows as _};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_tools::{Dispatcher, Options, Set};
+use statemark_upstream::{Upstreams, Use};
+
+use tokio::runtime::Runtime;
 
 use super::docs;
 use crate::caller::{self, Identity};
@@ -22,12 +25,18 @@ use crate::printer::Printer;
 use crate::project;
 use crate::runs::{self, Served};
 use crate::signals::end_signal;
+use crate::upstream::{self, bad_names};
 
 /// The session file, in the project's own folder.
 const SESSION_FILE: &str = "mcp-session.json";
 
 /// Longest name of a server. Unit: bytes. Why: clients put it before tools' names, of 64 bytes in all.
 const MAX_SERVER_NAME: usize = 32;
+
+/// Time in which the servers whose tools are offered have to be there. Why: a client waits for the list of tools.
+///
+/// One that takes longer comes later, and clients are told.
+const UPSTREAM_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Time in which another server has to answer. Why: it is on this machine.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -59,8 +68,8 @@ pub(crate) struct ServeArgs {
     /// A web page that may call over HTTP, such as https://runs.example.org; by default, none may
     #[arg(long, value_name = "URL", requires = "http")]
     origin: Vec<String>,
-    /// The sets of tools to offer: runs, human, artifacts, time, author, project, agent [default: the first three], and the
-    /// packs of an agent's own tools: fs, git, exec, env, web, media
+    /// The sets of tools to offer: runs, human, artifacts, time, author, project, agent [default: the first three and
+    /// upstream], the packs of an agent's own tools: fs, git, exec, env, web, media, and upstream, the tools of other servers
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = own_set)]
     toolsets: Vec<Set>,
     /// Offer another system's tools instead: statewright, smithers, ralph, rstn
@@ -101,7 +110,8 @@ fn server_name(word: &str) -> Result<String, String> {
 }
 
 fn own_set(word: &str) -> Result<Set, String> {
-    parse_set(&[&Set::OWN[..], &statemark_packs::SETS].concat(), word)
+    let own = [&Set::OWN[..], &statemark_packs::SETS, &[Set::Upstream]];
+    parse_set(&own.concat(), word)
 }
 
 fn profile(word: &str) -> Result<Set, String> {
@@ -135,6 +145,9 @@ fn offered_sets(args: &ServeArgs) -> Result<Vec<Set>, Failure> {
             sets.push(set);
         }
     }
+    if args.toolsets.is_empty() && !sets.is_empty() {
+        sets.push(Set::Upstream);
+    }
     Ok(sets)
 }
 
@@ -146,6 +159,11 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
         .with_library(&args.library)?
         .with_builtin(&builtin_specs(&args.profile))
         .with_pages(docs::pages(program));
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| cannot_serve(&error))?;
+    let upstreams = upstreams(args, &store, &catalog, &tokio)?;
     let sets = offered_sets(args)?;
     let about = About {
         store: name,
@@ -159,6 +177,7 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
         sets,
         extra: extra_tools(&args.profile),
         allowed,
+        upstream_prefixes: upstreams.prefixes(),
         read_only: args.read_only,
         run_required: project::requires_hook()?,
         run: run.map(|run| runs::find(&*store, run)).transpose()?,
@@ -174,18 +193,31 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
         .chain(statemark_packs::all());
     let dispatcher = Dispatcher::new(store, Arc::new(catalog), clock, options, others.collect());
     let dispatcher = dispatcher.map_err(|error| Failure::new(error.to_string()))?;
-    let tokio = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| cannot_serve(&error))?;
+    let dispatcher = Arc::new(dispatcher);
+    start_upstreams(&tokio, &upstreams, &dispatcher, args)?;
+    let served = serve(args, dispatcher, &about, &tokio);
+    tokio.block_on(upstreams.close());
+    // A thread that still waits for input must not delay the end.
+    tokio.shutdown_background();
+    served?;
+    Ok(ExitStatus::Clean)
+}
+
+/// Serves as the arguments say, to its end.
+fn serve(
+    args: &ServeArgs,
+    dispatcher: Arc<Dispatcher>,
+    about: &About,
+    tokio: &Runtime,
+) -> Result<(), Failure> {
     match args.http {
         Some(address) => {
-            let serving = listen(args, address, dispatcher, &about);
-            tokio.block_on(serving)?;
+            let serving = listen(args, address, dispatcher, about);
+            tokio.block_on(serving)
         }
         None => {
             let caller = caller::stdio_caller(dispatcher.runs())?;
-            let server = Server::new(Arc::new(dispatcher), caller);
+            let server = Server::new(dispatcher, caller);
             about.log_start("standard input and output", "the client, as an agent");
             let outcome = tokio.block_on(async {
                 let end = end_signal()?;
@@ -193,12 +225,70 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
                 serve_stdio(server, stop).await
             });
             tracing::info!("stopped");
-            // A thread that still waits for input must not delay the end.
-            tokio.shutdown_background();
-            outcome.map_err(|error| cannot_serve(&error))?;
+            outcome.map_err(|error| cannot_serve(&error))
         }
     }
-    Ok(ExitStatus::Clean)
+}
+
+/// Returns the other servers whose tools are to be offered; none is started.
+fn upstreams(
+    args: &ServeArgs,
+    store: &Arc<dyn Store>,
+    catalog: &SpecCatalog,
+    tokio: &Runtime,
+) -> Result<Arc<Upstreams>, Failure> {
+    let is_asked = args.toolsets.is_empty() || args.toolsets.contains(&Set::Upstream);
+    // Servers that start each other would never end.
+    let is_offered = is_asked && environment::UPSTREAM.text().is_none();
+    let bases = args
+        .profile
+        .iter()
+        .map(|set| statemark_profiles::upstream_base(*set));
+    let base = bases.max().unwrap_or_default();
+    let servers = upstream::read(&*runs::over(store)?.authority()?, catalog, base)?;
+    let declared = if is_offered {
+        servers.declared
+    } else {
+        Vec::new()
+    };
+    if is_offered {
+        for remark in &servers.remarks {
+            tracing::warn!("{remark}");
+        }
+    }
+    let all = Upstreams::new(declared, &servers.place, Use::Serve, tokio.handle());
+    all.map(Arc::new).map_err(|names| bad_names(&names))
+}
+
+/// Starts other servers, and offers their tools from now on.
+fn start_upstreams(
+    tokio: &Runtime,
+    upstreams: &Arc<Upstreams>,
+    dispatcher: &Arc<Dispatcher>,
+    args: &ServeArgs,
+) -> Result<(), Failure> {
+    let started = tokio.block_on(upstreams.start(UPSTREAM_PATIENCE));
+    let unknown = args.allowed_tools.as_deref().unwrap_or_default();
+    let unknown = upstreams.unknown(unknown);
+    let defect = match (started, unknown.first()) {
+        (Err(names), _) => Some(bad_names(&names)),
+        (Ok(()), Some(name)) => Some(Failure::new(format!("there is no tool `{name}`"))),
+        (Ok(()), None) => None,
+    };
+    if let Some(defect) = defect {
+        tokio.block_on(upstreams.close());
+        return Err(defect);
+    }
+    dispatcher.set_upstream(upstreams.tools());
+    let weak = Arc::downgrade(dispatcher);
+    upstreams.publish(move |tools| {
+        let dispatcher = weak.upgrade();
+        dispatcher.is_some_and(|it| {
+            it.set_upstream(tools);
+            true
+        })
+    });
+    Ok(())
 }
 
 /// Returns our own tools that the profiles need beside theirs.
@@ -221,7 +311,7 @@ fn builtin_specs(profiles: &[Set]) -> Vec<(&'static str, &'static str)> {
 async fn listen(
     args: &ServeArgs,
     address: SocketAddr,
-    dispatcher: Dispatcher,
+    dispatcher: Arc<Dispatcher>,
     about: &About,
 ) -> Result<(), Failure> {
     let options = HttpOptions {
@@ -231,7 +321,6 @@ async fn listen(
         caller: caller::anonymous_caller()?,
     };
     let end = end_signal().map_err(|error| cannot_serve(&error))?;
-    let dispatcher = Arc::new(dispatcher);
     let serving = serve_http(Arc::clone(&dispatcher), options).await;
     let serving = serving.map_err(|error| cannot_serve(&error))?;
     // The file and its token go when this function ends, in whatever way.

@@ -227,8 +227,13 @@ pub(crate) fn statemark(folder: &Path) -> Command {
 /// A program in a folder, untouched by what is set on this machine and by what lies around the folder.
 pub(crate) fn untouched(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
+    // What a project declares may be this program.
+    let own = Path::new(BINARY).parent().unwrap().to_path_buf();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(own).chain(std::env::split_paths(&path));
     command
         .current_dir(folder)
+        .env("PATH", std::env::join_paths(path).unwrap())
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
         // Every store that a test makes is one for testing, and all go by one clock.

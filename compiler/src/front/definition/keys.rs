@@ -100,7 +100,7 @@ pub(super) static WRAPPER: Shape = shape(
             "upstream_servers",
             Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)]),
             doc(
-                "MCP servers whose tools a workflow speaks of; read by hosts",
+                "MCP servers whose tools a workflow needs: names of the project's, or declarations, which count once a person has accepted the workflow",
                 "none",
                 r#""upstream_servers": [{"name": "github", "command": "github-mcp"}]"#,
             ),
@@ -306,7 +306,7 @@ pub(super) static MACHINE: Shape = shape(
             "upstream_servers",
             Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)]),
             doc(
-                "MCP servers whose tools the states speak of; read by hosts",
+                "MCP servers whose tools the states need: names of the project's, or declarations, which count once a person has accepted the workflow",
                 "none",
                 r#""upstream_servers": [{"name": "github", "command": "github-mcp"}]"#,
             ),

@@ -2,6 +2,8 @@
 //!
 //! They are records like those of runs, with a chain of hashes, but of kinds of their own: no run has them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -126,6 +128,18 @@ pub struct WorkflowAccepted {
     pub table: Hash,
 }
 
+/// A person accepted a server of tools as it is declared, and definitions of its tools.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UpstreamAccepted {
+    /// The name of the server.
+    pub server: String,
+    /// The hash of its declaration.
+    pub declaration: Hash,
+    /// The tools whose definitions were accepted, each with the hash of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, Hash>,
+}
+
 /// A person let every workflow count as accepted, until the next acceptance of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllAccepted {}
@@ -209,6 +223,8 @@ entries! {
     WorkflowAccepted(WorkflowAccepted) = "workflow.accepted" 1;
     /// A person let every workflow count as accepted.
     AllAccepted(AllAccepted) = "workflow.all_accepted" 1;
+    /// A person accepted a server of tools as it is declared.
+    UpstreamAccepted(UpstreamAccepted) = "upstream.accepted" 1;
     /// A key became a person's.
     SignerAdded(SignerAdded) = "signer.added" 1;
     /// A key was revoked.

@@ -304,10 +304,11 @@ impl Process {
     }
 }
 
-/// Returns the environment of a check.
+/// Returns the environment of a check, or of another program that a project declares.
 ///
-/// It is without what is ours, and without secrets and ways to run other code that the check doesn't declare.
-fn environment(inherit: &[String]) -> Vec<(OsString, OsString)> {
+/// It is without what is ours, and without secrets and ways to run other code that the declaration doesn't name.
+#[must_use]
+pub fn environment(inherit: &[String]) -> Vec<(OsString, OsString)> {
     let redactor = Redactor::from_environment(&[]);
     let is_meant = |(name, value): &(OsString, OsString)| {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());

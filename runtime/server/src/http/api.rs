@@ -61,7 +61,11 @@ pub(super) fn router(stream: MethodRouter<Api>, hub: Arc<Hub>, stop: Cancellatio
 /// Lists the routes of our own tools, each with its tool.
 fn routes() -> impl Iterator<Item = (&'static str, Route)> {
     let tools = own_tools().into_iter();
-    tools.flat_map(|tool| tool.routes.iter().map(move |route| (tool.name, *route)))
+    tools.flat_map(|tool| {
+        let name = tool.own_name();
+        let routes = tool.routes.iter();
+        routes.filter_map(move |route| Some((name?, *route)))
+    })
 }
 
 /// A path in the index of the API.

@@ -3,6 +3,7 @@
 //! A client of the older era gets them in its session once it has sent `initialized`; one of the newer era as long as
 //! its `subscriptions/listen` lasts. Authority is checked anew for each notification.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -155,7 +156,7 @@ pub(super) async fn follow(hub: Arc<Hub>, caller: Caller, subscriber: Subscriber
             known = tools;
             subscriber.changed(List::Tools).await;
         }
-        if !matches!(item, Some(Notification::Run { .. })) {
+        if matches!(item, None | Some(Notification::Workflows)) {
             subscriber.changed(List::Prompts).await;
             subscriber.changed(List::Resources).await;
         }
@@ -174,9 +175,10 @@ fn look(
     caller: &Caller,
     item: Option<&Notification>,
     uris: Vec<String>,
-) -> (Option<Vec<&'static str>>, Vec<String>) {
+) -> (Option<Vec<Cow<'static, str>>>, Vec<String>) {
     let ctx = dispatcher.ctx(caller);
     let concerns = match (item, ctx.bound_run()) {
+        (None | Some(Notification::Tools), _) => true,
         (_, None) => false,
         (Some(Notification::Run { run, .. }), Some(bound)) => run == bound,
         (_, Some(_)) => true,
@@ -196,10 +198,6 @@ fn look(
     (concerns.then(|| tools(dispatcher, caller)), uris)
 }
 
-fn tools(dispatcher: &Dispatcher, caller: &Caller) -> Vec<&'static str> {
-    dispatcher
-        .offered_tools(caller)
-        .iter()
-        .map(|tool| tool.name)
-        .collect()
+fn tools(dispatcher: &Dispatcher, caller: &Caller) -> Vec<Cow<'static, str>> {
+    dispatcher.offered_tools(caller, |tool| tool.name.clone())
 }

@@ -34,8 +34,8 @@ pub(super) async fn list(
     context: &RequestContext<RoleServer>,
 ) -> Result<ListToolsResult, ErrorData> {
     let offered = server.ask(context, |dispatcher, ctx| {
-        let tools = dispatcher.offered_tools(ctx.caller).into_iter();
-        let tools: Vec<McpTool> = tools.map(describe).collect();
+        let mut tools = dispatcher.offered_tools(ctx.caller, describe);
+        tools.sort_by(|one, other| one.name.cmp(&other.name));
         Ok((tools, ctx.bound_run().is_some()))
     });
     let (tools, is_bound) = offered.await?;
@@ -118,8 +118,9 @@ pub(super) fn describe(tool: &Tool) -> McpTool {
         .destructive(tool.annotations.destructive)
         .idempotent(tool.annotations.idempotent)
         .open_world(tool.annotations.open_world);
-    let described = McpTool::new(tool.name, tool.description.clone(), Arc::clone(&tool.input))
-        .with_title(tool.title)
+    let input = Arc::clone(&tool.input);
+    let described = McpTool::new(tool.name.clone(), tool.description.clone(), input)
+        .with_title(tool.title.clone())
         .with_annotations(annotations);
     match &tool.output {
         Some(output) => described.with_raw_output_schema(Arc::clone(output)),

@@ -41,6 +41,17 @@ pub(super) fn check_role(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
     Ok(right.check(&ctx.actor())?)
 }
 
+/// Checks that a tool isn't withheld from everybody. The refusal is recorded on the run that is meant, if there is one.
+pub(super) fn check_not_withheld(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
+    let Some(problem) = &tool.withheld else {
+        return Ok(());
+    };
+    if let Ok(run) = ctx.resolve_run(None) {
+        record_denial(ctx, tool, run, &problem.message);
+    }
+    Err((**problem).clone())
+}
+
 /// Authorizes a call, and takes a place for it in each run in which it counts. Records a denial.
 ///
 /// A check that an active state requires is free: without it the state could never be exited.
@@ -59,7 +70,7 @@ pub(super) fn authorize(
         return free;
     }
     let counts = gating == Gating::Counted;
-    let named = named_run(arguments);
+    let named = named_run(tool, arguments);
     let run = match ctx.resolve_run(named.and_then(Value::as_str)) {
         Ok(run) => {
             let is_left_out = named.is_none() && ctx.bound_run().is_none();
@@ -199,7 +210,7 @@ fn check_holding(
         } else if ctx.runs().is_replaced(&loaded, binding)? {
             continue;
         } else {
-            held_by_given_up(&loaded, tool.name, denial)
+            held_by_given_up(&loaded, &tool.name, denial)
         };
         record_denial(ctx, tool, run.unwrap_or(&held).clone(), &problem.message);
         return Err(problem);
@@ -245,10 +256,10 @@ fn decide(loaded: &Loaded, tool: &Tool, arguments: &Map<String, Value>) -> Verdi
     let (gating, equivalent) = tool.policy(arguments);
     let arguments = &Value::Object(arguments.clone());
     let Some(equivalent) = equivalent else {
-        return loaded.may_use(tool.name, gating, arguments);
+        return loaded.may_use(&tool.name, gating, arguments);
     };
     // A definition that names the tool of a profile means that one, whatever power it has over the equivalent.
-    let by_name = loaded.may_use(tool.name, Gating::Counted, arguments);
+    let by_name = loaded.may_use(&tool.name, Gating::Counted, arguments);
     match (by_name, loaded.may_use(equivalent, gating, arguments)) {
         (Verdict::Deny(denial), _) | (_, Verdict::Deny(denial)) if denial.code != "not_granted" => {
             Verdict::Deny(denial)
@@ -267,7 +278,7 @@ fn reserve(
 ) -> Result<Reservation, Problem> {
     let input = Value::Object(arguments.clone()).to_string();
     let reserve = ReserveCall {
-        tool: tool.name.to_owned(),
+        tool: tool.name.to_string(),
         call: Some(call_id(tool, arguments)),
         input: Some(Hash::digest(input.as_bytes())),
         files: changed_files(tool, arguments),
@@ -288,7 +299,8 @@ fn reserve(
     // The reservation is a record: a caller that expects the record before it expects the run as it is.
     let records = u64::try_from(written.records.len()).unwrap_or(u64::MAX);
     let before = loaded.head.seq.saturating_sub(records);
-    if let Some(expected) = find_mut(arguments, "expected_seq")
+    if tool.has_own_arguments()
+        && let Some(expected) = find_mut(arguments, "expected_seq")
         && expected.as_u64() == Some(before)
     {
         *expected = json!(loaded.head.seq);
@@ -361,7 +373,8 @@ impl Ctx<'_> {
 /// Else any call could claim to be repeated.
 fn call_id(tool: &Tool, arguments: &Map<String, Value>) -> String {
     let properties = tool.input.get("properties").and_then(Value::as_object);
-    let takes_keys = properties.is_some_and(|it| find(it, "idempotency_key").is_some());
+    let takes_keys = tool.has_own_arguments()
+        && properties.is_some_and(|it| find(it, "idempotency_key").is_some());
     let key = find(arguments, "idempotency_key").and_then(Value::as_str);
     match key.filter(|_| takes_keys) {
         Some(key) => format!("{}:{key}", tool.name),
@@ -373,7 +386,7 @@ fn call_id(tool: &Tool, arguments: &Map<String, Value>) -> String {
 pub(super) fn record_denial(ctx: &Ctx<'_>, tool: &Tool, run: RunId, reason: &str) {
     if let Ok(order) = ctx.order(run, None, None) {
         let denial = DenyTool {
-            tool: tool.name.to_owned(),
+            tool: tool.name.to_string(),
             reason: reason.to_owned(),
         };
         drop(ctx.runs().execute(&order, &denial));
@@ -404,7 +417,10 @@ pub(super) fn record_use(
 }
 
 /// Returns the run that arguments name. If a tool forks, its `run_id` is the new run.
-fn named_run(arguments: &Map<String, Value>) -> Option<&Value> {
+fn named_run<'a>(tool: &Tool, arguments: &'a Map<String, Value>) -> Option<&'a Value> {
+    if !tool.has_own_arguments() {
+        return None;
+    }
     let names = ["parent_run_id", "run_id"];
     names.iter().find_map(|name| find(arguments, name))
 }

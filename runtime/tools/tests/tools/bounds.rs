@@ -265,7 +265,11 @@ fn every_reply_about_a_long_run_is_within_its_bound() {
 
 /// Asks everything of each run. A tool without a call of its own is asked about the run.
 fn ask(bench: &Bench, runs: &[&str]) {
-    let tools = bench.dispatcher.tools().iter().map(|tool| tool.name);
+    let tools = bench
+        .dispatcher
+        .tools()
+        .iter()
+        .map(|tool| tool.own_name().unwrap());
     let others = tools.filter(|name| CALLS.iter().all(|(tool, _)| tool != name));
     let others: Vec<&str> = others.collect();
     for run in runs {

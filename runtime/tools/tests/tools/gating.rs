@@ -86,7 +86,10 @@ fn capabilities_list_the_tools_that_need_them() {
         bench.serve(options).unwrap();
         for tool in bench.dispatcher.tools() {
             if let Gating::Needs(word) = tool.gating {
-                needing.entry(word).or_default().insert(tool.name);
+                needing
+                    .entry(word)
+                    .or_default()
+                    .insert(tool.own_name().unwrap());
             }
         }
     }
@@ -120,7 +123,7 @@ fn spec(name: &str, kin: &str) -> String {
 /// The line of a tool.
 fn line(tool: &Tool, options: &Options) -> String {
     let kin = tool.equivalent.unwrap_or("-");
-    let mut bench = Bench::new(&[("one.md", &spec(tool.name, kin))]);
+    let mut bench = Bench::new(&[("one.md", &spec(&tool.name, kin))]);
     bench.serve(options.clone()).unwrap();
     let cells = STATES.map(|(state, _)| cell(&bench, tool, state));
     let counts = if counts(&bench) { "yes" } else { "no" };
@@ -154,9 +157,8 @@ fn cell(bench: &Bench, tool: &Tool, state: &str) -> String {
     };
     let is_listed = bench
         .dispatcher
-        .offered_tools(&bound)
-        .iter()
-        .any(|it| it.name == tool.name);
+        .offered_tools(&bound, |it| it.name == tool.name)
+        .contains(&true);
     let caller = Caller::agent();
     // Nobody waits: tools that would wait answer at once.
     let call = bench
@@ -165,7 +167,7 @@ fn cell(bench: &Bench, tool: &Tool, state: &str) -> String {
         .with_progress(&|| true, &|_, _| {});
     let reply = bench
         .dispatcher
-        .call(&call, tool.name, run_argument(tool, &run))
+        .call(&call, &tool.name, run_argument(tool, &run))
         .unwrap();
     let text = reply.answer.to_string();
     let loaded = runs.load(&run.parse().unwrap()).unwrap();

@@ -150,7 +150,7 @@ impl World {
             .dispatcher
             .ctx(&caller)
             .with_progress(&|| true, &|_, _| {});
-        let name = tool.name;
+        let name = &*tool.name;
         let given = Value::Object(arguments.clone());
         let told = catch_unwind(AssertUnwindSafe(|| {
             self.bench.dispatcher.call(&call, name, arguments)
@@ -317,7 +317,7 @@ const OURS: [&str; 6] = [
 ];
 
 fn check_shape(tool: &Tool, given: &Value, answer: &Value, is_error: bool) {
-    let name = tool.name;
+    let name = &*tool.name;
     if !Set::OWN.contains(&tool.set) {
         assert!(!answer.is_null(), "{name} {given}");
         return;

@@ -83,7 +83,7 @@ fn check(set: Set, document: &Value, wrong: &mut String) {
         .dispatcher
         .tools()
         .iter()
-        .map(|tool| tool.name)
+        .map(|tool| tool.own_name().unwrap())
         .collect();
     let mut documented: Vec<&str> = tools.keys().map(String::as_str).collect();
     documented.sort_unstable();
@@ -99,7 +99,7 @@ fn check(set: Set, document: &Value, wrong: &mut String) {
             .dispatcher
             .tools()
             .iter()
-            .find(|tool| tool.name == name)
+            .find(|tool| tool.name == name.as_str())
         else {
             continue;
         };

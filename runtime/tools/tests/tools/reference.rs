@@ -64,7 +64,7 @@ fn every_tool_has_a_case() {
         .iter()
         .map(|path| fs::read_to_string(path).unwrap())
         .collect();
-    for tool in every_tool(|tool| tool.name) {
+    for tool in every_tool(|tool| tool.own_name().unwrap()) {
         let is_called = texts.lines().any(|line| {
             let call = line.strip_prefix("> ").unwrap_or_default();
             call.split(' ').next() == Some(tool)
@@ -75,7 +75,7 @@ fn every_tool_has_a_case() {
 
 #[test]
 fn every_equivalent_is_a_tool_of_our_own() {
-    let all = every_tool(|tool| (tool.name, tool.set.is_own(), tool.equivalent));
+    let all = every_tool(|tool| (tool.own_name().unwrap(), tool.set.is_own(), tool.equivalent));
     for (name, _, equivalent) in &all {
         let is_known = equivalent.is_none_or(|equivalent| {
             let mut own = all.iter().filter(|(_, is_own, _)| *is_own);

@@ -87,7 +87,7 @@ fn whatever_the_spelling_policy_and_the_tool_see_the_same_run() {
             let has = |name| names.is_some_and(|it| it.contains_key(name));
             tool.gating != Gating::Free && !has("parentRunId") && (has("run_id") || has("runId"))
         });
-        let tools: Vec<&str> = tools.map(|tool| tool.name).collect();
+        let tools: Vec<&str> = tools.map(|tool| tool.own_name().unwrap()).collect();
         for tool in tools {
             let before = refused(&bench, &held);
             for spelled in spellings() {

@@ -100,7 +100,12 @@ impl Stage {
                 String::new()
             }
             "tools" => {
-                let tools = self.bench.dispatcher.tools().iter().map(|tool| tool.name);
+                let tools = self
+                    .bench
+                    .dispatcher
+                    .tools()
+                    .iter()
+                    .map(|tool| tool.own_name().unwrap());
                 tools.collect::<Vec<_>>().join(" ")
             }
             "schema" => {
@@ -223,6 +228,7 @@ fn options(given: &Map<String, Value>) -> Options {
         extra: Vec::new(),
         sets: sets.iter().map(set).collect(),
         allowed: texts("allowed"),
+        upstream_prefixes: Vec::new(),
         read_only: given.get("read_only") == Some(&json!(true)),
         run_required: given.get("run_required") == Some(&json!(true)),
         run: given

@@ -90,6 +90,7 @@ impl All {
                     let event = Event::default().event("workflows").data("{}");
                     self.send(event).await?;
                 }
+                Ok(Notification::Tools) => {}
                 Err(RecvError::Lagged(_)) => {
                     notifications = notifications.resubscribe();
                     self.catch_up().await?;
