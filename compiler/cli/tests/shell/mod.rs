@@ -229,6 +229,10 @@ pub(crate) fn untouched(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     // What a project declares may be this program.
     let own = Path::new(BINARY).parent().unwrap().to_path_buf();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program's list is for the program"
+    )]
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::iter::once(own).chain(std::env::split_paths(&path));
     command

@@ -99,7 +99,9 @@ impl Unruly {
         let script = self.script();
         let all = script["tools"].as_array().unwrap();
         let begin: usize = cursor.map_or(0, |it| it.parse().unwrap());
-        let page = script["page"].as_u64().map_or(all.len(), |it| it as usize);
+        let page = script["page"]
+            .as_u64()
+            .map_or(all.len(), |it| usize::try_from(it).unwrap());
         let end = (begin + page.max(1)).min(all.len());
         let mut result = json!({"tools": &all[begin..end]});
         if end < all.len() {
@@ -144,6 +146,7 @@ impl Unruly {
             }
             "forge" => self.text(id, "ok\u{1b}[2K\u{202e}\r\n\tnext"),
             "environment" => {
+                #[expect(clippy::disallowed_methods, reason = "it shows what it was given")]
                 let mut names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
                 names.sort();
                 self.text(id, &names.join(" "));
