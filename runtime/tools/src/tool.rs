@@ -198,7 +198,7 @@ pub(crate) struct Escalation {
     pub(crate) gating: Gating,
 }
 
-/// A tool of another server, behind our policy: its texts and schema as that server gave them, and its function.
+/// A tool of another server: its texts and schema as that server gave them, and its function.
 pub struct UpstreamTool {
     /// The name that clients call it by.
     pub name: String,
@@ -316,8 +316,9 @@ impl Tool {
         }
     }
 
-    /// Creates a tool of another server. States restrict it and limits count it, as they do an agent's own tools.
+    /// Creates a tool of another server.
     ///
+    /// States restrict it and limits count it, as they do an agent's own tools.
     /// Its arguments are that server's: none of them means a run of ours.
     #[must_use]
     pub fn upstream(tool: UpstreamTool) -> Self {
@@ -454,7 +455,9 @@ fn outcome_of(converted: serde_json::Result<Value>) -> Outcome {
     converted.map_err(|error| Problem::new("failed", error.to_string()))
 }
 
-/// Gives the answer of another server's tool its shape: its own result, or a result with our problem as text.
+/// Gives the answer of another server's tool its shape.
+///
+/// It is that server's result, or a result with our problem as text.
 fn upstream_shape(outcome: Outcome) -> (Value, bool) {
     match outcome {
         Ok(result) => {

@@ -1,10 +1,14 @@
-//! The breaker: a server that fails again and again is left alone for a while, so that its callers get an error at once.
+//! The breaker, by which a server that fails again and again is left alone for a while.
+//!
+//! Its callers get an error at once meanwhile.
 
 use std::time::{Duration, Instant};
 
 use crate::fault::Fault;
 
-/// Failures in a row after which a server is left alone. Why: one is an accident, and each may take a caller minutes.
+/// Failures in a row after which a server is left alone.
+///
+/// Why: one is an accident, and each may take a caller minutes.
 const MOST: u32 = 3;
 
 /// The time for which it is left alone. Why: a server that was started again is back by then.

@@ -1,4 +1,4 @@
-//! Connections to servers: the beginning in whichever era the server speaks, lists with all their pages, and the end.
+//! Connections to servers: their beginning in either era, lists with all pages, and their end.
 //!
 //! Nothing that a server asks for is answered: it gets no input of people, no model and no folder. What it asks could pass for
 //! a question of ours, and an approval is nobody's to give but a person's, elsewhere.
@@ -41,7 +41,9 @@ const MAX_CAUSE: usize = 300;
 /// Time in which a connection has to close. Why: a process gets as long to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Time in which what a server wrote as it ended is read. Why: it comes over another pipe than the end itself.
+/// Time in which what a server wrote as it ended is read.
+///
+/// Why: it comes over another pipe than the end itself.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// A connection to a server.
@@ -114,7 +116,10 @@ impl Connection {
                 (tokio::time::timeout(limit, starting).await, Some(process))
             }
         };
-        let said = process.as_ref().map(Process::said).unwrap_or_default();
+        let said = process
+            .as_ref()
+            .map(Process::last_words)
+            .unwrap_or_default();
         let fault = match service {
             Ok(Ok(service)) => {
                 let connection = Self {

@@ -95,7 +95,7 @@ pub enum Words {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Variables {
-    /// Those of our own environment, by their names.
+    /// Variables of our own environment, by their names.
     Names(Vec<String>),
     /// Values by name. `${NAME}` in a value is a variable of our own environment.
     Values(BTreeMap<String, String>),
@@ -120,10 +120,10 @@ impl Variables {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NewTools {
-    /// They are quarantined until a person accepts them: nobody has seen them.
+    /// Quarantine until a person accepts them: nobody has seen them.
     #[default]
     Quarantine,
-    /// They are pinned when they are first seen, as the first ones were.
+    /// A pin when they are first seen, as the first ones got it.
     Pin,
 }
 
@@ -131,16 +131,16 @@ pub enum NewTools {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadDeclaration {
-    /// It doesn't have the right shape.
+    /// A declaration of another shape.
     #[error("{cause}")]
     Malformed {
         /// The defect.
         cause: String,
     },
-    /// It has neither a program nor an address, or both.
+    /// Neither a program nor an address, or both.
     #[error("it needs `command`, a program, or `url`, an address, and not both")]
     NoServer,
-    /// It has a key that belongs to the other kind of server.
+    /// A key that belongs to the other kind of server.
     #[error("`{key}` is for servers with a `{other}`")]
     OtherKind {
         /// The key.
@@ -337,7 +337,7 @@ impl Declaration {
         own.iter().chain(&self.args)
     }
 
-    /// Returns the variables that the program gets, each with its value unless that is our own environment's.
+    /// Returns the variables that the program gets, each with the value that is declared, if one is.
     pub fn variables(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let (names, values) = match &self.env {
             Variables::Names(names) => (Some(names), None),
@@ -383,7 +383,9 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Reads the `upstream_servers` of a definition: a list of names and declarations with a `name`, or declarations by name.
+    /// Reads the `upstream_servers` of a definition.
+    ///
+    /// They are a list of names and of declarations with a `name`, or declarations by name.
     ///
     /// # Errors
     ///
@@ -463,7 +465,7 @@ fn named_variables(value: &str) -> impl Iterator<Item = &str> {
 /// The reason why a value can't be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unreplaced {
-    /// It has `${` without an end.
+    /// A `${` without an end.
     Open,
     /// A variable isn't set.
     Unset(String),

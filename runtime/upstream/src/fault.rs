@@ -35,7 +35,7 @@ pub enum Fault {
         /// The system's reason.
         cause: String,
     },
-    /// It has closed the connection, or its process has ended.
+    /// The end of the connection, or of its process.
     #[error("it has closed the connection{}", cite(said.as_deref()))]
     Closed {
         /// The last lines of its standard error.
@@ -44,7 +44,7 @@ pub enum Fault {
     /// A message of it was too long.
     #[error("it has sent a message of more than {MAX_MESSAGE} bytes, and was ended")]
     TooLong,
-    /// It didn't answer in time.
+    /// No answer in time.
     #[error("it hasn't answered within {seconds} s{}", cite(said.as_deref()))]
     Silent {
         /// The time that it had. Unit: seconds.
@@ -52,10 +52,10 @@ pub enum Fault {
         /// The last lines of its standard error.
         said: Option<String>,
     },
-    /// It and we have no version of the protocol in common, or it speaks another one.
+    /// No version of the protocol in common, or another protocol.
     #[error("it doesn't speak the protocol: {cause}")]
     Protocol {
-        /// What came instead.
+        /// The answer that came instead.
         cause: String,
     },
     /// Its list of tools can't be used.

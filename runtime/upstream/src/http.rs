@@ -1,4 +1,6 @@
-//! Servers over HTTP: the protocol's streamable transport over `hyper` and `rustls`, which are in the tree already.
+//! Servers over HTTP: the protocol's streamable transport over `hyper` and `rustls`.
+//!
+//! Both are in the tree already.
 //!
 //! What to rely on: redirects aren't followed, so a header's secret goes to the declared server alone; certificates are the
 //! system's; answers and events are bounded before they are parsed.

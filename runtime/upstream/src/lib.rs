@@ -1,5 +1,6 @@
-//! Other MCP servers behind our policy: their tools are offered under names of their own, pinned, gated by state, counted
-//! and recorded.
+//! Other MCP servers behind our policy.
+//!
+//! Their tools are offered under names of their own, pinned, gated by state, counted and recorded.
 //!
 //! ```text
 //! Declaration ─→ Server ─→ Connection ─→ Process | HTTP
@@ -62,7 +63,7 @@ pub struct Declared {
 pub enum Use {
     /// Their tools are offered: those that are seen for the first time are pinned.
     Serve,
-    /// They are looked at, and nothing is pinned.
+    /// A look at them: nothing is pinned.
     Check,
 }
 
@@ -93,7 +94,7 @@ pub struct Report {
     /// The version of the protocol that it speaks, if it has answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// What is wrong with it.
+    /// The reason why it can't be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// Its tools.
@@ -110,7 +111,7 @@ pub struct ToolReport {
     pub name: Option<String>,
     /// Its relation to its pin.
     pub standing: Standing,
-    /// How it differs from its pin, if it does.
+    /// The difference from its pin, if there is one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub diff: String,
     /// Its definition as the server has it now.
@@ -221,7 +222,7 @@ impl Upstreams {
             let mut servers = self.servers.iter();
             let server = servers.find(|it| name.starts_with(&it.prefix));
             server.is_some_and(|server| {
-                let is_listed = server.seen().listed.is_some();
+                let is_listed = server.snapshot().listed.is_some();
                 is_listed
                     && !server
                         .tools()
@@ -311,7 +312,7 @@ impl Upstreams {
 }
 
 fn report(server: &Server, fault: Option<Fault>) -> Report {
-    let seen = server.seen();
+    let seen = server.snapshot();
     let fault = fault.or_else(|| seen.fault.clone());
     let tools = seen.standings.iter().map(|(tool, standing)| ToolReport {
         tool: tool.clone(),

@@ -174,13 +174,13 @@ impl Lock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It is as it was pinned.
+    /// The pinned definition.
     Pinned,
-    /// It is the first time that it is seen, and is to be pinned.
+    /// A tool that is seen for the first time, and is to be pinned.
     First,
     /// A known server didn't have it before, and nobody has accepted it yet.
     New,
-    /// It is another one than the pinned.
+    /// Another definition than the pinned one.
     Changed,
     /// The server doesn't have it any more.
     Gone,

@@ -31,7 +31,9 @@ const MAX_LINE: u64 = 8 << 10;
 /// Lines of standard error that a fault cites. Why: most programs say why they end in the last ones.
 const CITED_LINES: usize = 3;
 
-/// Time in which a process has to end by itself once its input is closed. Why: most have nothing to save.
+/// Time in which a process has to end by itself once its input is closed.
+///
+/// Why: most have nothing to save.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The variable by which a server of ours knows that it was started by one.
@@ -113,7 +115,7 @@ impl Process {
     }
 
     /// Returns what it has written to standard error.
-    pub(crate) fn said(&self) -> Said {
+    pub(crate) fn last_words(&self) -> Said {
         self.said.clone()
     }
 

@@ -15,7 +15,7 @@ pub(crate) fn pass_on(result: &CallToolResult, max: usize) -> Value {
     let mut result = serde_json::to_value(result).unwrap_or_default();
     let mut passed = Map::new();
     let content = result.get_mut("content").map(Value::take);
-    let content = content.and_then(|it| match it {
+    let content = content.and_then(|content| match content {
         Value::Array(blocks) => Some(blocks),
         _ => None,
     });

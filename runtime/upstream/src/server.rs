@@ -31,13 +31,15 @@ use crate::result::{head, pass_on};
 /// Why: not every server says that its tools have changed, and one over HTTP may be another one by now.
 const RECHECK: Duration = Duration::from_secs(60);
 
-/// Longest diff in an answer. Unit: bytes. Why: a model has to see that something has changed, and a person sees all of it.
+/// Longest diff in an answer. Unit: bytes.
+///
+/// Why: a model has to see that something has changed; a person sees all of it.
 const MAX_DIFF: usize = 4 << 10;
 
 /// Longest description of a tool that models get. Unit: bytes.
 const MAX_DESCRIPTION: usize = 16 << 10;
 
-/// Time that a call has beyond that of its server, so that the server's own time-out is the one that is told.
+/// Time that a call has beyond that of its server, whose own time-out is to be the one reported.
 const MARGIN: Duration = Duration::from_secs(5);
 
 /// A server, as its project has it.
@@ -82,7 +84,9 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Returns the definition that is offered: the listed one, or the pinned one of a server that hasn't answered yet.
+    /// Returns the definition that is offered.
+    ///
+    /// It is the listed one, or the pinned one of a server that hasn't answered yet.
     fn definition(&self, tool: &str) -> Option<&Value> {
         match &self.listed {
             Some(listed) => listed.get(tool),
@@ -100,7 +104,7 @@ impl Seen {
     }
 }
 
-/// What a server is made of.
+/// The parts of a server.
 pub(crate) struct Parts {
     pub(crate) name: String,
     pub(crate) base: String,
@@ -148,7 +152,7 @@ impl Server {
     }
 
     /// Returns its tools as they were last seen.
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn snapshot(&self) -> Seen {
         self.lock_seen().clone()
     }
 
@@ -463,7 +467,7 @@ impl Server {
 
     /// Creates its tools. Names that can't be used are returned beside them.
     pub(crate) fn tools(self: &Arc<Self>) -> (Vec<Tool>, Vec<BadName>) {
-        let seen = self.seen();
+        let seen = self.snapshot();
         let (mut tools, mut bad) = (Vec::new(), Vec::new());
         if self.not_accepted.is_some() {
             return (tools, bad);
@@ -544,7 +548,7 @@ fn no_pins(error: &crate::pins::LockError) -> Fault {
 /// The reason why a server can't be asked.
 enum Unready {
     Fault(Fault),
-    /// It is left alone.
+    /// The pause in which it is left alone.
     Open(Open),
 }
 

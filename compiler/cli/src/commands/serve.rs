@@ -33,8 +33,9 @@ const SESSION_FILE: &str = "mcp-session.json";
 /// Longest name of a server. Unit: bytes. Why: clients put it before tools' names, of 64 bytes in all.
 const MAX_SERVER_NAME: usize = 32;
 
-/// Time in which the servers whose tools are offered have to be there. Why: a client waits for the list of tools.
+/// Time in which the servers whose tools are offered have to be there.
 ///
+/// Why: a client waits for the list of tools.
 /// One that takes longer comes later, and clients are told.
 const UPSTREAM_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -283,8 +284,8 @@ fn start_upstreams(
     let weak = Arc::downgrade(dispatcher);
     upstreams.publish(move |tools| {
         let dispatcher = weak.upgrade();
-        dispatcher.is_some_and(|it| {
-            it.set_upstream(tools);
+        dispatcher.is_some_and(|dispatcher| {
+            dispatcher.set_upstream(tools);
             true
         })
     });

@@ -1,4 +1,4 @@
-//! Accepted servers of tools: those that a person lets a project start, and the definitions of tools that a person has read.
+//! Accepted servers of tools, and accepted definitions of their tools.
 //!
 //! A declaration stands in a project's files, which a repository brings along and an agent may edit; so nothing of it is
 //! started before a person has accepted it as it is. Unlike workflows, none counts as accepted in a store for trying things

@@ -41,7 +41,9 @@ pub(super) fn check_role(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
     Ok(right.check(&ctx.actor())?)
 }
 
-/// Checks that a tool isn't withheld from everybody. The refusal is recorded on the run that is meant, if there is one.
+/// Checks that a tool isn't withheld from everybody.
+///
+/// The refusal is recorded on the run that is meant, if there is one.
 pub(super) fn check_not_withheld(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
     let Some(problem) = &tool.withheld else {
         return Ok(());
