@@ -346,6 +346,9 @@ fn answer(words: &[String], ran: CheckResult) -> Outcome {
         "milliseconds": ran.milliseconds,
         "truncated": ran.left_out > 0,
     });
+    if let (Some(remark), Some(fields)) = (&ran.remark, answer.as_object_mut()) {
+        fields.insert("remark".to_owned(), json!(remark));
+    }
     let problem = match (ran.cancelled, ran.problem) {
         (true, _) => Some("it was cancelled".to_owned()),
         (false, problem) => problem,

@@ -43,8 +43,8 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
 /// The beginning of the names of our own variables, such as a caller's token, which no check gets.
 const OWN_VARIABLES: &str = "STATEMARK_";
 
-/// The folder of what is ours in a project: usually its store.
-const OWN_FOLDER: &str = ".statemark";
+/// What is ours in a project, and no check's to change: its store, and what it is held to.
+const OWN: [&str; 3] = [".statemark", "statemark.toml", "statemark.lock"];
 
 /// The place where a project's checks run, and what starts them there.
 #[derive(Clone, Debug, Default)]
@@ -109,19 +109,17 @@ impl CheckPlace {
         }
     }
 
-    /// Lists the folders of ours in the project and in those that a person allows.
+    /// Lists what is ours in the project and in the folders that a person allows, as far as it is there.
     fn closed(&self) -> Vec<PathBuf> {
         let (root, project) = (self.root.canonicalize(), self.project());
         let root = root.as_deref().unwrap_or(&self.root);
         let parents = root.ancestors().take_while(|it| it.starts_with(&project));
-        let mut folders: Vec<PathBuf> = parents
-            .chain(self.allowed.iter().map(PathBuf::as_path))
-            .filter_map(|folder| folder.join(OWN_FOLDER).canonicalize().ok())
-            .filter(|folder| folder.is_dir())
-            .collect();
-        folders.sort();
-        folders.dedup();
-        folders
+        let folders = parents.chain(self.allowed.iter().map(PathBuf::as_path));
+        let places = folders.flat_map(|folder| OWN.map(|name| folder.join(name)));
+        let mut closed: Vec<PathBuf> = places.filter_map(|it| it.canonicalize().ok()).collect();
+        closed.sort();
+        closed.dedup();
+        closed
     }
 
     /// Returns the folder that a check runs in, which need not exist.

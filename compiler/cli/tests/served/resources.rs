@@ -77,13 +77,19 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
             ("statemark://docs/book/comparison", "Beside other tools"),
             ("statemark://docs/book/decisions", "Decisions"),
             ("statemark://docs/book/findings", "Findings"),
+            ("statemark://docs/book/hooks", "An agent's own tools"),
             ("statemark://docs/book/install", "Installing"),
+            (
+                "statemark://docs/book/packs",
+                "Tools for an agent's work"
+            ),
             (
                 "statemark://docs/book/proofs",
                 "Proofs: does it always end?"
             ),
             ("statemark://docs/book/runs", "Runs"),
             ("statemark://docs/book/rust", "Embedding in Rust"),
+            ("statemark://docs/book/servers", "Other servers"),
             ("statemark://docs/book/specs", "What a spec can say"),
             ("statemark://docs/book/stores", "Stores"),
             ("statemark://docs/book/trust", "What an agent can't do"),

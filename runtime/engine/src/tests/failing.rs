@@ -140,7 +140,7 @@ fn a_start_that_fails_gives_the_host_back() {
     let shown: StepFailure<_, _> = StepFailure::Action(failure);
     assert_eq!(
         shown.to_string(),
-        alloc::format!("action {number} failed: no more (done before and not undone: 0)")
+        alloc::format!("action `{number}` failed: no more (done before and not undone: `0`)")
     );
 }
 

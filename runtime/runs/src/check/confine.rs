@@ -212,8 +212,9 @@ pub(super) fn map_users(process: &OsStr) -> io::Result<()> {
 /// These are the folder itself, or its entries, and theirs where one of those is inside. A link isn't listed: what it leads to is another's to grant.
 fn open_parts(folder: PathBuf, closed: &[&Path]) -> Vec<PathBuf> {
     let (mut parts, mut folders) = (Vec::new(), vec![folder]);
+    let is_closed = |path: &Path| closed.iter().any(|it| path.starts_with(it));
     while let Some(folder) = folders.pop() {
-        if closed.iter().any(|it| folder.starts_with(it)) {
+        if is_closed(&folder) {
             continue;
         }
         if !closed.iter().any(|it| it.starts_with(&folder)) {
@@ -223,7 +224,9 @@ fn open_parts(folder: PathBuf, closed: &[&Path]) -> Vec<PathBuf> {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if !kind.is_symlink() => parts.push(entry.path()),
+                Ok(kind) if !kind.is_symlink() && !is_closed(&entry.path()) => {
+                    parts.push(entry.path());
+                }
                 _ => {}
             }
         }

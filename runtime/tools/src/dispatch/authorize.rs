@@ -123,7 +123,7 @@ pub(super) fn authorize(
 
 /// Checks that an agent's tool for its work isn't called without a run where the project demands one.
 fn check_needed_run(ctx: &Ctx<'_>, tool: &Tool) -> Result<(), Problem> {
-    if !ctx.options().run_required || !matches!(tool.set, Set::Pack(_)) {
+    if !ctx.options().run_required || !matches!(tool.set, Set::Pack(_) | Set::Upstream) {
         return Ok(());
     }
     let message = format!(
