@@ -1,5 +1,6 @@
-//! Names the sources of what `lint` does, so that its cache tells one build from another, and lists the pages of the
-//! documentation.
+//! Names the sources of what `lint` does, and lists the pages of the documentation.
+//!
+//! By the sources the cache of `lint` tells one build from another.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};

@@ -11,21 +11,21 @@ use crate::shop::order::{Due, EffectHost, Event, PaymentAcceptedData, PaymentRef
 /// The bank, and the post office beside it.
 #[derive(Default)]
 pub(crate) struct World {
-    /// What the customer has. Unit: cents.
+    /// The customer's money. Unit: cents.
     pub(crate) funds: u32,
-    /// Whether the bank takes requests, and never answers.
+    /// True if the bank takes requests, and never answers.
     pub(crate) is_silent: bool,
-    /// Whether nobody can be reached.
+    /// True if nobody can be reached.
     pub(crate) is_down: bool,
-    /// Whether the line breaks once the bank has understood, so that nobody knows whether it did.
+    /// True if the line breaks once the bank has understood, so that nobody knows whether it did.
     pub(crate) breaks_off: bool,
-    /// What the bank answers: the number of the order, and the event.
+    /// Answers of the bank: the number of the order, and the event.
     pub(crate) answers: VecDeque<(i64, Event)>,
-    /// What was done in the world, once each.
+    /// Deeds in the world, once each.
     pub(crate) deeds: Vec<String>,
     /// The keys of what was done.
     keys: BTreeSet<(i64, u64)>,
-    /// What the bank has taken, by order.
+    /// Money that the bank has taken, by order.
     payments: BTreeMap<i64, u32>,
 }
 
@@ -36,7 +36,7 @@ impl World {
     }
 }
 
-/// Who carries out the effects of one order.
+/// The one who carries out the effects of an order.
 pub(crate) struct Counter<'w> {
     world: &'w mut World,
     order: i64,

@@ -7,11 +7,11 @@ statemark::machine!("former.md");
 
 use former::{Action, ChooseData, Context, Event, Host, Machine, Timer};
 
-/// The desk of the former shop, which never ran out of anything.
+/// The counter of the former shop, which never ran out of anything.
 #[derive(Default)]
-struct Desk(Timers);
+struct Counter(Timers);
 
-impl Host for Desk {
+impl Host for Counter {
     type Error = &'static str;
 
     fn take_from_stock(&mut self, _: &Context) -> Result<(), Self::Error> {
@@ -33,7 +33,7 @@ impl Host for Desk {
 
 /// Returns an order of two teapots as the former program has saved it, after these further events.
 pub(crate) fn saved_order(events: &[Event]) -> Result<Saved, StepFailure<Action, &'static str>> {
-    let mut order = Machine::new(Desk::default())?;
+    let mut order = Machine::new(Counter::default())?;
     let choice = ChooseData {
         article: "teapot".to_owned(),
         count: 2,
@@ -53,7 +53,7 @@ pub(crate) fn saved_order(events: &[Event]) -> Result<Saved, StepFailure<Action,
     Ok(order.save(&order.host().0))
 }
 
-/// The events of an order that is on its way, and paid.
+/// Returns the events of an order that is on its way, and paid.
 pub(crate) fn on_its_way() -> Vec<Event> {
     let payment = former::PaymentAcceptedData {
         payment: "p9".to_owned(),

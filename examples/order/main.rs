@@ -1,4 +1,6 @@
-//! A day in a shop: orders that are paid and packed side by side, kept in SQLite, and the program ends in between.
+//! A day in a shop: orders that are paid and packed side by side, kept in SQLite.
+//!
+//! The program ends in between.
 //!
 //! The clock is turned by hand, so that days pass quickly. `order FILE` keeps the orders in that file, and goes on with
 //! what is in it.
@@ -67,8 +69,10 @@ impl Program {
         Ok(outcome.is_taken())
     }
 
-    /// Hands over what is due, and sends the answers, until all is quiet. Says what couldn't be done; it stays due.
-    fn settle(&mut self, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    /// Hands over what is due, and sends the answers, until all is quiet.
+    ///
+    /// Says what couldn't be done; it stays due.
+    fn hand_over_all(&mut self, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         loop {
             for id in self.shop.orders_with_effects()? {
                 let mut counter = self.world.counter(id);
@@ -147,7 +151,7 @@ fn day(program: &mut Program, out: &mut impl Write) -> Result<(), Box<dyn Error>
     program.send(id, Event::Pack)?;
     program.restart()?;
     program.show(out, "pack, restart", id)?;
-    program.settle(out)?;
+    program.hand_over_all(out)?;
     program.show(out, "payment_accepted", id)?;
     let parcel = Event::Ship(ShipData {
         parcel: "k7".to_owned(),
@@ -172,10 +176,10 @@ fn day(program: &mut Program, out: &mut impl Write) -> Result<(), Box<dyn Error>
         out,
         "The bank refuses, for want of money. Nobody pays again for three days:"
     )?;
-    program.settle(out)?;
+    program.hand_over_all(out)?;
     program.show(out, "payment_refused", id)?;
     program.wait(3 * DAY)?;
-    program.settle(out)?;
+    program.hand_over_all(out)?;
     program.show(out, "3 days", id)?;
 
     writeln!(
@@ -184,16 +188,16 @@ fn day(program: &mut Program, out: &mut impl Write) -> Result<(), Box<dyn Error>
     )?;
     program.world.is_silent = true;
     let id = program.order(1)?;
-    program.settle(out)?;
+    program.hand_over_all(out)?;
     program.wait(15 * MINUTE)?;
     program.show(out, "15 minutes", id)?;
     program.world.is_silent = false;
     program.send(id, Event::PayAgain)?;
-    program.settle(out)?;
+    program.hand_over_all(out)?;
     program.send(id, Event::Pack)?;
     program.show(out, "pay_again, pack", id)?;
     program.send(id, Event::Cancel)?;
-    program.settle(out)?;
+    program.hand_over_all(out)?;
     program.show(out, "cancel", id)?;
     let count = program.shop.on_shelf("teapot")?;
     writeln!(out, "      {count} teapots on the shelf")?;
@@ -213,7 +217,7 @@ fn day(program: &mut Program, out: &mut impl Write) -> Result<(), Box<dyn Error>
     program.restart()?;
     program.show(out, "restart", id)?;
     program.send(id, Event::Delivered)?;
-    program.settle(out)?;
+    program.hand_over_all(out)?;
     program.show(out, "delivered", id)?;
     Ok(())
 }

@@ -30,7 +30,7 @@ const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS shelves (article TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT;
 ";
 
-/// How long a payment may take that the former spec let take for ever. Unit: milliseconds.
+/// The time of a payment that the former spec let take for ever. Unit: milliseconds.
 const PATIENCE: u64 = 15 * 60 * 1000;
 
 /// The reasons why the shop can't do something.
@@ -59,14 +59,16 @@ pub(crate) enum ShelfError {
     Database(#[from] rusqlite::Error),
 }
 
-/// What an order reaches in the middle of a step: the clock, and the shelves in the transaction of that step.
-pub(crate) struct Desk<'t> {
+/// The things that an order reaches in the middle of a step.
+///
+/// They are the clock, and the shelves in the transaction of that step.
+pub(crate) struct Counter<'t> {
     transaction: &'t Transaction<'t>,
     now: u64,
     timers: Timers,
 }
 
-impl Desk<'_> {
+impl Counter<'_> {
     /// Adds to what is on a shelf, or takes from it. Returns false if there is too little.
     fn stock(&self, article: &str, change: i64) -> rusqlite::Result<bool> {
         let sql = "UPDATE shelves SET count = count + ?2 WHERE article = ?1 AND count + ?2 >= 0";
@@ -74,7 +76,7 @@ impl Desk<'_> {
     }
 }
 
-impl Host for Desk<'_> {
+impl Host for Counter<'_> {
     type Error = ShelfError;
 
     fn take_from_stock(&mut self, context: &Context) -> Result<(), ShelfError> {
@@ -116,7 +118,9 @@ pub(crate) struct Shop {
 }
 
 impl Shop {
-    /// Opens the shop, with all orders that it has; those that another version of the spec has saved become orders of this one.
+    /// Opens the shop, with all orders that it has.
+    ///
+    /// Those that another version of the spec has saved become orders of this one.
     pub(crate) fn open(path: &Path, now: u64) -> Result<Self, ShopError> {
         let database = Connection::open(path)?;
         database.execute_batch(TABLES)?;
@@ -127,12 +131,12 @@ impl Shop {
         )? {
             let transaction = shop.transaction()?;
             let saved = saved(&transaction, id)?;
-            let desk = |timers| Desk {
+            let counter = |timers| Counter {
                 transaction: &transaction,
                 now,
                 timers,
             };
-            let order = Machine::migrate(desk, saved, |old| update(old, now));
+            let order = Machine::migrate(counter, saved, |old| update(old, now));
             let order = order.map_err(|error| ShopError::Load(id, error))?;
             store(id, &order)?;
             drop(order);
@@ -160,7 +164,7 @@ impl Shop {
         let transaction = self.transaction()?;
         let sql = "SELECT coalesce(max(id), 0) + 1 FROM orders";
         let id = transaction.query_row(sql, [], |row| row.get(0))?;
-        let order = Machine::new(Desk {
+        let order = Machine::new(Counter {
             transaction: &transaction,
             now,
             timers: Timers::new(),
@@ -252,10 +256,10 @@ impl Shop {
         &mut self,
         id: i64,
         now: u64,
-        step: impl FnOnce(&mut Machine<Desk<'_>>) -> Result<T, StepFailure<ShelfError>>,
+        step: impl FnOnce(&mut Machine<Counter<'_>>) -> Result<T, StepFailure<ShelfError>>,
     ) -> Result<T, ShopError> {
         let transaction = self.transaction()?;
-        let mut order = load(&transaction, id, |timers| Desk {
+        let mut order = load(&transaction, id, |timers| Counter {
             transaction: &transaction,
             now,
             timers,
@@ -308,14 +312,14 @@ fn update(old: &mut Saved, now: u64) {
 }
 
 /// Keeps an order, with what the shop looks for: when it wakes, and whether something of it is due.
-fn store(id: i64, order: &Machine<Desk<'_>>) -> Result<(), ShopError> {
-    let desk = order.host();
-    let bytes = order.save(&desk.timers).to_bytes()?;
-    let wakes_at = desk.timers.next_due().map(time);
+fn store(id: i64, order: &Machine<Counter<'_>>) -> Result<(), ShopError> {
+    let counter = order.host();
+    let bytes = order.save(&counter.timers).to_bytes()?;
+    let wakes_at = counter.timers.next_due().map(time);
     let has_effects = !order.due().is_empty();
     let sql = "INSERT OR REPLACE INTO orders VALUES (?1, ?2, ?3, ?4, ?5)";
     let row = params![id, order::BEHAVIOR, bytes, wakes_at, has_effects];
-    desk.transaction.execute(sql, row)?;
+    counter.transaction.execute(sql, row)?;
     Ok(())
 }
 

@@ -30,7 +30,7 @@ impl Program {
     /// Settles, and returns what was done and said.
     fn settled(&mut self) -> String {
         let mut out = Vec::new();
-        self.settle(&mut out).unwrap();
+        self.hand_over_all(&mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -455,7 +455,7 @@ pub mod match_ {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that any version of the spec has saved; `map` maps the states and fields of another one.
+        /// Loads a machine that any version of the spec has saved; `map` maps the names of another one.
         ///
         /// What this version has saved is loaded as it is. Carries out nothing: a timer that a state has got since isn't
         /// scheduled, unless `map` adds it.

@@ -911,7 +911,7 @@ pub mod payment {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that any version of the spec has saved; `map` maps the states and fields of another one.
+        /// Loads a machine that any version of the spec has saved; `map` maps the names of another one.
         ///
         /// What this version has saved is loaded as it is. Carries out nothing: a timer that a state has got since isn't
         /// scheduled, unless `map` adds it.
@@ -1810,7 +1810,7 @@ pub mod tank {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that any version of the spec has saved; `map` maps the states and fields of another one.
+        /// Loads a machine that any version of the spec has saved; `map` maps the names of another one.
         ///
         /// What this version has saved is loaded as it is. Carries out nothing: a timer that a state has got since isn't
         /// scheduled, unless `map` adds it.
@@ -3087,7 +3087,7 @@ pub mod booth {
             Self::of_saved(host, saved)
         }
 
-        /// Loads a machine that any version of the spec has saved; `map` maps the states and fields of another one.
+        /// Loads a machine that any version of the spec has saved; `map` maps the names of another one.
         ///
         /// What this version has saved is loaded as it is. Carries out nothing: a timer that a state has got since isn't
         /// scheduled, unless `map` adds it.

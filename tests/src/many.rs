@@ -92,9 +92,11 @@ fn several_machines_of_a_document_have_their_own_names() {
         .map(|machine| machine.id.value.as_str())
         .collect();
     assert_eq!(ids, ["front_door", "back_door"]);
-    assert!(
-        compiled.diagnostics.is_empty(),
-        "{:#?}",
-        compiled.diagnostics
-    );
+    // A door that is never done is a hint.
+    let findings: Vec<_> = compiled
+        .diagnostics
+        .iter()
+        .filter(|it| it.severity != Severity::Hint)
+        .collect();
+    assert!(findings.is_empty(), "{findings:#?}");
 }

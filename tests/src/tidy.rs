@@ -8,7 +8,7 @@ use statemark_compiler::diag::Code;
 use statemark_harness::{files, mentions, relative, root};
 
 /// A crate may use only what stands left of it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "statemark-runtime",
     "statemark-text",
     "statemark-runs",
@@ -16,6 +16,7 @@ const ORDER: [&str; 16] = [
     "statemark-tools",
     "statemark-packs",
     "statemark-profiles",
+    "statemark-upstream",
     "statemark-server",
     "statemark-compiler",
     "statemark-cli",

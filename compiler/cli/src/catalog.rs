@@ -89,7 +89,9 @@ pub(crate) struct SpecCatalog {
     table: Option<Arc<Workflow>>,
     /// The id of a document without a machine.
     plain: Option<String>,
-    /// The workflows of the user's folder, of libraries and of the program. A spec with the same id hides them.
+    /// The workflows of the user's folder, of libraries and of the program.
+    ///
+    /// A spec with the same id hides them.
     fallback: BTreeMap<String, Entry>,
     /// The documentation that a server has besides that of the workflows.
     pages: Vec<Page>,
@@ -112,8 +114,9 @@ impl SpecCatalog {
         self.with_library(folder.as_slice())
     }
 
-    /// Adds workflows that are no project's, as they are now. A spec with the same id hides one, and so does a library
-    /// that was added before.
+    /// Adds workflows that are no project's, as they are now.
+    ///
+    /// A spec with the same id hides one, and so does a library that was added before.
     pub(crate) fn with_library(mut self, library: &[PathBuf]) -> Result<Self, Failure> {
         if library.is_empty() {
             return Ok(self);

@@ -48,7 +48,7 @@ pub(crate) struct Simulator<'w> {
     seq: usize,
 }
 
-/// Who brings an event about.
+/// The cause of an event: a sender, or the run itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Somebody who sends it.

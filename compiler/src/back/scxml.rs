@@ -72,15 +72,24 @@ pub(crate) fn write_machine(machine: &Machine) -> String {
     let mut writer = Writer {
         machine,
         states: Tokens::new(
-            machine.states.iter().map(|(_, state)| state.id.as_str()),
+            machine.states.iter().map(|(handle, state)| {
+                // The document stands for the root, which is no state there: a state may have its name.
+                (handle != machine.root()).then_some(state.id.as_str())
+            }),
             false,
         ),
         events: Tokens::new(
-            machine.events.iter().map(|(_, event)| event.id.as_str()),
+            machine
+                .events
+                .iter()
+                .map(|(_, event)| Some(event.id.as_str())),
             true,
         ),
         timers: Tokens::new(
-            machine.timers.iter().map(|(_, timer)| timer.name.as_str()),
+            machine
+                .timers
+                .iter()
+                .map(|(_, timer)| Some(timer.name.as_str())),
             false,
         ),
         declared: Declared::new(machine, &uses),
@@ -357,10 +366,15 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// Collects names. `_` replaces what can't be in a list, and `*` in what may be descriptors.
-    fn new<'n>(names: impl Iterator<Item = &'n str>, descriptors: bool) -> Self {
+    /// Collects names; what isn't written has none.
+    ///
+    /// `_` replaces what can't be in a list, and `*` in what may be descriptors.
+    fn new<'n>(names: impl Iterator<Item = Option<&'n str>>, descriptors: bool) -> Self {
         let mut taken = BTreeSet::new();
-        let token = |name: &str| {
+        let token = |name: Option<&str>| {
+            let Some(name) = name else {
+                return String::new();
+            };
             let plain: String = name
                 .chars()
                 .map(|letter| match letter {

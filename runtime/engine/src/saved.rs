@@ -107,7 +107,9 @@ impl Saved {
         first
     }
 
-    /// Removes a field of the context, and of those that unsettled effects have. Returns what the context had there.
+    /// Removes a field of the context, and of those that unsettled effects have.
+    ///
+    /// Returns what the context had there.
     pub fn remove_field(&mut self, path: &str) -> Option<Datum> {
         let mut removed = self.contexts().map(|context| {
             let (fields, last) = fields_around(context, path)?;
@@ -138,7 +140,9 @@ impl Saved {
         true
     }
 
-    /// Adds the fields of an object that the context doesn't have, at any depth; so for those of unsettled effects.
+    /// Adds the fields of an object that the context doesn't have, at any depth.
+    ///
+    /// The same holds for the contexts of unsettled effects.
     pub fn complete(&mut self, initial: Datum) {
         for effect in &mut self.effects {
             complete(&mut effect.context, initial.clone());

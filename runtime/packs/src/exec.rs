@@ -32,8 +32,8 @@ pub(crate) const SET: Set = Set::Pack("exec");
 /// Most words of a command.
 const MAX_WORDS: usize = 4_096;
 
-/// Why what changes the machine itself isn't run.
-const OWNERS: &str = "it is for the machine's owner";
+/// The reason for which nothing is run that changes the machine itself.
+const MACHINE: &str = "it is for the machine's owner";
 
 /// Programs that get out of the bounds of a command, or that nothing but a machine's owner needs.
 const REFUSED: &[(&str, &[&str])] = &[
@@ -58,7 +58,7 @@ const REFUSED: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        OWNERS,
+        MACHINE,
         &[
             "blkdiscard",
             "chpasswd",
@@ -144,7 +144,7 @@ pub(crate) fn all() -> Vec<Tool> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Exec {
-    /// The program, alone or with its arguments: a text, in which quotes keep a word together, or a list of words.
+    /// The program, alone or with its arguments: a text, in which quotes hold a word, or a list.
     #[serde(default)]
     command: Option<Words>,
     /// Its arguments, if `command` is the program alone.
@@ -236,7 +236,9 @@ fn words(call: &Exec) -> Result<Vec<String>, Problem> {
     Ok(words)
 }
 
-/// Returns the time after which the command is ended: what is asked for, within the project's own limit.
+/// Returns the time after which the command is ended.
+///
+/// That is what is asked for, within the project's own limit.
 fn time_limit(ctx: &Ctx<'_>, call: &Exec) -> Result<Duration, Problem> {
     let declared = Declaration {
         command: vec!["true".to_owned()],
@@ -267,7 +269,7 @@ fn check_command(command: &Command, root: &Path, depth: usize) -> Result<(), Pro
     let mut rows = REFUSED.iter();
     let reason = rows.find(|(_, names)| names.contains(&program));
     let is_maker = program.starts_with("mkfs");
-    if let Some(reason) = reason.map_or(is_maker.then_some(OWNERS), |(reason, _)| Some(reason)) {
+    if let Some(reason) = reason.map_or(is_maker.then_some(MACHINE), |(reason, _)| Some(reason)) {
         return refused(format!("`{program}` isn't run: {reason}"));
     }
     let inner = match command.inner_commands() {

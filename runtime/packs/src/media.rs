@@ -18,7 +18,9 @@ use crate::{Spec, error_object, tool};
 /// The set of these tools.
 pub(crate) const SET: Set = Set::Pack("media");
 
-/// Largest file that is shown. Unit: bytes. Why: models take no more, and a message of the protocol hardly does.
+/// Largest file that is shown. Unit: bytes.
+///
+/// Why: models take no more, and a message of the protocol hardly does.
 const MAX_SIZE: u64 = 5_000_000;
 
 /// The characters that a path keeps in an address.

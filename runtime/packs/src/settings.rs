@@ -93,7 +93,7 @@ impl Settings {
     }
 
     /// Reads the settings of the project that a call works on.
-    fn of(ctx: &Ctx<'_>) -> Result<Self, Problem> {
+    fn read(ctx: &Ctx<'_>) -> Result<Self, Problem> {
         let packs = Value::Object(current_project(ctx)?.packs);
         serde_json::from_value(packs).map_err(|error| {
             Problem::new(
@@ -105,16 +105,16 @@ impl Settings {
 
     /// Returns the settings of commands.
     pub(crate) fn exec(ctx: &Ctx<'_>) -> Result<Exec, Problem> {
-        Ok(Self::of(ctx)?.exec.unwrap_or_default())
+        Ok(Self::read(ctx)?.exec.unwrap_or_default())
     }
 
     /// Returns the settings of variables.
     pub(crate) fn env(ctx: &Ctx<'_>) -> Result<Env, Problem> {
-        Ok(Self::of(ctx)?.env.unwrap_or_default())
+        Ok(Self::read(ctx)?.env.unwrap_or_default())
     }
 
     /// Returns the settings of the web.
     pub(crate) fn web(ctx: &Ctx<'_>) -> Result<Web, Problem> {
-        Ok(Self::of(ctx)?.web.unwrap_or_default())
+        Ok(Self::read(ctx)?.web.unwrap_or_default())
     }
 }

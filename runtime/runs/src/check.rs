@@ -43,7 +43,7 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
 /// The beginning of the names of our own variables, such as a caller's token, which no check gets.
 const OWN_VARIABLES: &str = "STATEMARK_";
 
-/// What is ours in a project, and no check's to change: its store, and what it is held to.
+/// The files and folders of ours in a project, which no check changes.
 const OWN: [&str; 3] = [".statemark", "statemark.toml", "statemark.lock"];
 
 /// The place where a project's checks run, and what starts them there.

@@ -573,7 +573,9 @@ pub fn explain_internal(table: &Table, event: EventId) -> Option<Blocker> {
     })
 }
 
-/// Returns the reason that the data of an event is refused: its schema, or that of the context that it is merged into.
+/// Returns the reason that the data of an event is refused.
+///
+/// That is the event's schema, or that of the context that the data is merged into.
 ///
 /// None if nothing is wrong with it.
 pub fn explain_data(

@@ -395,7 +395,7 @@ impl Tool {
         self.name == own && self.set.is_own() || self.equivalent == Some(own)
     }
 
-    /// Has its answers be results of the protocol already; its errors aren't.
+    /// Declares that its answers are results of the protocol already; its errors aren't.
     #[must_use]
     pub const fn giving_results(mut self) -> Self {
         self.gives_results = true;

@@ -398,7 +398,8 @@ fn third_no_pipe_that_git_reads_hangs_a_checkpoint() {
 /// What is no file is left out and told, whatever it is; the file comes back when its checkpoint does.
 #[test]
 fn third_what_is_no_file_is_left_out_and_told() {
-    let put: [(&str, fn(&Path)); 3] = [
+    type Put = fn(&Path);
+    let put: [(&str, Put); 3] = [
         ("pipe", |path| make_pipe(path)),
         ("socket", |path| drop(UnixListener::bind(path).unwrap())),
         ("device", |path| {
@@ -467,6 +468,7 @@ fn third_a_pipe_in_a_files_place_meanwhile_hangs_no_checkpoint() {
         fs::set_permissions(shim.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
         let mut take = statemark(&scratch.path);
         take.args(["checkpoint", "take", "y"]);
+        #[expect(clippy::disallowed_methods, reason = "a test asks the machine")]
         let path = std::env::var("PATH").unwrap();
         take.env("PATH", format!("{}:{path}", shim.display()));
         let began = Instant::now();

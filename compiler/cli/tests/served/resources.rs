@@ -79,10 +79,7 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
             ("statemark://docs/book/findings", "Findings"),
             ("statemark://docs/book/hooks", "An agent's own tools"),
             ("statemark://docs/book/install", "Installing"),
-            (
-                "statemark://docs/book/packs",
-                "Tools for an agent's work"
-            ),
+            ("statemark://docs/book/packs", "Tools for an agent's work"),
             (
                 "statemark://docs/book/proofs",
                 "Proofs: does it always end?"

@@ -93,7 +93,9 @@ impl<'t, H: Host> Machine<'t, H> {
         saved
     }
 
-    /// Loads a machine that was saved, as one of this table's; after a change of its spec, once the names are mapped.
+    /// Loads a machine that was saved, as one of this table's.
+    ///
+    /// After a change of its spec the names have to be mapped before.
     ///
     /// Carries out nothing: entry actions ran before the machine was saved.
     ///

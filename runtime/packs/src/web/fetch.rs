@@ -35,7 +35,7 @@ const MAX_BODY: u64 = 5_000_000;
 /// The name by which servers know who asks.
 const USER_AGENT: &str = concat!("statemark/", env!("CARGO_PKG_VERSION"));
 
-/// What a server has answered.
+/// The answer of a server.
 pub(super) struct Fetched {
     /// The address that it came from, after redirects.
     pub(super) url: String,
@@ -144,7 +144,7 @@ fn check_url(url: &str) -> Result<Uri, Problem> {
 
 /// Describes why a server didn't answer.
 pub(super) fn describe(url: &str, error: &ureq::Error) -> Problem {
-    let url = shown(url);
+    let url = without_query(url);
     match error {
         ureq::Error::Other(cause) if cause.is::<NotPublic>() => {
             Problem::new("not_public", format!("`{url}`: {cause}"))
@@ -162,7 +162,7 @@ pub(super) fn describe(url: &str, error: &ureq::Error) -> Problem {
 }
 
 /// Returns an address without what may be a secret in it.
-fn shown(url: &str) -> &str {
+fn without_query(url: &str) -> &str {
     url.split('?').next().unwrap_or(url)
 }
 

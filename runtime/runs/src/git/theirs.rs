@@ -180,7 +180,9 @@ impl Theirs {
             .then(|| line.to_owned())
     }
 
-    /// Returns the references by their names, as far as they are files; those that lead to others are left out.
+    /// Returns the references by their names, as far as they are files.
+    ///
+    /// Those that lead to others are left out.
     pub(super) fn references(&self) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
         let packed = read(&self.common.join("packed-refs")).unwrap_or_default();

@@ -57,7 +57,9 @@ impl RepositoryView {
         repository.output(doing, command, b"")
     }
 
-    /// Returns the path of a folder from the root of the working copy, as git writes it; empty for the root.
+    /// Returns the path of a folder from the root of the working copy, as git writes it.
+    ///
+    /// It is empty for the root.
     #[must_use]
     pub fn path_of(&self, folder: &Path) -> String {
         let path = folder.strip_prefix(self.repository.folder());

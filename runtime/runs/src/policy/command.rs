@@ -26,7 +26,9 @@ use programs::{ESCAPES, FIND_CHANGES, FIND_RUNS, Place, RUNNERS, SHELLS, WRAPPER
 pub(super) use grant::{CommandPattern, find_ungranted, is_forbidden};
 pub use lex::Unread;
 
-/// The tool of the pack, which gives its command to no shell. All other tools that take commands are clients' own.
+/// The tool of the pack, which gives its command to no shell.
+///
+/// All other tools that take commands are clients' own.
 const EXEC: &str = "exec";
 
 /// The arguments of calls that hold a command.
@@ -60,7 +62,9 @@ const RESERVED: [&str; 21] = [
 ];
 /// Deepest nesting of commands that run commands. Why: nobody writes more.
 const MAX_DEPTH: usize = 8;
-/// Characters for which a word is shown in quotes: else it would look like several, or like more than one command.
+/// Characters for which a word is shown in quotes.
+///
+/// Else it would look like several words, or like more than one command.
 const QUOTED: [char; 17] = [
     ' ', '\t', '\n', '\'', '"', '\\', ';', '|', '&', '<', '>', '(', ')', '$', '`', '#', '\u{a0}',
 ];

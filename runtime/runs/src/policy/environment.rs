@@ -38,9 +38,9 @@ impl StateEnvironment {
 }
 
 impl Loaded {
-    /// Returns the environment that the active states give to what is run in them; the innermost state's value counts.
+    /// Returns the environment that the active states give to what is run in them.
     ///
-    /// A workflow that nobody has accepted takes variables away, and sets none.
+    /// The innermost state's value counts. A workflow that nobody has accepted takes variables away, and sets none.
     #[must_use]
     pub fn environment(&self) -> StateEnvironment {
         let table = self.workflow.table();

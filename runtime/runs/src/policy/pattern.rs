@@ -1,4 +1,4 @@
-//! Patterns of `allowed_tools`: a glob over a tool's name, and optionally one over its paths or its command.
+//! Patterns of `allowed_tools`: a glob over names of tools, and one over paths or commands.
 //!
 //! `Read`, `git_*`, `fs.*` (all tools of a pack), `Bash(cargo test:*)`, `Edit(src/**)`. A tool that takes commands is judged by
 //! each command of a call, another one by each path.
@@ -58,7 +58,9 @@ impl Pattern {
         })
     }
 
-    /// Reports whether the pattern forbids a call. A call whose path or command can't be judged is forbidden.
+    /// Reports whether the pattern forbids a call.
+    ///
+    /// A call whose path or command can't be judged is forbidden.
     #[must_use]
     pub fn forbids(&self, tool: &str, arguments: &Value) -> bool {
         if !self.names(tool) {
@@ -113,7 +115,9 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Checks that some patterns grant a call: one that names the tool, for all its paths, or some for all its commands.
+/// Checks that some patterns grant a call.
+///
+/// One has to match all its paths; several may match its commands.
 ///
 /// # Errors
 ///

@@ -1,4 +1,6 @@
-//! Commands of ours that are a person's: they ask for a person's token, and an agent isn't even let try.
+//! Commands of ours that are a person's.
+//!
+//! They ask for a person's token, and an agent isn't even let try.
 
 /// The commands that count for more from a person, each with its subcommands, if only some do.
 const COMMANDS: &[(&str, &[&str])] = &[

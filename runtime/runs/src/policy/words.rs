@@ -63,7 +63,7 @@ const CAPABILITIES: &[(&str, &[&str])] = &[
 /// The key of a state that names a drain.
 pub(super) const DRAIN: &str = "drain";
 
-/// What a drain may do that thinks.
+/// The capabilities of a drain that thinks.
 const THINKS: &[&str] = &[
     "workspace.read",
     "workspace.metadata_read",
@@ -76,7 +76,7 @@ const THINKS: &[&str] = &[
     "web.visit",
 ];
 
-/// What a drain may do that judges another one's work: it searches nowhere.
+/// The capabilities of a drain that judges another one's work: it searches nowhere.
 const JUDGES: &[&str] = &[
     "workspace.read",
     "workspace.metadata_read",
@@ -88,7 +88,7 @@ const JUDGES: &[&str] = &[
     "web.visit",
 ];
 
-/// What a drain may do that changes files.
+/// The capabilities of a drain that changes files.
 const WRITES: &[&str] = &[
     "workspace.read",
     "workspace.metadata_read",
@@ -108,7 +108,7 @@ const WRITES: &[&str] = &[
     "web.visit",
 ];
 
-/// What a drain may do that commits.
+/// The capabilities of a drain that commits.
 const COMMITS: &[&str] = &[
     "workspace.read",
     "workspace.metadata_read",

@@ -42,7 +42,9 @@ static TRIGGER: Shape = shape(
     )],
 );
 
-/// The contracts that hosts know by name. An artifact of the last part's name has such a contract undeclared, too.
+/// The contracts that hosts know by name.
+///
+/// An artifact of the last part's name has such a contract undeclared, too.
 pub(in crate::front::definition) static BUILTIN_CONTRACTS: [&str; 7] = [
     "ralph/plan",
     "ralph/development_result",

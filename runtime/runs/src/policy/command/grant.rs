@@ -1,4 +1,4 @@
-//! Which commands patterns grant, and which they forbid.
+//! Patterns of commands: what they grant, and what they forbid.
 
 use std::fmt;
 
@@ -20,7 +20,9 @@ pub(crate) enum CommandPattern {
 }
 
 impl CommandPattern {
-    /// Parses what stands in the parentheses of an entry of `allowed_tools`: `cargo test:*`, `git *`, `make check`.
+    /// Parses the text in the parentheses of an entry of `allowed_tools`.
+    ///
+    /// Such as `cargo test:*`, `git *` and `make check`.
     ///
     /// # Errors
     ///
@@ -51,7 +53,9 @@ impl CommandPattern {
         })
     }
 
-    /// Returns the number of the first words of a command that the pattern names; `None` if it doesn't match.
+    /// Returns the number of first words of a command that the pattern names.
+    ///
+    /// `None` if it doesn't match.
     fn named_words(&self, command: &Command) -> Option<usize> {
         let begins = |words: &[String]| {
             let mut pairs = words.iter().zip(&command.words);
@@ -139,7 +143,7 @@ pub(crate) enum Ungranted {
     Unmatched(String),
     /// A pattern matches the program alone, and this word makes it run or write what it is told.
     Escapes { command: String, word: String },
-    /// It isn't known what the command runs.
+    /// The command runs something that isn't known.
     Unread { command: String, what: String },
 }
 

@@ -2,7 +2,7 @@
 
 /// Longest command that is read. Unit: bytes. Why: as much as a kernel takes for one word.
 pub(super) const MAX_LINE: usize = 128 << 10;
-/// How a line is read.
+/// The way in which a line is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     /// As a shell does.
@@ -29,9 +29,9 @@ impl Word {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at byte {at}")]
 pub struct Unread {
-    /// What isn't read, as a noun phrase.
+    /// The part that isn't read, as a noun phrase.
     pub what: String,
-    /// Where it stands. Unit: bytes from the beginning of the line.
+    /// Its place. Unit: bytes from the beginning of the line.
     pub at: usize,
 }
 
@@ -74,7 +74,7 @@ struct Lexer<'l> {
     reading: Reading,
     tokens: Vec<Token>,
     word: Option<Word>,
-    /// Where the word begins. Unit: bytes.
+    /// The place where the word begins. Unit: bytes.
     begin: usize,
 }
 
@@ -147,8 +147,8 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    fn peek(&self, ahead: usize) -> Option<char> {
-        self.line.get(self.at..)?.chars().nth(ahead)
+    fn peek(&self, offset: usize) -> Option<char> {
+        self.line.get(self.at..)?.chars().nth(offset)
     }
 
     fn advance(&mut self) -> Option<char> {

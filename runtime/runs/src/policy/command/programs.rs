@@ -2,7 +2,9 @@
 
 use super::lex::Word;
 
-/// A program that runs what stands after its options, which are all listed: after others nobody knows what it runs.
+/// A program that runs the command after its options.
+///
+/// All options are listed: after another one nobody knows what it runs.
 pub(super) struct Wrapper {
     pub(super) name: &'static str,
     /// One-letter options without a value.
@@ -155,7 +157,7 @@ pub(super) const RUNNERS: &[&str] = &[
     "xterm",
 ];
 
-/// Where an option of [`ESCAPES`] stands.
+/// The place of an option of [`ESCAPES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Anywhere after the program.
@@ -166,8 +168,9 @@ pub(super) enum Place {
     After(&'static str),
 }
 
-/// Options by which a program runs another one, or writes or reads what it shouldn't: only who names them means them.
+/// Options by which a program runs another one, or writes or reads what it shouldn't.
 ///
+/// Only who names them means them.
 /// They are compared as the programs do, which take beginnings of long options.
 pub(super) const ESCAPES: &[(&str, Place, &[&str])] = &[
     ("cargo", Place::Anywhere, &["--config"]),
@@ -328,7 +331,9 @@ impl Wrapper {
         Some(false)
     }
 }
-/// Reports whether a word is an option, alone, with its value, or shortened as `getopt_long(3)` allows it.
+/// Reports whether a word is an option: alone, with its value, or shortened.
+///
+/// Source: `getopt_long(3)`.
 pub(super) fn is_option(word: &str, option: &str) -> bool {
     if let Some(name) = option.strip_prefix("--") {
         let given = word
