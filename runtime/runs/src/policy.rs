@@ -24,11 +24,11 @@ pub use command::{Command, Unread, read_line, split_words};
 pub use environment::StateEnvironment;
 pub use pattern::{PATH_ARGUMENTS, Pattern, normal_path};
 pub use persons::{command_words, person_command};
-pub use words::{capability_tools, drain_capabilities, drains, native_tools, pack_tool_of};
+pub use words::{capability_tools, native_tools, pack_tool_of};
 
 use command::{CommandPattern, takes_commands};
 use pattern::{call_commands, check_commands, check_granted};
-use words::{DRAIN, withheld_by_drain};
+use words::{DRAIN, drain_capabilities, withheld_by_drain};
 
 use crate::actor::Role;
 use crate::loaded::Loaded;
@@ -413,10 +413,11 @@ impl Loaded {
         let mut allowed = patterns("allowed_tools")?;
         let mut capabilities = None;
         let drained = match meta.get(DRAIN).filter(|it| !it.is_null()) {
-            None => &[],
+            None => Vec::new(),
             Some(drain) => {
                 let capabilities = drain.as_str().and_then(drain_capabilities);
-                capabilities.ok_or_else(|| format!("{drain} is no drain"))?
+                let capabilities = capabilities.ok_or_else(|| format!("{drain} is no drain"))?;
+                capabilities.collect()
             }
         };
         let words = meta.get("capabilities").filter(|it| !it.is_null());
@@ -428,7 +429,7 @@ impl Loaded {
             };
             let all: &mut Capabilities = capabilities.get_or_insert_default();
             let words = words.iter().map(|word| word.as_str().unwrap_or_default());
-            for word in words.chain(drained.iter().copied()) {
+            for word in words.chain(drained) {
                 match self.redefined_capability(word)? {
                     Some(tools) => all.tools.extend(tools),
                     None => {

@@ -198,8 +198,12 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
     start_upstreams(&tokio, &upstreams, &dispatcher, args)?;
     let served = serve(args, dispatcher, &about, &tokio);
     tokio.block_on(upstreams.close());
-    // A thread that still waits for input must not delay the end.
-    tokio.shutdown_background();
+    match args.http {
+        // Calls that are ended write down how, and the end waits for that.
+        Some(_) => drop(tokio),
+        // A thread that still waits for input must not delay the end; calls have been waited for.
+        None => tokio.shutdown_background(),
+    }
     served?;
     Ok(ExitStatus::Clean)
 }

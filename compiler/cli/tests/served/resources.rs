@@ -131,6 +131,21 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
             ("statemark://docs/proxies", "Proxies"),
             ("statemark://docs/readme", "Statemark"),
             ("statemark://docs/rules", "Rules"),
+            ("statemark://docs/skills", "Skills, agents and workflows"),
+            ("statemark://docs/skills/drive-run", "Drive a run"),
+            (
+                "statemark://docs/skills/drive-run/references/command-line",
+                "Driving on the command line"
+            ),
+            (
+                "statemark://docs/skills/drive-run/references/refusals",
+                "Refusals"
+            ),
+            ("statemark://docs/skills/fix-diagnostic", "Fix a diagnostic"),
+            (
+                "statemark://docs/skills/fix-diagnostic/references/causes",
+                "Findings by cause"
+            ),
             (
                 "statemark://docs/skills/write-state-machine",
                 "Write a state machine"

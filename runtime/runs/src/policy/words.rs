@@ -63,73 +63,46 @@ const CAPABILITIES: &[(&str, &[&str])] = &[
 /// The key of a state that names a drain.
 pub(super) const DRAIN: &str = "drain";
 
-/// The capabilities of a drain that thinks.
-const THINKS: &[&str] = &[
+/// The capabilities of every drain.
+const BASE: &[&str] = &[
     "workspace.read",
     "workspace.metadata_read",
     "git.status_read",
     "git.diff_read",
     "artifact.submit",
     "media.read",
-    "upstream.tool_use",
-    "web.search",
-    "web.visit",
 ];
 
-/// The capabilities of a drain that judges another one's work: it searches nowhere.
-const JUDGES: &[&str] = &[
-    "workspace.read",
-    "workspace.metadata_read",
-    "git.status_read",
-    "git.diff_read",
-    "artifact.submit",
-    "media.read",
-    "upstream.tool_use",
-    "web.visit",
-];
-
-/// The capabilities of a drain that changes files.
-const WRITES: &[&str] = &[
-    "workspace.read",
-    "workspace.metadata_read",
+/// The capabilities of a drain that changes files, besides.
+const WRITE: &[&str] = &[
     "workspace.write_ephemeral",
     "workspace.write_tracked",
     "workspace.edit",
     "workspace.delete",
     "process.exec_bounded",
-    "git.status_read",
-    "git.diff_read",
     "env.read",
-    "artifact.submit",
-    "run.report_progress",
-    "media.read",
-    "upstream.tool_use",
-    "web.search",
-    "web.visit",
 ];
 
-/// The capabilities of a drain that commits.
-const COMMITS: &[&str] = &[
-    "workspace.read",
-    "workspace.metadata_read",
-    "git.status_read",
-    "git.diff_read",
-    "artifact.submit",
-    "media.read",
-    "run.report_progress",
-];
+/// The capability of a drain that reports its progress.
+const REPORT: &[&str] = &["run.report_progress"];
+
+/// The capabilities of a drain that looks things up elsewhere.
+const VISIT: &[&str] = &["upstream.tool_use", "web.visit"];
+
+/// The capability of a drain that searches elsewhere.
+const SEARCH: &[&str] = &["web.search"];
 
 /// The drains of Ralph's document, each with its capabilities, as far as a server has the tools.
-const DRAINS: &[(&str, &[&str])] = &[
-    ("planning", THINKS),
-    ("development", WRITES),
-    ("development_analysis", JUDGES),
-    ("development_commit", COMMITS),
-    ("review", THINKS),
-    ("review_analysis", JUDGES),
-    ("review_commit", COMMITS),
-    ("fix", WRITES),
-    ("commit", COMMITS),
+const DRAINS: &[(&str, &[&[&str]])] = &[
+    ("planning", &[BASE, VISIT, SEARCH]),
+    ("development", &[BASE, WRITE, REPORT, VISIT, SEARCH]),
+    ("development_analysis", &[BASE, VISIT]),
+    ("development_commit", &[BASE, REPORT]),
+    ("review", &[BASE, VISIT, SEARCH]),
+    ("review_analysis", &[BASE, VISIT]),
+    ("review_commit", &[BASE, REPORT]),
+    ("fix", &[BASE, WRITE, REPORT, VISIT, SEARCH]),
+    ("commit", &[BASE, REPORT]),
 ];
 
 /// The tools of a plan, which only one drain writes.
@@ -148,16 +121,10 @@ pub(super) fn withheld_by_drain(drain: &str) -> &'static [&'static str] {
     if drain == PLAN.0 { &[] } else { PLAN.1 }
 }
 
-/// Returns the names of the drains.
-pub fn drains() -> impl Iterator<Item = &'static str> {
-    DRAINS.iter().map(|(name, _)| *name)
-}
-
-/// Returns the capabilities of a drain.
-#[must_use]
-pub fn drain_capabilities(drain: &str) -> Option<&'static [&'static str]> {
+/// Returns the capabilities of a drain, if there is one of that name.
+pub(super) fn drain_capabilities(drain: &str) -> Option<impl Iterator<Item = &'static str>> {
     let found = DRAINS.iter().find(|(name, _)| *name == drain);
-    found.map(|(_, capabilities)| *capabilities)
+    found.map(|(_, groups)| groups.iter().copied().flatten().copied())
 }
 
 /// The packs, each with its capabilities.
@@ -217,7 +184,7 @@ const NATIVE: &[(&str, &[&str])] = &[
     ("read_image", &["view_image"]),
 ];
 
-/// Returns the rows of [`NATIVE`]: a tool of a pack, and the names that clients have for it.
+/// Returns the tools of packs that clients have, each with the clients' names for it.
 pub fn native_tools() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     NATIVE.iter().copied()
 }
