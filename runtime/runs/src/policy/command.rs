@@ -270,7 +270,15 @@ impl Command {
         }
         if let Some(wrapper) = WRAPPERS.iter().find(|it| it.name == program) {
             return match wrapper.skip_options(&self.words) {
-                Some(from) => Ok(Inner::at(self, from, wrapper.is_all)),
+                Some(from) => {
+                    let mut inner = Inner::at(self, from, wrapper.is_all);
+                    if wrapper.reads_words {
+                        // Nobody knows what its input adds, which may be an option.
+                        let unknown = inner.commands.iter_mut();
+                        unknown.for_each(|it| it.words.push(Word::unknown()));
+                    }
+                    Ok(inner)
+                }
                 None => Err(Unread::new(0, format!("what `{program}` runs"))),
             };
         }
@@ -325,11 +333,16 @@ impl Command {
                 continue;
             }
             inner.from = inner.from.min(index.saturating_add(1));
-            let command = words.by_ref().map(|(_, word)| word);
-            let command = command.take_while(|it| it.text != ";" && it.text != "+");
-            inner.commands.push(Self {
-                words: command.cloned().collect(),
-            });
+            let mut command: Vec<Word> = Vec::new();
+            for (_, word) in words.by_ref() {
+                // A `+` ends the command after `{}` alone; elsewhere it is a word of it.
+                let is_after_names = command.last().is_some_and(|it| it.text == "{}");
+                if word.text == ";" || word.text == "+" && is_after_names {
+                    break;
+                }
+                command.push(word.clone());
+            }
+            inner.commands.push(Self { words: command });
         }
         Ok(inner)
     }

@@ -20,6 +20,14 @@ pub(super) struct Word {
 }
 
 impl Word {
+    /// Creates a word that may be anything.
+    pub(super) fn unknown() -> Self {
+        Self {
+            text: "*".to_owned(),
+            is_certain: false,
+        }
+    }
+
     /// Reports whether it stands for names of files of which one may look like an option.
     pub(super) fn may_be_option(&self) -> bool {
         !self.is_certain && self.text.starts_with(['*', '?', '['])

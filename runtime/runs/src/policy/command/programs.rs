@@ -19,6 +19,8 @@ pub(super) struct Wrapper {
     operands: usize,
     /// True if it does nothing besides running the command.
     pub(super) is_all: bool,
+    /// True if it adds words of its input to the command.
+    pub(super) reads_words: bool,
 }
 
 pub(super) const WRAPPERS: [Wrapper; 7] = [
@@ -30,6 +32,7 @@ pub(super) const WRAPPERS: [Wrapper; 7] = [
         long_valued: &["unset", "chdir"],
         operands: 0,
         is_all: false,
+        reads_words: false,
     },
     Wrapper {
         name: "nice",
@@ -39,6 +42,7 @@ pub(super) const WRAPPERS: [Wrapper; 7] = [
         long_valued: &["adjustment"],
         operands: 0,
         is_all: true,
+        reads_words: false,
     },
     Wrapper {
         name: "nohup",
@@ -48,6 +52,7 @@ pub(super) const WRAPPERS: [Wrapper; 7] = [
         long_valued: &[],
         operands: 0,
         is_all: true,
+        reads_words: false,
     },
     Wrapper {
         name: "stdbuf",
@@ -57,6 +62,7 @@ pub(super) const WRAPPERS: [Wrapper; 7] = [
         long_valued: &["input", "output", "error"],
         operands: 0,
         is_all: true,
+        reads_words: false,
     },
     Wrapper {
         name: "time",
@@ -66,6 +72,7 @@ pub(super) const WRAPPERS: [Wrapper; 7] = [
         long_valued: &[],
         operands: 0,
         is_all: true,
+        reads_words: false,
     },
     Wrapper {
         name: "timeout",
@@ -75,6 +82,7 @@ pub(super) const WRAPPERS: [Wrapper; 7] = [
         long_valued: &["kill-after", "signal"],
         operands: 1,
         is_all: true,
+        reads_words: false,
     },
     Wrapper {
         name: "xargs",
@@ -99,6 +107,7 @@ pub(super) const WRAPPERS: [Wrapper; 7] = [
         ],
         operands: 0,
         is_all: false,
+        reads_words: true,
     },
 ];
 

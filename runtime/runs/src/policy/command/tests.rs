@@ -58,7 +58,6 @@ fn what_is_granted_can_be_run() {
         "stdbuf -oL cargo test",
         "find . -name '*.rs' -exec grep -l word {} +",
         "find . -name '*.rs' -print0 | xargs -0 grep -l word",
-        "xargs -n1 -I% cargo test %",
         "npm run lint",
         "sh -c 'cargo test && ls'",
         "bash -lc 'cargo test'",
@@ -315,8 +314,8 @@ fn nothing_gets_around_a_grant() {
             "time -o x cargo test",
             "; `time -o x cargo test` matches none of them",
         ),
-        ("xargs rm", "; `rm` matches none of them"),
-        ("xargs -0 -n1 rm", "; `rm` matches none of them"),
+        ("xargs rm", "; `rm *` matches none of them"),
+        ("xargs -0 -n1 rm", "; `rm *` matches none of them"),
         (
             "xargs -i rm ls",
             "; what `xargs` runs isn't known, so that only a pattern that says more than `xargs` matches",
@@ -336,6 +335,18 @@ fn nothing_gets_around_a_grant() {
             "; `rm x` matches none of them",
         ),
         ("find . -ok rm {} ';'", "; `rm {}` matches none of them"),
+        (
+            "find . -exec git log + --output=x \\;",
+            "; `--output=x` in `git log + --output=x` lets it run or write what it is told, so that only a pattern that names it matches",
+        ),
+        (
+            "echo --output=x | xargs git diff",
+            "; `echo --output=x` matches none of them",
+        ),
+        (
+            "ls | xargs git diff",
+            "; `*` in `git diff *` lets it run or write what it is told, so that only a pattern that names it matches",
+        ),
         (
             "find . -delete",
             "; what `find -delete` changes isn't known, so that only a pattern that says more than `find` matches",
