@@ -154,6 +154,7 @@ pub(crate) fn stdio_caller(runs: &Runs) -> Result<Caller, Failure> {
         run: identity.run,
         project: Some(project::id(".")?),
         credential: identity.credential,
+        attempt: environment::attempt(),
     })
 }
 

@@ -4,6 +4,7 @@
 //! printed of the outcome. Commands of one subject share a file. [`COMMANDS`] is the only list.
 
 mod accept;
+mod agent;
 mod build;
 mod completions;
 mod docs;
@@ -145,6 +146,8 @@ commands! {
     }
     "Agents and servers" {
         "serve" serve::ServeArgs => |args, printer| serve::run(args, program(), printer),
+        "agent" agent::AgentArgs => |args, printer| agent::run(args, program(), printer),
+        "transcript" run::transcript::TranscriptArgs => run::transcript::run,
         "mcp" mcp::McpArgs => mcp::run,
         "hook" hook::HookArgs => hook::run,
         "bind" run::session::BindArgs => run::session::bind,

@@ -30,6 +30,7 @@ variables! {
     SIGNING_KEY "STATEMARK_SIGNING_KEY" "The file of the SSH key that signs decisions. `--sign-with` comes first, `~/.config/statemark/signing-key` after it.",
     UPSTREAM "STATEMARK_UPSTREAM" "Set for servers that a server starts: one of ours starts no further ones, or two that name each other would never end.",
     RUN "STATEMARK_RUN" "The run that `run-check` is for, where none is named; the run that a client's session works in, for `hook`.",
+    ATTEMPT "STATEMARK_ATTEMPT" "Set for programs that an executor starts: the attempt that they work for. Once another executor has taken over, nothing that they do moves the run.",
     LOG "STATEMARK_LOG" "What is logged to standard error: `error`, `warn`, `info`, `debug`, `trace` or `off`. `--log` comes first. Default: `info` for `serve`, else `off`.",
     OUTPUT_FORMAT "STATEMARK_OUTPUT_FORMAT" "How `lint` prints findings: `full`, `concise` or `json`. `--output-format` comes first.",
     NOW "STATEMARK_NOW" "The time, for scripts that have to print the same twice. It counts only in stores that were made while it was set.",
@@ -62,6 +63,11 @@ impl Variable {
 pub(crate) fn read(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "the list is here")]
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the attempt of an executor that this process works for, if it was started by one.
+pub(crate) fn attempt() -> Option<statemark_tools::OfAttempt> {
+    statemark_executor::parse_attempt(&ATTEMPT.text()?)
 }
 
 /// Returns the folder that a variable names, else one in the user's home folder, if there is one.

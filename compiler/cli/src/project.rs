@@ -87,6 +87,9 @@ pub(crate) struct Config {
     /// The packs that a server offers.
     #[serde(default)]
     packs: statemark_packs::Settings,
+    /// The executors that may work in states.
+    #[serde(default)]
+    executor: statemark_executor::Settings,
     /// Other servers whose tools agents get, behind our policy.
     #[serde(default)]
     pub(crate) upstream: BTreeMap<String, UpstreamDeclaration>,
@@ -157,7 +160,7 @@ pub(crate) fn parse_config(path: &Path, text: &str) -> Result<Config, Failure> {
     toml::from_str(text).map_err(|error| {
         let (path, error) = (files::display(path), error.to_string());
         Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
-            "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `hook`, `required` or `optional`; `checks`, programs by name; `packs`, the tools that a server offers to agents; and `upstream`, servers of tools by name",
+            "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `hook`, `required` or `optional`; `checks`, programs by name; `packs`, the tools that a server offers to agents; `executor`, who works in states by itself; and `upstream`, servers of tools by name",
         )
     })
 }
@@ -515,6 +518,38 @@ pub(crate) fn for_server() -> Result<statemark_tools::Project, Failure> {
 pub(crate) fn packs() -> Result<Vec<statemark_tools::Set>, Failure> {
     let config = find_config(&current_folder()?)?;
     Ok(config.map_or_else(Vec::new, |(_, config)| config.packs.sets()))
+}
+
+/// Returns the settings of executors of the project of the current folder.
+///
+/// # Errors
+///
+/// One of them can't be used; or the key of a model would go to a server that no person allows.
+pub(crate) fn executors() -> Result<statemark_executor::Settings, Failure> {
+    let Some((path, config)) = find_config(&current_folder()?)? else {
+        return Ok(statemark_executor::Settings::default());
+    };
+    let settings = config.executor;
+    let path = files::display(&path);
+    settings
+        .check()
+        .map_err(|error| Failure::new(format!("`{path}`: {error}")))?;
+    let allowed = allowed_servers()?;
+    for (prefix, provider) in &settings.models {
+        if provider.key.is_none() || provider.is_known() {
+            continue;
+        }
+        let server = provider.server();
+        if !allowed.contains(&server) {
+            return Err(Failure::new(format!(
+                "`{path}` would send the key of the models `{prefix}` to `{server}`"
+            ))
+            .with_help(format!(
+                "if you mean that, a line `{server}` in `~/.config/{ALLOWED_PLACES}` allows it"
+            )));
+        }
+    }
+    Ok(settings)
 }
 
 /// Returns the place of checks with a root.

@@ -17,7 +17,7 @@ use crate::caller::Identity;
 use crate::catalog::{SpecCatalog, unknown_workflow};
 use crate::clock::CommandClock;
 use crate::failure::Failure;
-use crate::{caller, clock, project};
+use crate::{caller, clock, environment, project};
 
 /// Time between two looks at a store. Why: a person doesn't notice a fifth of a second.
 pub(crate) const PAUSE: Duration = Duration::from_millis(200);
@@ -404,7 +404,10 @@ pub(crate) fn order_of(caller: &Identity, run: RunId) -> Result<Order, Failure> 
 
 fn make_order(caller: &Identity, run: RunId, key: Option<&Key>) -> Result<Order, Failure> {
     caller.check_run(&run)?;
+    let attempt = environment::attempt().filter(|attempt| attempt.run == run);
     Ok(Order {
+        fence: attempt.as_ref().map(|it| it.fence),
+        attempt: attempt.as_ref().map(|it| it.number),
         key: key.cloned(),
         only_accepted: caller.credential == Credential::ManyRuns,
         ..Order::new(run, caller.actor.clone())

@@ -9,6 +9,7 @@
 //! Deliberately not here: redaction. It walks the JSON of a body, whatever its kind.
 
 mod artifact;
+mod attempt;
 mod control;
 mod event;
 mod request;
@@ -16,6 +17,7 @@ mod step;
 mod work;
 
 pub use artifact::{Artifact, Finding, Stage, Verdict};
+pub use attempt::{AttemptEnded, AttemptOutcome, AttemptStarted, Message, Usage};
 pub use control::{
     Cancelled, CheckpointRestored, CheckpointTaken, ClockSetBack, Closed, Compensation, Continued,
     Forced, Imported, LeftOut, LeftOutCause, Migrated, Paused, Rewound, Scope, Spent,
@@ -24,8 +26,8 @@ pub use event::{Cause, Event, Forked, Parent, Queued, Refused, Started, Subject}
 pub use request::{Again, Opened, RequestKind, Resolution, Resolved, Waiting};
 pub use step::{Arming, EffectKey, Microstep, StepRecord};
 pub use work::{
-    Annotation, Check, ChildEnded, ChildStarted, Effect, EffectStatus, Message, Note, Progress,
-    Session, Step, StepStatus, Subflow, Tie, Tool, ToolVerdict, Usage,
+    Annotation, Check, ChildEnded, ChildStarted, Effect, EffectStatus, Note, Progress, Session,
+    Step, StepStatus, Subflow, Tie, Tool, ToolVerdict,
 };
 
 use serde_json::Value;
@@ -112,6 +114,10 @@ macro_rules! for_each_kind {
             Imported(Imported) = "run.imported" 1;
             /// The clock was set back.
             ClockSetBack(ClockSetBack) = "clock.set_back" 1;
+            /// The start of an attempt.
+            AttemptStarted(AttemptStarted) = "attempt.started" 1;
+            /// The end of an attempt.
+            AttemptEnded(AttemptEnded) = "attempt.ended" 1;
             /// The cost of an attempt.
             Usage(Usage) = "usage" 1;
             /// The start of a child run.

@@ -26,7 +26,7 @@ use serde_json::Value;
 pub use launch::{Launcher, launch};
 pub use program::Program;
 pub(crate) use run::absolute;
-pub use run::{environment, run, run_without};
+pub use run::{Running, RunningEnd, environment, run, run_without};
 
 use crate::git::find_working_copy;
 use crate::hash::Hash;
@@ -56,6 +56,8 @@ pub struct CheckPlace {
     pub launcher: Option<Launcher>,
     /// Folders outside of the project that a person allows them to use.
     pub allowed: Vec<PathBuf>,
+    /// True for programs that a person runs as themselves, such as an agent's client: they reach what that person does.
+    pub is_open: bool,
 }
 
 impl CheckPlace {
@@ -81,6 +83,17 @@ impl CheckPlace {
         }
     }
 
+    /// Returns the same place for programs that a person runs as themselves.
+    ///
+    /// They end with what they have begun, as checks do, and are kept from nothing.
+    #[must_use]
+    pub fn open(&self) -> Self {
+        Self {
+            is_open: true,
+            ..self.clone()
+        }
+    }
+
     /// Returns the same place with another root.
     #[must_use]
     pub fn at(&self, root: impl Into<PathBuf>) -> Self {
@@ -102,6 +115,12 @@ impl CheckPlace {
     /// Returns the folders that a check may write below, and those in them that it may not.
     #[cfg(target_os = "linux")]
     fn reach(&self) -> confine::Reach {
+        if self.is_open {
+            return confine::Reach {
+                writable: vec![PathBuf::from("/")],
+                closed: Vec::new(),
+            };
+        }
         let folders = std::iter::once(self.project()).chain(self.allowed.iter().cloned());
         confine::Reach {
             writable: folders.collect(),

@@ -8,6 +8,7 @@ mod advance;
 mod answer;
 mod artifact;
 mod ask;
+mod attempt;
 mod binding;
 mod change;
 mod check;
@@ -50,6 +51,7 @@ pub use artifact::{
     Submitted, check_artifact, check_edit, read_artifact,
 };
 pub use ask::{OpenRequest, WithdrawRequest};
+pub use attempt::{EndAttempt, LIMIT_REACHED, ReachLimit, RecordTurn, StartAttempt};
 use binding::Bindings;
 pub use binding::{Binding, SESSION_LAPSE};
 pub use change::cache_state;

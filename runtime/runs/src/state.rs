@@ -30,8 +30,8 @@ pub use status::{Status, WaitingFor};
 
 use crate::actor::{Actor, Role};
 use crate::body::{
-    Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Kind, Opened, Parent, Queued,
-    Refused, Resolved, Spent, Started, StepStatus, Subflow, Usage,
+    Artifact, AttemptOutcome, CheckpointRestored, CheckpointTaken, EffectStatus, Kind, Opened,
+    Parent, Queued, Refused, Resolved, Spent, Started, StepStatus, Subflow, Usage,
 };
 use crate::check::Program;
 use crate::hash::Hash;
@@ -141,6 +141,18 @@ pub struct RunState {
     pub subflows: Shared<BTreeMap<String, Vec<Subflow>>>,
     /// Its cost.
     pub usage: Usage,
+    /// By number: the attempts in the last visit of each state.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attempts: BTreeMap<u64, AttemptState>,
+    /// The number of attempts that were ever made.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub attempted: u64,
+    /// The task that executors were last given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// From where attempts and their cost are counted towards limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowance: Option<Allowance>,
 
     /// The ids of the calls of tools that have a place and haven't told what they did.
     pub running: BTreeSet<String>,
@@ -187,6 +199,50 @@ pub struct SessionState {
     pub released: bool,
     /// The time of its last record in the run. Unit: milliseconds since 1970.
     pub seen: u64,
+}
+
+/// An attempt of an executor, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AttemptState {
+    /// The state that is worked in.
+    pub state: String,
+    /// Its number among the attempts of the visit, from 1.
+    pub number: u64,
+    /// The executor.
+    pub executor: String,
+    /// The model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The record that began it.
+    pub seq: u64,
+    /// The time at which it began. Unit: milliseconds since 1970.
+    pub time: u64,
+    /// The outcome, the reason, and the time; none while it goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<(AttemptOutcome, Option<String>, u64)>,
+    /// Its cost.
+    pub usage: Usage,
+    /// The calls of tools that it has made.
+    pub calls: u64,
+}
+
+/// What a person has let a run have anew, by continuing it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Allowance {
+    /// The record that continued it: attempts are counted from there on.
+    pub seq: u64,
+    /// The time. Unit: milliseconds since 1970.
+    pub time: u64,
+    /// The cost of the run until then.
+    pub usage: Usage,
+}
+
+/// Reports whether a counter has counted nothing: then it isn't written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The visits of a state.

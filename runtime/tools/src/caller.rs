@@ -1,7 +1,7 @@
 //! Callers of tools.
 
 use statemark_runs::authority::Founding;
-use statemark_runs::{Actor, Binding, Role, RunId, Token};
+use statemark_runs::{Actor, Binding, Fence, Role, RunId, Token};
 use statemark_text::shorten::shorten;
 use statemark_text::visible;
 
@@ -38,6 +38,17 @@ impl Credential {
     }
 }
 
+/// The attempt of an executor in which calls are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfAttempt {
+    /// The run that is worked on.
+    pub run: RunId,
+    /// The number of the attempt.
+    pub number: u64,
+    /// The token of the run's lease: a newer one ends what the attempt may do.
+    pub fence: Fence,
+}
+
 /// The caller of a tool, as its connection identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
@@ -49,6 +60,8 @@ pub struct Caller {
     pub project: Option<String>,
     /// The way in which the caller is known.
     pub credential: Credential,
+    /// The attempt of an executor that the caller makes, or a program does for it.
+    pub attempt: Option<OfAttempt>,
 }
 
 impl Caller {
@@ -60,6 +73,7 @@ impl Caller {
             run: None,
             project: None,
             credential: Credential::Nothing,
+            attempt: None,
         }
     }
 

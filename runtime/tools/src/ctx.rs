@@ -10,7 +10,7 @@ use statemark_runs::{Actor, Key, Loaded, Order, Role, RunId, Runs};
 
 use crate::services::Services;
 use crate::waiting::Waits;
-use crate::{Caller, Catalog, Credential, Docs, Options, Problem};
+use crate::{Caller, Catalog, Credential, Docs, Executor, Options, Problem};
 
 /// The context of a call.
 #[derive(Clone, Copy)]
@@ -109,6 +109,12 @@ impl<'c> Ctx<'c> {
     /// Returns the ids and titles of the listed pages of the documentation.
     pub fn listed_pages(&self) -> &'c [(String, String)] {
         self.services.listed_pages()
+    }
+
+    /// Returns the executor, if the server has one.
+    #[must_use]
+    pub fn executor(&self) -> Option<&'c dyn Executor> {
+        self.services.executor.get().map(|it| &**it)
     }
 
     /// Returns the options that the server was started with.
@@ -221,9 +227,13 @@ impl<'c> Ctx<'c> {
     ) -> Result<Order, Problem> {
         let key = key.map(str::parse::<Key>).transpose();
         let key = key.map_err(|error| Problem::argument("idempotency_key", error))?;
+        let attempt = self.caller.attempt.as_ref();
+        let attempt = attempt.filter(|attempt| attempt.run == run);
         Ok(Order {
             key,
             expected,
+            fence: attempt.map(|it| it.fence),
+            attempt: attempt.map(|it| it.number),
             only_accepted: self.caller.credential == Credential::ManyRuns,
             ..Order::new(run, self.actor())
         })

@@ -34,7 +34,7 @@ use crate::services::{Listed, Services};
 use crate::tool::ToolCall as _;
 use crate::tools::{RUN_CHECK, StartRunCall};
 use crate::waiting::{Signal, Wait, Waits};
-use crate::{Caller, Catalog, Ctx, Options, Outcome, Problem, Set, Tool};
+use crate::{Caller, Catalog, Ctx, Executor, Options, Outcome, Problem, Set, Tool};
 pub use session::{Admission, NativeCall, NativeOutcome, NativeUse, Refusal, SessionPolicy};
 
 use authorize::{
@@ -167,6 +167,11 @@ impl Dispatcher {
     #[must_use]
     pub fn upstream_version(&self) -> u64 {
         self.upstream_version.load(Ordering::Acquire)
+    }
+
+    /// Sets the executor that tools hand runs to. Only the first one counts.
+    pub fn set_executor(&self, executor: Arc<dyn Executor>) {
+        drop(self.services.executor.set(executor));
     }
 
     /// Returns the tools of other servers as they are now.

@@ -25,6 +25,7 @@ mod ctx;
 mod dispatch;
 mod docs;
 pub mod envelope;
+mod executor;
 pub mod lookup;
 mod options;
 mod problem;
@@ -39,7 +40,7 @@ mod tools;
 mod waiting;
 
 pub use address::{Address, Part};
-pub use caller::{Caller, Credential};
+pub use caller::{Caller, Credential, OfAttempt};
 pub use catalog::{
     Allow, Catalog, Created, NewSpec, Project, Proposal, Simulated, Simulation, Spec,
     definition_text,
@@ -50,6 +51,7 @@ pub use dispatch::{
     Turn, Waiting,
 };
 pub use docs::{Docs, Found, Hit, Page};
+pub use executor::{Executor, Stop, Work, Worked, Working};
 pub use options::{Options, Set};
 pub use problem::{Fix, Outcome, Problem};
 pub use registry::StartError;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use statemark_runs::{Hash, Runs};
 
 use crate::docs;
-use crate::{Catalog, Docs, Options, Set};
+use crate::{Catalog, Docs, Executor, Options, Set};
 
 /// A tool that clients are offered, as far as others speak of it.
 pub(crate) struct Listed {
@@ -28,6 +28,8 @@ pub(crate) struct Services {
     pub(crate) listed: Vec<Listed>,
     /// The index of the documentation, and the hashes of the workflows in it.
     docs: Mutex<Option<(Vec<Hash>, Arc<Docs>)>>,
+    /// The executor, if the server has one.
+    pub(crate) executor: OnceLock<Arc<dyn Executor>>,
     /// The ids and titles of the listed pages.
     listed_pages: OnceLock<Vec<(String, String)>>,
 }
@@ -47,6 +49,7 @@ impl Services {
             own_tools,
             listed,
             docs: Mutex::default(),
+            executor: OnceLock::new(),
             listed_pages: OnceLock::new(),
         }
     }

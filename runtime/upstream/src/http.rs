@@ -13,11 +13,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::stream::{BoxStream, StreamExt as _};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
-use hyper_util::rt::TokioIo;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
@@ -25,13 +24,10 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::fault::Fault;
 use crate::process::{MAX_MESSAGE, TooLong, resolve};
+use crate::request::{HttpError, send};
 
 /// Largest answer with an error that is read. Unit: bytes. Why: it is cited in a line.
 const MAX_ERROR: usize = 64 << 10;
@@ -80,21 +76,6 @@ pub(crate) struct Client {
     too_long: TooLong,
 }
 
-/// The reason why a request has no answer.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum HttpError {
-    #[error("its address can't be used: {0}")]
-    Address(String),
-    #[error("it can't be reached: {0}")]
-    Unreachable(#[from] io::Error),
-    #[error("the connection failed: {0}")]
-    Broken(#[from] hyper::Error),
-    #[error("the request can't be made: {0}")]
-    Request(#[from] http::Error),
-    #[error("{0}")]
-    Json(#[from] serde_json::Error),
-}
-
 impl From<HttpError> for StreamableHttpError<HttpError> {
     fn from(error: HttpError) -> Self {
         Self::Client(error)
@@ -102,74 +83,6 @@ impl From<HttpError> for StreamableHttpError<HttpError> {
 }
 
 type Failure = StreamableHttpError<HttpError>;
-
-impl Client {
-    /// Sends a request over a connection of its own.
-    async fn send(
-        &self,
-        uri: &str,
-        (method, body): (Method, Bytes),
-        headers: HeaderMap,
-    ) -> Result<Response<Incoming>, HttpError> {
-        let bad = |what: &str| HttpError::Address(what.to_owned());
-        let uri: Uri = uri.parse().map_err(|_| bad("it is no address"))?;
-        let host = uri.host().ok_or_else(|| bad("it has no host"))?;
-        let is_secure = uri.scheme_str() == Some("https");
-        let port = uri.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
-        let authority = uri.authority().map_or(host, |it| it.as_str());
-        let path = uri.path_and_query().map_or("/", |it| it.as_str());
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(HOST, authority)
-            .body(Full::new(body))?;
-        request.headers_mut().extend(headers);
-        // An address of IPv6 stands in brackets.
-        let host = host
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .to_owned();
-        let stream = TcpStream::connect((host.as_str(), port)).await?;
-        stream.set_nodelay(true)?;
-        if !is_secure {
-            return send_over(TokioIo::new(stream), request).await;
-        }
-        let name = ServerName::try_from(host).map_err(|_| bad("its host is no name"))?;
-        let connector = TlsConnector::from(tls()?);
-        let stream = connector.connect(name, stream).await?;
-        send_over(TokioIo::new(stream), request).await
-    }
-}
-
-/// Sends a request over a stream, which is kept as long as the answer comes.
-async fn send_over<S>(
-    stream: TokioIo<S>,
-    request: Request<Full<Bytes>>,
-) -> Result<Response<Incoming>, HttpError>
-where
-    TokioIo<S>: hyper::rt::Read + hyper::rt::Write + Send + Unpin + 'static,
-{
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await?;
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!("a connection to a server of tools failed: {error}");
-        }
-    });
-    Ok(sender.send_request(request).await?)
-}
-
-/// Returns the configuration of TLS: the system's authorities.
-fn tls() -> Result<Arc<ClientConfig>, HttpError> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(io::Error::other)?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(Arc::new(config))
-}
 
 /// Makes the headers of a request.
 fn headers(
@@ -242,9 +155,7 @@ impl StreamableHttpClient for Client {
         let body = serde_json::to_vec(&message).map_err(HttpError::from)?;
         let mut headers = headers(session.as_deref(), token, custom)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-        let response = self
-            .send(&uri, (Method::POST, body.into()), headers)
-            .await?;
+        let response = send(&uri, (Method::POST, body.into()), headers).await?;
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -290,8 +201,7 @@ impl StreamableHttpClient for Client {
     ) -> Result<(), Failure> {
         let headers = headers(Some(&session), token, custom)?;
         // A server may not let its sessions be ended.
-        self.send(&uri, (Method::DELETE, Bytes::new()), headers)
-            .await?;
+        send(&uri, (Method::DELETE, Bytes::new()), headers).await?;
         Ok(())
     }
 
@@ -307,9 +217,7 @@ impl StreamableHttpClient for Client {
         if let Some(last) = last_event.and_then(|it| HeaderValue::from_str(&it).ok()) {
             headers.insert(LAST_EVENT, last);
         }
-        let response = self
-            .send(&uri, (Method::GET, Bytes::new()), headers)
-            .await?;
+        let response = send(&uri, (Method::GET, Bytes::new()), headers).await?;
         match response.status() {
             status if status.is_success() && is_of_kind(&response, EVENTS) => {
                 Ok(events(response.into_body(), &self.too_long))

@@ -26,6 +26,7 @@ mod http;
 mod names;
 mod pins;
 mod process;
+pub mod request;
 mod result;
 mod server;
 

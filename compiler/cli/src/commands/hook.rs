@@ -37,6 +37,7 @@ use crate::environment;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Printer, json_line};
 use crate::{caller, project, runs};
+pub(super) use claude::settings as claude_settings;
 use client::{Answer, CLIENTS, Call, Client, Done, Event, Message};
 
 /// The tools of ours, and of other systems, that start or drive a run.
@@ -370,6 +371,7 @@ impl Hook<'_> {
             };
         let project = project::id(".")?;
         let policy = SessionPolicy::new(runs, actor, Some(project), names, named.as_ref())?;
+        let policy = policy.for_attempt(environment::attempt());
         Ok(policy.observing(self.how.observe))
     }
 

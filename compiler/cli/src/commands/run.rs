@@ -15,6 +15,7 @@ pub(super) mod requests;
 pub(super) mod rewind;
 pub(super) mod session;
 pub(super) mod state;
+pub(super) mod transcript;
 
 use std::fmt::Write as _;
 

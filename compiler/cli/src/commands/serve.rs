@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use statemark_executor::{Executor, Happened, SharedExecutor, line_of};
 use statemark_runs::authority::{CreateSessionToken, GiveUpToken};
 use statemark_runs::{RunError, Store, StoreError, Workflows as _};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
@@ -94,6 +95,12 @@ pub(crate) struct ServeArgs {
         value_parser = server_name
     )]
     name: String,
+    /// Work on the runs of this project that are ready, as `[executor]` in `statemark.toml` says
+    #[arg(long)]
+    execute: bool,
+    /// How many runs to work on at once [default: 2, or `parallel` of `[executor]`]
+    #[arg(long, value_name = "N", requires = "execute")]
+    parallel: Option<usize>,
     /// Where runs are kept: a file or an address
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
@@ -152,8 +159,45 @@ fn offered_sets(args: &ServeArgs) -> Result<Vec<Set>, Failure> {
     Ok(sets)
 }
 
-/// Serves until the process is asked to end. The help of the program is documentation.
-pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> CommandResult {
+/// A server that is about to serve, or an executor that is about to work: its tools, and what they come from.
+pub(super) struct Prepared {
+    pub(super) dispatcher: Arc<Dispatcher>,
+    pub(super) tokio: Runtime,
+    upstreams: Arc<Upstreams>,
+    about: About,
+}
+
+impl Prepared {
+    /// Ends the servers that were started.
+    pub(super) fn close(&self) {
+        self.tokio.block_on(self.upstreams.close());
+    }
+}
+
+impl ServeArgs {
+    /// Returns the arguments of an executor, which has the tools of a server of the same project.
+    pub(super) fn for_executor(specs: &[PathBuf], store: Option<&String>) -> Self {
+        Self {
+            specs: specs.to_vec(),
+            library: Vec::new(),
+            http: None,
+            host: Vec::new(),
+            origin: Vec::new(),
+            toolsets: Vec::new(),
+            profile: Vec::new(),
+            allowed_tools: None,
+            read_only: false,
+            run: None,
+            name: String::new(),
+            execute: false,
+            parallel: None,
+            store: store.cloned(),
+        }
+    }
+}
+
+/// Makes the dispatcher of a server or of an executor, and starts the servers whose tools it offers.
+pub(super) fn prepare(args: &ServeArgs, program: clap::Command) -> Result<Prepared, Failure> {
     let Served { store, clock, name } = runs::open_for_server(args.store.as_deref())?;
     let catalog = SpecCatalog::read(&args.specs)?
         .with_global()?
@@ -196,16 +240,86 @@ pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> 
     let dispatcher = dispatcher.map_err(|error| Failure::new(error.to_string()))?;
     let dispatcher = Arc::new(dispatcher);
     start_upstreams(&tokio, &upstreams, &dispatcher, args)?;
-    let served = serve(args, dispatcher, &about, &tokio);
-    tokio.block_on(upstreams.close());
+    Ok(Prepared {
+        dispatcher,
+        tokio,
+        upstreams,
+        about,
+    })
+}
+
+/// Serves until the process is asked to end. The help of the program is documentation.
+pub(super) fn run(args: &ServeArgs, program: clap::Command, _: &mut Printer) -> CommandResult {
+    let prepared = prepare(args, program)?;
+    let worker = if args.execute {
+        Some(Worker::begin(&prepared, args)?)
+    } else {
+        None
+    };
+    let served = serve(
+        args,
+        Arc::clone(&prepared.dispatcher),
+        &prepared.about,
+        &prepared.tokio,
+    );
+    if let Some(worker) = worker {
+        worker.end();
+    }
+    prepared.close();
     match args.http {
         // Calls that are ended write down how, and the end waits for that.
-        Some(_) => drop(tokio),
+        Some(_) => drop(prepared.tokio),
         // A thread that still waits for input must not delay the end; calls have been waited for.
-        None => tokio.shutdown_background(),
+        None => prepared.tokio.shutdown_background(),
     }
     served?;
     Ok(ExitStatus::Clean)
+}
+
+/// Time in which attempts may come to their end when a server that executes is asked to end.
+///
+/// Why: service managers kill after 90 seconds. An attempt that is cut off is taken up again.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// The executor of a server, which looks for runs on a thread of its own.
+struct Worker {
+    executor: Arc<Executor>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+impl Worker {
+    fn begin(prepared: &Prepared, args: &ServeArgs) -> Result<Self, Failure> {
+        let executor = Arc::new(super::agent::executor(prepared, args.store.as_deref())?);
+        let shared = Arc::new(SharedExecutor(Arc::clone(&executor)));
+        prepared.dispatcher.set_executor(shared);
+        let own = Arc::clone(&executor);
+        let (project, parallel) = (project::id(".")?, args.parallel);
+        let thread = std::thread::Builder::new().name("statemark-worker".to_owned());
+        let thread = thread.spawn(move || {
+            let tell = |happened: &Happened| {
+                if let Some(line) = line_of(happened) {
+                    tracing::info!(run = %happened.run, "{line}");
+                }
+            };
+            while let Err(error) = own.serve(Some(&project), parallel, &tell) {
+                tracing::error!("work can't be looked for: {error}");
+                std::thread::sleep(UPSTREAM_PATIENCE);
+            }
+        });
+        let thread = thread.map_err(|error| cannot_serve(&error))?;
+        Ok(Self { executor, thread })
+    }
+
+    /// Lets attempts come to their end for a while, and ends them then.
+    fn end(self) {
+        self.executor.drain();
+        let until = std::time::Instant::now() + DRAIN;
+        while !self.thread.is_finished() && std::time::Instant::now() < until {
+            std::thread::sleep(PATIENCE);
+        }
+        self.executor.cancel();
+        drop(self.thread.join());
+    }
 }
 
 /// Serves as the arguments say, to its end.

@@ -414,6 +414,33 @@ static META: Shape = Shape {
             ),
         ),
         host(
+            "executor",
+            Want::Text,
+            doc(
+                "who works in states that say nothing themselves: `model`, `claude`, `codex`, a program of the configuration, or `none`",
+                "`default` of `[executor]` in `statemark.toml`",
+                r#""executor": "claude""#,
+            ),
+        ),
+        host(
+            "token_budget",
+            Want::Whole(1),
+            doc(
+                "how many tokens executors may use in a run, before `limit.reached` is sent, or the run stops",
+                "what `statemark.toml` says, else no limit",
+                r#""token_budget": 200000"#,
+            ),
+        ),
+        host(
+            "cost_budget",
+            Want::Number,
+            doc(
+                "how many US dollars executors may use in a run, before `limit.reached` is sent, or the run stops",
+                "what `statemark.toml` says, else no limit",
+                r#""cost_budget": 5"#,
+            ),
+        ),
+        host(
             "requires_human_approval",
             Want::Flag,
             doc(

@@ -96,15 +96,6 @@ pub struct Progress {
     pub unit: Option<String>,
 }
 
-/// Something that was said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
-    /// The author: `user`, `assistant` or `stderr`, for example.
-    pub role: String,
-    /// The text.
-    pub text: String,
-}
-
 /// The verdict on a call of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -148,6 +139,9 @@ pub struct Tool {
     /// The files that it changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The attempt of an executor that made the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u64>,
 }
 
 /// The tie between a client's session and a run.
@@ -213,21 +207,6 @@ pub struct Effect {
     /// Further data.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub detail: Value,
-}
-
-/// The cost of an attempt.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens read.
-    pub input_tokens: u64,
-    /// Tokens written.
-    pub output_tokens: u64,
-    /// Money. Unit: millionths of a US dollar.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<u64>,
-    /// By which model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
 }
 
 /// A run under this one began.
@@ -354,18 +333,6 @@ impl Kind for Progress {
     }
 }
 
-impl Kind for Message {
-    const BLOBS: &[&str] = &[];
-
-    fn summary(&self) -> String {
-        format!("{}: {}", self.role, self.text)
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
-}
-
 impl Kind for Tool {
     const BLOBS: &[&str] = &[];
 
@@ -394,21 +361,6 @@ impl Kind for Effect {
             self.name,
             self.status.name(),
             self.key
-        )
-    }
-
-    fn is_decision(&self, _: Role) -> bool {
-        false
-    }
-}
-
-impl Kind for Usage {
-    const BLOBS: &[&str] = &[];
-
-    fn summary(&self) -> String {
-        format!(
-            "{} tokens in, {} out",
-            self.input_tokens, self.output_tokens
         )
     }
 

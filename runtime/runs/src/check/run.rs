@@ -1,9 +1,10 @@
 //! Execution of checks.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -96,7 +97,8 @@ pub fn run_without(
     let words = own.iter().chain(arguments);
     let mut variables = environment(&declared.inherit);
     variables.retain(|(name, _)| !is_blocked(&name.to_string_lossy()));
-    let mut child = match Process::start(program, words, declared, place, (&folder, variables)) {
+    let mut child = match Process::start(program, words, &declared.env, place, (&folder, variables))
+    {
         Ok(child) => child,
         Err(error) => {
             let problem = if folder.is_dir() {
@@ -182,6 +184,71 @@ pub(crate) fn absolute(folder: &Path) -> String {
     absolute.to_string_lossy().into_owned()
 }
 
+/// A program that works for a run, whose output is read as it comes.
+pub struct Running {
+    process: Process,
+}
+
+/// The end of such a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunningEnd {
+    /// It has exited with this code.
+    Exited(i32),
+    /// It has ended otherwise, for this reason.
+    Broken(String),
+    /// It was stopped.
+    Stopped,
+}
+
+impl Running {
+    /// Starts a program with arguments in a folder, with an environment of its own.
+    ///
+    /// It ends with all that it has begun: when it is done, when it is stopped, and when this process is gone.
+    ///
+    /// # Errors
+    ///
+    /// The program can't be started.
+    pub fn start(
+        program: &str,
+        arguments: &[String],
+        place: &CheckPlace,
+        (folder, variables): (&Path, Vec<(OsString, OsString)>),
+    ) -> std::io::Result<Self> {
+        let set = BTreeMap::new();
+        let words = arguments.iter();
+        let process = Process::start(program, words, &set, place, (folder, variables))?;
+        Ok(Self { process })
+    }
+
+    /// Takes what it writes to standard output.
+    pub const fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.process.child.stdout.take()
+    }
+
+    /// Takes what it writes to standard error.
+    pub const fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.process.child.stderr.take()
+    }
+
+    /// Waits for its end, and stops it once `is_stopped` returns true.
+    ///
+    /// # Errors
+    ///
+    /// The system doesn't say how it ended.
+    pub fn wait(&mut self, is_stopped: &dyn Fn() -> bool) -> std::io::Result<RunningEnd> {
+        let (end, _) = self
+            .process
+            .wait(Instant::now(), super::MAX_TIMEOUT, is_stopped)?;
+        Ok(match end {
+            End::Exited(code) => RunningEnd::Exited(code),
+            End::Signaled(signal) => RunningEnd::Broken(format!("it was ended by signal {signal}")),
+            End::NotStarted(error) => RunningEnd::Broken(format!("it can't be run: {error}")),
+            End::Unknown => RunningEnd::Broken("nobody knows how it ended".to_owned()),
+            End::TimedOut | End::Cancelled => RunningEnd::Stopped,
+        })
+    }
+}
+
 /// The end of a check's process.
 enum End {
     Exited(i32),
@@ -206,7 +273,7 @@ impl Process {
     fn start<'w>(
         program: &str,
         words: impl Iterator<Item = &'w String>,
-        declared: &Declaration,
+        set: &BTreeMap<String, String>,
         place: &CheckPlace,
         (folder, variables): (&Path, Vec<(OsString, OsString)>),
     ) -> std::io::Result<Self> {
@@ -214,7 +281,7 @@ impl Process {
             command
                 .env_clear()
                 .envs(variables.iter().map(|(name, value)| (name, value)))
-                .envs(&declared.env)
+                .envs(set)
                 .current_dir(folder)
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped());

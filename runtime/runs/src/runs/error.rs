@@ -335,6 +335,15 @@ pub enum InvalidRequest {
     /// A fraction isn't one.
     #[error("`fraction` is how much is done, from 0 to 1")]
     FractionOutOfRange,
+    /// An attempt is started by somebody who doesn't hold the run's lease.
+    #[error("an attempt is made under the run's lease, and the order has no fence")]
+    NoLease,
+    /// An attempt is started in a state that isn't active.
+    #[error("`{state}` isn't active: nobody can work in it")]
+    NotActive {
+        /// The state.
+        state: String,
+    },
     /// A lease ended before it was renewed.
     #[error(
         "the lease of `{run}` was over before it was renewed: get a new one and read the run again"

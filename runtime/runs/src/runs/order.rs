@@ -21,6 +21,8 @@ pub struct Order {
     pub expected: Option<u64>,
     /// The lease under which it is done.
     pub fence: Option<Fence>,
+    /// The attempt of an executor that it belongs to.
+    pub attempt: Option<u64>,
     /// True if its caller starts accepted workflows alone.
     pub only_accepted: bool,
 }
@@ -41,6 +43,7 @@ impl Order {
             key: None,
             expected: None,
             fence: None,
+            attempt: None,
             only_accepted: false,
         }
     }

@@ -124,6 +124,7 @@ impl Decide for ReserveCall {
             input: self.input,
             output: None,
             files: self.files.clone(),
+            attempt: cx.order.attempt,
         }))?;
         Ok(draft.finish())
     }
@@ -134,7 +135,7 @@ impl Decide for DenyTool {
     const RIGHT: Right = Right::Drive;
     type Outcome = ();
 
-    fn decide(&self, _: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+    fn decide(&self, _: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let body = Body::Tool(Tool {
             name: self.tool.clone(),
             verdict: ToolVerdict::Denied,
@@ -146,6 +147,7 @@ impl Decide for DenyTool {
             input: None,
             output: None,
             files: Vec::new(),
+            attempt: cx.order.attempt,
         });
         Ok(Change { bodies: vec![body] })
     }
@@ -182,6 +184,7 @@ impl Decide for RecordCall {
             input: self.input,
             output: self.output,
             files: self.files.clone(),
+            attempt: cx.order.attempt,
         }))?;
         if !run.state.status().is_over() {
             draft.changed(&self.files)?;

@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{
-    CheckState, Checkpoint, Child, EffectState, Request, Revision, RunState, SessionState,
-    SignedRun, StepState, Visit,
+    Allowance, AttemptState, CheckState, Checkpoint, Child, EffectState, Request, Revision,
+    RunState, SessionState, SignedRun, StepState, Visit,
 };
 use crate::actor::Role;
 use crate::body::{
-    Annotation, Artifact, Body, Cancelled, Cause, Check, CheckpointRestored, CheckpointTaken,
-    ChildEnded, ChildStarted, ClockSetBack, Closed, Continued, Effect, EffectStatus, Event, Forced,
-    Forked, Imported, Message, Migrated, Note, Opened, Paused, Progress, Queued, Refused, Resolved,
-    Rewound, Session, Spent, Started, Step, StepRecord, StepStatus, Subflow, Tie, Tool,
-    ToolVerdict, Usage, for_each_kind,
+    Annotation, Artifact, AttemptEnded, AttemptStarted, Body, Cancelled, Cause, Check,
+    CheckpointRestored, CheckpointTaken, ChildEnded, ChildStarted, ClockSetBack, Closed, Continued,
+    Effect, EffectStatus, Event, Forced, Forked, Imported, Message, Migrated, Note, Opened, Paused,
+    Progress, Queued, Refused, Resolved, Rewound, Session, Spent, Started, Step, StepRecord,
+    StepStatus, Subflow, Tie, Tool, ToolVerdict, Usage, for_each_kind,
 };
 use crate::record::Record;
 use crate::store::PendingTimer;
@@ -92,6 +92,9 @@ impl Apply for Forked {
         state.restoring = None;
         state.effects.clear();
         state.usage = Usage::default();
+        // They go on in the other run.
+        state.attempts.clear();
+        state.allowance = None;
         state.children.retain(|_, child| child.ended.is_some());
         state.orphans.clear();
         state.sessions.clear();
@@ -176,6 +179,11 @@ impl Apply for Step {
 
 impl Apply for Tool {
     fn apply(self, state: &mut RunState, _: &Record) {
+        let is_first = self.reserved || self.verdict == ToolVerdict::Denied;
+        let attempt = self.attempt.filter(|_| is_first);
+        if let Some(attempt) = attempt.and_then(|number| state.attempts.get_mut(&number)) {
+            attempt.calls += 1;
+        }
         if self.verdict == ToolVerdict::Denied {
             return;
         }
@@ -362,6 +370,11 @@ impl Apply for Continued {
                 visit.iterations = 0;
                 visit.owes = None;
             }
+            state.allowance = Some(Allowance {
+                seq: record.seq,
+                time: record.time,
+                usage: state.usage.clone(),
+            });
         }
     }
 }
@@ -515,13 +528,49 @@ impl Apply for Usage {
     }
 
     fn outlast(self, state: &mut RunState, _: &Record) {
-        let sum = &mut state.usage;
-        sum.input_tokens = sum.input_tokens.saturating_add(self.input_tokens);
-        sum.output_tokens = sum.output_tokens.saturating_add(self.output_tokens);
-        if let Some(cost) = self.cost {
-            sum.cost = Some(sum.cost.unwrap_or_default().saturating_add(cost));
+        let number = self.attempt;
+        if let Some(attempt) = number.and_then(|number| state.attempts.get_mut(&number)) {
+            attempt.usage.add(&self);
         }
-        sum.model = self.model.or(sum.model.take());
+        state.usage.add(&Self {
+            attempt: None,
+            ..self
+        });
+    }
+}
+
+impl Apply for AttemptStarted {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        let entered = state.visits.get(&self.state).map_or(0, |it| it.entered);
+        // Those of its former visits are in the journal alone: a state may be visited without end.
+        let attempts = &mut state.attempts;
+        attempts.retain(|_, it| it.state != self.state || it.seq >= entered || it.ended.is_none());
+        if self.task.is_some() {
+            state.task.clone_from(&self.task);
+        }
+        let attempt = AttemptState {
+            number: self.number,
+            executor: self.executor.clone(),
+            model: self.model.clone(),
+            state: self.state.clone(),
+            seq: record.seq,
+            time: record.time,
+            ..AttemptState::default()
+        };
+        state.attempts.insert(self.attempt, attempt);
+        self.outlast(state, record);
+    }
+
+    fn outlast(self, state: &mut RunState, _: &Record) {
+        state.attempted = state.attempted.max(self.attempt);
+    }
+}
+
+impl Apply for AttemptEnded {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        if let Some(attempt) = state.attempts.get_mut(&self.attempt) {
+            attempt.ended = Some((self.outcome, self.reason, record.time));
+        }
     }
 }
 

@@ -174,6 +174,7 @@ impl Middleware {
             run: token.run.clone(),
             project: self.caller.project.clone(),
             credential: Credential::of_token(&token),
+            attempt: None,
         };
         Ok((caller, Owner(Some(token.hash))))
     }

@@ -16,6 +16,7 @@ use statemark_runs::{
 };
 
 use super::authorize::{held_by_given_up, held_by_other};
+use crate::OfAttempt;
 
 /// A client's session, and the runs that hold it.
 pub struct SessionPolicy<'r> {
@@ -27,6 +28,7 @@ pub struct SessionPolicy<'r> {
     holding: Vec<RunId>,
     /// True if a call that policy refuses runs nevertheless.
     observes: bool,
+    attempt: Option<OfAttempt>,
 }
 
 /// A call of an agent's own tool.
@@ -97,6 +99,7 @@ impl<'r> SessionPolicy<'r> {
             names,
             holding: Vec::new(),
             observes: false,
+            attempt: None,
         };
         policy.holding = runs.runs_holding(policy.binding())?;
         if let Some(named) = named {
@@ -119,6 +122,13 @@ impl<'r> SessionPolicy<'r> {
     #[must_use]
     pub const fn observing(mut self, observes: bool) -> Self {
         self.observes = observes;
+        self
+    }
+
+    /// Sets the attempt of an executor that the session works for: its calls are the attempt's.
+    #[must_use]
+    pub fn for_attempt(mut self, attempt: Option<OfAttempt>) -> Self {
+        self.attempt = attempt;
         self
     }
 
@@ -389,7 +399,12 @@ impl<'r> SessionPolicy<'r> {
     }
 
     fn order(&self, run: &RunId) -> Order {
-        Order::new(run.clone(), self.actor.clone())
+        let attempt = self.attempt.as_ref().filter(|attempt| attempt.run == *run);
+        Order {
+            fence: attempt.map(|it| it.fence),
+            attempt: attempt.map(|it| it.number),
+            ..Order::new(run.clone(), self.actor.clone())
+        }
     }
 }
 

@@ -1,17 +1,19 @@
 //! Delegating work to an agent.
 //!
-//! This server has no executor: a call is checked, and its answer says how the caller drives the run itself.
+//! Where the server has no executor, a call is checked, and its answer says how the caller drives the run itself.
 
 use std::path::{Component, Path};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use statemark_runs::RunId;
 use statemark_runs::policy::Gating;
 
-use crate::envelope::{NoFields, describe_next};
+use super::StartRunCall;
+use crate::envelope::{About, answer_about, describe_next};
 use crate::lookup::{check_state, unknown_workflow};
-use crate::{Annotations, Ctx, Problem, Set, ToolCall};
+use crate::{Annotations, Ctx, Outcome, Problem, Set, ToolCall, Work, Worked};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -35,42 +37,69 @@ pub(super) struct RunAgentCall {
 impl ToolCall for RunAgentCall {
     const NAME: &'static str = "run_agent";
     const TITLE: &'static str = "Run an agent";
-    const DESCRIPTION: &'static str = "Lets a model drive a run, or one state of it. Answers `executor_unavailable` where the server has no executor: \
-             then drive the run yourself.";
+    const DESCRIPTION: &'static str = "Has an agent work on a run, or in one state of it, until the run ends or waits for somebody. Answers \
+             `executor_unavailable` where the server has no executor: then drive the run yourself.";
     const SET: Set = Set::Agent;
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
     const GATING: Gating = Gating::Counted;
-    type Response = NoFields;
+    type Response = About<Worked>;
 
-    fn run(&self, ctx: &Ctx<'_>) -> Result<NoFields, Problem> {
+    fn run(&self, ctx: &Ctx<'_>) -> Result<About<Worked>, Problem> {
         self.check()?;
-        let unavailable = |message: String| Problem::new("executor_unavailable", message);
-        if let Some(id) = &self.workflow {
-            let catalog = ctx.catalog();
-            let workflow = catalog.find(id);
-            let workflow = workflow.ok_or_else(|| unknown_workflow(catalog, id))?;
-            check_state(&workflow, self.state.as_deref())?;
+        let run = self.find_run(ctx)?;
+        let Some(executor) = ctx.executor() else {
+            let loaded = ctx.load_run(Some(run.as_str()))?;
             let message = format!(
-                "this server has no executor, and nothing was started. Start a run of `{id}` yourself: do what the state's \
+                "this server has no executor, and nothing was done. Drive `{run}` yourself: do what the state's \
                  `instructions` say, then send its event"
             );
-            return Err(unavailable(message).mended_by("start_run", json!({"workflow": id})));
-        }
-        let loaded = ctx.load_run(self.run_id.as_deref())?;
-        check_state(&loaded.workflow, self.state.as_deref())?;
-        let run = &loaded.run;
-        let message = format!(
-            "this server has no executor, and nothing was done. Drive `{run}` yourself: do what the state's `instructions` say, \
-             then send its event"
-        );
-        let next = describe_next(&loaded)?;
-        Err(unavailable(message)
-            .with(json!({"next": next}))
-            .mended_by("get_run", json!({"run_id": run})))
+            return Err(Problem::new("executor_unavailable", message)
+                .with(json!({"next": describe_next(&loaded)?}))
+                .mended_by("get_run", json!({"run_id": run})));
+        };
+        let work = Work {
+            task: Some(self.task.clone()),
+            state: self.state.clone(),
+            model: self.model.clone(),
+            url: self.url.clone(),
+            workdir: self.workdir.clone(),
+            ..Work::on(run.clone())
+        };
+        let then = move |ctx: &Ctx<'_>, worked: Worked| -> Outcome {
+            let answer = answer_about(&ctx.runs().catch_up(&run)?, worked)?.into_json();
+            answer.map_err(|error| Problem::new("failed", error.to_string()))
+        };
+        Err(ctx.work(executor, work, then))
+    }
+
+    fn to_json(response: About<Worked>) -> serde_json::Result<Value> {
+        response.into_json()
     }
 }
 
 impl RunAgentCall {
+    /// Returns the run to work on, which is started if the call names a workflow.
+    fn find_run(&self, ctx: &Ctx<'_>) -> Result<RunId, Problem> {
+        let Some(id) = &self.workflow else {
+            let loaded = ctx.load_run(self.run_id.as_deref())?;
+            check_state(&loaded.workflow, self.state.as_deref())?;
+            return Ok(loaded.run);
+        };
+        let catalog = ctx.catalog();
+        let workflow = catalog.find(id);
+        let workflow = workflow.ok_or_else(|| unknown_workflow(catalog, id))?;
+        check_state(&workflow, self.state.as_deref())?;
+        if ctx.executor().is_none() {
+            let message = format!(
+                "this server has no executor, and nothing was started. Start a run of `{id}` yourself: do what the state's \
+                 `instructions` say, then send its event"
+            );
+            return Err(Problem::new("executor_unavailable", message)
+                .mended_by("start_run", json!({"workflow": id})));
+        }
+        let started = StartRunCall::of(id).run(ctx)?;
+        Ok(started.fields.run_id)
+    }
     /// Checks the arguments themselves.
     fn check(&self) -> Result<(), Problem> {
         let is_blank = |text: &String| text.trim().is_empty();

@@ -5,7 +5,8 @@
 //!
 //! Source: <https://code.claude.com/docs/en/hooks>, and the program's behavior in version 2.1.329.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use statemark_runs::shell_word;
 
 use super::client::{Answer, At, CLIENT_SECONDS, Client, Event, Message, Settings, split_mcp};
 use crate::environment;
@@ -56,6 +57,14 @@ pub(super) const CLIENT: Client = Client {
         remark: "sessions that run already take it over at their next start",
     },
 };
+
+/// Returns settings in which this program is the hook, for a client that is started with them.
+pub(in crate::commands) fn settings(program: &str) -> Value {
+    let command = format!("{} hook {} --required", shell_word(program), CLIENT.name);
+    let events = CLIENT.settings.events.iter();
+    let hooks = events.map(|(event, at)| ((*event).to_owned(), json!([entry(&command, *at)])));
+    json!({"hooks": hooks.collect::<Map<String, Value>>()})
+}
 
 fn entry(command: &str, at: At) -> Value {
     let mut handler = json!({"type": "command", "command": command, "timeout": CLIENT_SECONDS});

@@ -313,6 +313,51 @@ pub(in crate::front::definition) static STATE: Shape = shape(
             ),
         ),
         host(
+            "executor",
+            Want::Text,
+            doc(
+                "who works here: `model`, `claude`, `codex`, a program of the configuration's `[executor.commands]`, or `none`",
+                "`default` of `[executor]` in `statemark.toml`",
+                r#""executor": "model""#,
+            ),
+        ),
+        host(
+            "max_attempts",
+            Want::Whole(1),
+            doc(
+                "how many attempts of an executor may fail in a visit, before `limit.reached` is sent, or the run stops",
+                "3, or what `statemark.toml` says",
+                r#""max_attempts": 2"#,
+            ),
+        ),
+        host(
+            "attempt_timeout",
+            Want::Text,
+            doc(
+                "how long an attempt of an executor may take",
+                "30 minutes, or what `statemark.toml` says",
+                r#""attempt_timeout": "10m""#,
+            ),
+        ),
+        host(
+            "token_budget",
+            Want::Whole(1),
+            doc(
+                "how many tokens executors may use in a visit, before `limit.reached` is sent, or the run stops",
+                "no limit",
+                r#""token_budget": 20000"#,
+            ),
+        ),
+        host(
+            "cost_budget",
+            Want::Number,
+            doc(
+                "how many US dollars executors may use in a visit, before `limit.reached` is sent, or the run stops",
+                "no limit",
+                r#""cost_budget": 0.5"#,
+            ),
+        ),
+        host(
             "model",
             Want::Text,
             doc(

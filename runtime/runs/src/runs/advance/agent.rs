@@ -242,6 +242,7 @@ fn advance_child(
         key: order.key.clone(),
         expected: None,
         fence: None,
+        attempt: order.attempt,
         only_accepted: order.only_accepted,
     };
     let report = Advance {

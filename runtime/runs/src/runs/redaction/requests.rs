@@ -7,10 +7,11 @@ use crate::claims::Claims;
 use crate::redact::Redactor;
 use crate::runs::{
     Advance, AnswerRequest, BindSession, CancelRun, ContinueRun, DenyTool, DiscardArtifact, Edit,
-    EditArtifact, EndSession, FinalizeArtifact, ForceState, ForkRun, GiveUpRestore, MigrateRun,
-    OpenRequest, PauseRun, PutArtifact, RecordCall, RecordCheck, Registered, ReleaseSession, Reply,
-    Report, ReportEffect, ReportProgress, ReserveCall, RestoreFiles, RunCheck, SendEvent, StartRun,
-    TakeCheckpoint, WithdrawRequest,
+    EditArtifact, EndAttempt, EndSession, FinalizeArtifact, ForceState, ForkRun, GiveUpRestore,
+    MigrateRun, OpenRequest, PauseRun, PutArtifact, ReachLimit, RecordCall, RecordCheck,
+    RecordTurn, Registered, ReleaseSession, Reply, Report, ReportEffect, ReportProgress,
+    ReserveCall, RestoreFiles, RunCheck, SendEvent, StartAttempt, StartRun, TakeCheckpoint,
+    WithdrawRequest,
 };
 
 /// Lists the requests, and the fields of each that decide something.
@@ -38,13 +39,16 @@ redact_fields! {
     EndSession {}
     Edit { old, new }
     EditArtifact { name, edits }
+    EndAttempt { reason }
     FinalizeArtifact {}
     ForceState { context, reason }
     ForkRun { input, title, reset }
     GiveUpRestore {}
     MigrateRun {}
     PauseRun {}
+    ReachLimit { reason }
     RecordCheck { what }
+    RecordTurn {}
     Registered { path }
     ReleaseSession {}
     ReportEffect {}
@@ -53,6 +57,7 @@ redact_fields! {
     RestoreFiles { name }
     RunCheck { arguments }
     SendEvent { data, claims }
+    StartAttempt { task }
     StartRun { input, project, session, title }
     RecordCall { tool, call, files }
     WithdrawRequest {}

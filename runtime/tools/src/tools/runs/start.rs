@@ -46,7 +46,7 @@ pub(crate) struct StartRunCall {
 pub(crate) struct Started {
     /// The run.
     #[schemars(with = "String")]
-    run_id: RunId,
+    pub(crate) run_id: RunId,
     /// True if a paused run was continued.
     resumed: bool,
 }
@@ -118,6 +118,20 @@ fn check_project(ctx: &Ctx<'_>, project: Option<&str>) -> Result<(), Problem> {
 type Continued = Written<Result<(), Refused>>;
 
 impl StartRunCall {
+    /// Creates the call that starts a run of a workflow.
+    pub(crate) fn of(workflow: &str) -> Self {
+        Self {
+            workflow: workflow.to_owned(),
+            run_id: None,
+            input: Map::new(),
+            title: None,
+            project: None,
+            session: None,
+            resume: false,
+            idempotency_key: None,
+        }
+    }
+
     /// Continues the run of a repeated call, the named one, or the latest paused one, if there is one.
     fn resume(
         &self,

@@ -1,0 +1,287 @@
+//! `agent`: an executor works on a run, in this terminal; or says what it would be told.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use serde_json::json;
+use statemark_executor::{Executor, Happened, Surroundings, line_of};
+use statemark_runs::{Loaded, RunError, RunId, StartRun, StoreError};
+use statemark_tools::{Stop, Work};
+
+use super::hook;
+use super::serve::{Prepared, ServeArgs, prepare};
+use crate::args::{SpecsArgs, StoreArgs};
+use crate::failure::{CommandResult, ExitStatus, Failure};
+use crate::printer::Printer;
+use crate::signals::watch_end;
+use crate::{environment, project, runs};
+
+/// Have agents work in the states of a run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AgentArgs {
+    #[command(subcommand)]
+    command: AgentCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum AgentCommand {
+    Run(RunArgs),
+    Prompt(PromptArgs),
+}
+
+/// Work on a run until it ends or waits for somebody.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark agent run bug-fix --task 'login fails with an empty password'\n  \
+                        statemark agent run bug-fix-1 --until review\n  \
+                        statemark agent run build-7 --model ollama:qwen3:8b\n\n\
+                        Who works in a state is said by its key `executor` or `model`, and by `[executor]` in statemark.toml\n\
+                        (`statemark help configuration`). Agents have the tools that `statemark serve` would offer here, as far as\n\
+                        the state grants them. Ctrl-C ends the attempt; `statemark agent run` goes on with the run.\n\
+                        Exit code 0: the run has ended, or is where it was to be driven to; 1: it waits for somebody.")]
+struct RunArgs {
+    /// The run, the beginning of its id, or a workflow to start a run of
+    #[arg(value_name = "RUN|WORKFLOW")]
+    subject: String,
+    /// The id of the run that is started
+    #[arg(long, value_name = "RUN")]
+    run_id: Option<RunId>,
+    /// Stop once this state is active
+    #[arg(long, value_name = "STATE")]
+    until: Option<String>,
+    #[command(flatten)]
+    wish: WishArgs,
+    #[command(flatten)]
+    specs: SpecsArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Show what agents would be told in the states of a run.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  statemark agent prompt bug-fix-1")]
+struct PromptArgs {
+    /// The run, or the beginning of its id
+    #[arg(value_name = "RUN")]
+    run: String,
+    #[command(flatten)]
+    wish: WishArgs,
+    #[command(flatten)]
+    specs: SpecsArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// What is wanted beside what states say.
+#[derive(Debug, clap::Args)]
+struct WishArgs {
+    /// What the run is to achieve
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// The only state to work in
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    /// The model instead of the states' own
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Where that model is: an API like OpenAI's, on this machine or in the configuration
+    #[arg(long, value_name = "URL", requires = "model")]
+    url: Option<String>,
+    /// The folder to work in, below the project's root
+    #[arg(long, value_name = "FOLDER")]
+    workdir: Option<PathBuf>,
+}
+
+impl WishArgs {
+    fn work(&self, run: RunId) -> Work {
+        Work {
+            task: self.task.clone(),
+            state: self.state.clone(),
+            model: self.model.clone(),
+            url: self.url.clone(),
+            workdir: self
+                .workdir
+                .as_ref()
+                .map(|it| it.to_string_lossy().into_owned()),
+            ..Work::on(run)
+        }
+    }
+}
+
+/// Carries a command about executors out.
+pub(super) fn run(
+    args: &AgentArgs,
+    program: clap::Command,
+    printer: &mut Printer,
+) -> CommandResult {
+    match &args.command {
+        AgentCommand::Run(args) => work(args, program, printer),
+        AgentCommand::Prompt(args) => prompt(args, program, printer),
+    }
+}
+
+/// Creates the executor of a prepared server.
+pub(super) fn executor(prepared: &Prepared, store: Option<&str>) -> Result<Executor, Failure> {
+    let here = project::current_folder()?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new(format!("the path of this program isn't known: {error}")))?;
+    let program = program.to_string_lossy().into_owned();
+    let mut place = project::check_place(project::root(&here))?;
+    place.root = project::root(&here).to_path_buf();
+    let store = project::existing_store_address(store)?;
+    let server = [&*program, "serve", ".", "--store", &store, "--run"];
+    let surroundings = Surroundings {
+        place,
+        server: server.map(str::to_owned).to_vec(),
+        claude_settings: hook::claude_settings(&program),
+        store,
+        variable: std::sync::Arc::new(environment::read),
+    };
+    let tokio = prepared.tokio.handle().clone();
+    Ok(Executor::new(
+        &prepared.dispatcher,
+        tokio,
+        project::executors()?,
+        surroundings,
+    ))
+}
+
+/// Works on a run.
+fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> CommandResult {
+    let is_asked = watch_end()?;
+    // The store is made as `start` makes it, if the run is to be started.
+    drop(runs::open_or_create(&args.store)?);
+    let serve = ServeArgs::for_executor(&args.specs.specs, args.store.store.as_ref());
+    let prepared = prepare(&serve, program)?;
+    let executor = executor(&prepared, args.store.store.as_deref())?;
+    let loaded = find_or_start(args, &prepared)?;
+    check_state(&loaded, args.until.as_deref())?;
+    check_state(&loaded, args.wish.state.as_deref())?;
+    let run = loaded.run;
+    let work = args.wish.work(run.clone());
+    if !args.store.json {
+        printer.remark(&format!("run {run}\n"));
+    }
+    let lines = Mutex::new(Lines {
+        printer,
+        json: args.store.json,
+    });
+    let tell = |happened: &Happened| {
+        let mut lines = lines
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        lines.print(happened);
+    };
+    let worked = executor.drive(&work, args.until.as_deref(), &is_asked, &tell);
+    prepared.close();
+    let worked = worked.map_err(|problem| Failure::new(problem.message))?;
+    if args.store.json {
+        printer.json(&json!({"happened": "stopped", "run": run, "worked": worked}));
+    } else {
+        let tokens = worked.input_tokens.saturating_add(worked.output_tokens);
+        let noun = if worked.attempts == 1 {
+            "attempt"
+        } else {
+            "attempts"
+        };
+        printer.result(&format!(
+            "{run}: {} ({} {noun}, {tokens} tokens)\n",
+            worked.reason, worked.attempts
+        ));
+        match worked.stopped {
+            Stop::Waiting => printer.help("`statemark inbox` lists what waits for a person"),
+            Stop::Paused => printer.help(&format!("`statemark continue {run}` lets it go on")),
+            Stop::NoExecutor => {
+                printer.help("`statemark help configuration` has the table `[executor]`; `--model` names a model for this once");
+            }
+            Stop::Cancelled => {
+                printer.help(&format!("`statemark agent run {run}` goes on with it"))
+            }
+            Stop::Ended | Stop::Reached => {}
+        }
+    }
+    prepared.tokio.shutdown_background();
+    Ok(match worked.stopped {
+        Stop::Ended | Stop::Reached => ExitStatus::Clean,
+        _ => ExitStatus::Findings,
+    })
+}
+
+/// Shows prompts.
+fn prompt(args: &PromptArgs, program: clap::Command, printer: &mut Printer) -> CommandResult {
+    let serve = ServeArgs::for_executor(&args.specs.specs, args.store.store.as_ref());
+    let prepared = prepare(&serve, program)?;
+    let executor = executor(&prepared, args.store.store.as_deref())?;
+    let run = runs::load(prepared.dispatcher.runs(), &args.run)?.run;
+    let prompts = executor.prompts(&args.wish.work(run.clone()));
+    prepared.close();
+    let prompts = prompts.map_err(|problem| Failure::new(problem.message))?;
+    if prompts.is_empty() {
+        return Err(Failure::new(format!("no agent can work on `{run}` now"))
+            .with_help(format!("`statemark why {run}` says what it waits for")));
+    }
+    for (number, (_, prompt)) in prompts.iter().enumerate() {
+        if number > 0 {
+            printer.result("\n---\n\n");
+        }
+        printer.result(&prompt.text);
+    }
+    prepared.tokio.shutdown_background();
+    Ok(ExitStatus::Clean)
+}
+
+/// Finds the run that a word means, or starts one of the workflow that it names.
+fn find_or_start(args: &RunArgs, prepared: &Prepared) -> Result<Loaded, Failure> {
+    let all = prepared.dispatcher.runs();
+    let subject = &args.subject;
+    let is_workflow = all.workflows().find(subject).is_some();
+    let names_run = subject.parse::<RunId>().is_ok_and(|run| {
+        !matches!(
+            all.load(&run),
+            Err(RunError::Store(StoreError::NotFound { .. }))
+        )
+    });
+    if !is_workflow || names_run {
+        return runs::load(all, subject);
+    }
+    let start = StartRun {
+        workflow: subject.clone(),
+        title: args
+            .wish
+            .task
+            .as_ref()
+            .and_then(|it| it.lines().next())
+            .map(str::to_owned),
+        project: Some(project::id(".")?),
+        ..StartRun::default()
+    };
+    let written = runs::begin(all, args.run_id.as_ref(), subject, None, |order| {
+        all.execute(order, &start)
+    })?;
+    Ok(written.loaded)
+}
+
+fn check_state(loaded: &Loaded, state: Option<&str>) -> Result<(), Failure> {
+    match state {
+        Some(state) => statemark_tools::lookup::check_state(&loaded.workflow, Some(state))
+            .map_err(|problem| Failure::new(problem.message)),
+        None => Ok(()),
+    }
+}
+
+/// Prints what happens.
+struct Lines<'p> {
+    printer: &'p mut Printer,
+    json: bool,
+}
+
+impl Lines<'_> {
+    fn print(&mut self, happened: &Happened) {
+        if self.json {
+            self.printer.json(happened);
+            self.printer.flush();
+        } else if let Some(line) = line_of(happened) {
+            self.printer.remark(&format!("  {line}\n"));
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! An attempt: the work of one agent in one visit of a state, from its first record to its last.
+
+use std::time::{Duration, Instant};
+
+use statemark_runs::body::{AttemptOutcome, Usage};
+use statemark_runs::runs::{EndAttempt, ReachLimit, RecordTurn};
+use statemark_runs::{Actor, Loaded, Order, Role, RunError, RunId, Status};
+use statemark_tools::{Caller, Dispatcher};
+use tokio::runtime::Handle;
+
+use crate::happening::{Happened, Happening, Tell};
+use crate::plan::{Assignment, Who};
+use crate::prompt::Prompt;
+use crate::settings::Settings;
+use crate::surroundings::Surroundings;
+use crate::{client, command, model};
+
+/// Time between two looks at whether an attempt still has a point. Why: a person who cancels waits for a second at most.
+pub(crate) const LOOK: Duration = Duration::from_millis(200);
+
+/// An attempt that goes on.
+pub(crate) struct Attempt<'a> {
+    pub(crate) dispatcher: &'a Dispatcher,
+    pub(crate) tokio: &'a Handle,
+    pub(crate) settings: &'a Settings,
+    pub(crate) surroundings: &'a Surroundings,
+    pub(crate) assignment: &'a Assignment,
+    pub(crate) run: &'a RunId,
+    pub(crate) number: u64,
+    /// The record that entered the visit.
+    pub(crate) entered: u64,
+    /// The rung of the ladder.
+    pub(crate) rung: usize,
+    pub(crate) prompt: &'a Prompt,
+    /// The folder to work in, below the project's root.
+    pub(crate) workdir: Option<&'a str>,
+    pub(crate) caller: Caller,
+    /// An order with the fence of the lease and the attempt's number.
+    pub(crate) order: Order,
+    pub(crate) began: Instant,
+    /// True once whoever started the executor ends it, or the lease is lost.
+    pub(crate) is_ended: &'a (dyn Fn() -> bool + Sync),
+    pub(crate) tell: Tell<'a>,
+}
+
+/// The end of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) outcome: AttemptOutcome,
+    pub(crate) reason: Option<String>,
+    /// The key of the limit that was reached.
+    pub(crate) limit: Option<&'static str>,
+}
+
+impl End {
+    pub(crate) const fn of(outcome: AttemptOutcome) -> Self {
+        Self {
+            outcome,
+            reason: None,
+            limit: None,
+        }
+    }
+
+    pub(crate) fn because(outcome: AttemptOutcome, reason: impl Into<String>) -> Self {
+        Self {
+            reason: Some(reason.into()),
+            ..Self::of(outcome)
+        }
+    }
+
+    fn limit(limit: &'static str, reason: String) -> Self {
+        Self {
+            limit: Some(limit),
+            ..Self::because(AttemptOutcome::Limit, reason)
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// Works to the attempt's end, and records it.
+    ///
+    /// # Errors
+    ///
+    /// The run can't be read or written: somebody else has its lease, for example.
+    pub(crate) fn work(&self) -> Result<End, RunError> {
+        let end = match &self.assignment.who {
+            Who::Model(rungs) => model::work(self, rungs)?,
+            Who::Client(kind, client, model) => {
+                client::work(self, *kind, client, model.as_deref())?
+            }
+            Who::Command(_, command) => command::work(self, command)?,
+        };
+        let runs = self.dispatcher.runs();
+        let ended = EndAttempt {
+            outcome: end.outcome,
+            reason: end.reason.clone(),
+        };
+        runs.execute(&self.order, &ended)?;
+        if let Some(limit) = end.limit {
+            self.reach(limit, end.reason.clone().unwrap_or_default())?;
+        }
+        self.tell(Happening::Ended {
+            outcome: end.outcome,
+            reason: end.reason.clone(),
+        });
+        Ok(end)
+    }
+
+    /// Tells the machine of a limit.
+    pub(crate) fn reach(&self, limit: &str, reason: String) -> Result<(), RunError> {
+        let reached = ReachLimit {
+            limit: limit.to_owned(),
+            state: self.assignment.state.clone(),
+            reason,
+        };
+        let order = of_system(&self.order);
+        self.dispatcher.runs().execute(&order, &reached)?;
+        Ok(())
+    }
+
+    /// Tells whoever watches.
+    pub(crate) fn tell(&self, what: Happening) {
+        (self.tell)(&Happened {
+            run: self.run.clone(),
+            state: self.assignment.state.clone(),
+            attempt: self.number,
+            what,
+        });
+    }
+
+    /// Returns the end of the attempt, if something has ended it: the run, a limit, or whoever started the executor.
+    ///
+    /// `is_ours` says that the run was moved by the attempt itself, if it was moved.
+    ///
+    /// # Errors
+    ///
+    /// The run can't be read.
+    pub(crate) fn look(&self, is_ours: bool) -> Result<Option<End>, RunError> {
+        let loaded = self.dispatcher.runs().catch_up(self.run)?;
+        Ok(self
+            .ended_by(&loaded, is_ours)
+            .or_else(|| self.over_limit(&loaded)))
+    }
+
+    fn ended_by(&self, loaded: &Loaded, is_ours: bool) -> Option<End> {
+        let state = &loaded.state;
+        let name = &self.assignment.state;
+        let moved = if is_ours {
+            AttemptOutcome::Advanced
+        } else {
+            AttemptOutcome::Moved
+        };
+        let visit = state.visits.get(name);
+        let is_left = visit.is_none_or(|it| it.left.is_some() || it.entered != self.entered);
+        let at = || format!("the run is in `{}`", state.leaves.join("`, `"));
+        match state.status() {
+            Status::Cancelled => {
+                let reason = "the run was cancelled";
+                return Some(End::because(AttemptOutcome::Moved, reason));
+            }
+            status if status.is_over() => {
+                let reason = format!("the run has {}", status.name());
+                return Some(End::because(moved, reason));
+            }
+            _ if is_left => return Some(End::because(moved, at())),
+            Status::Paused => {
+                let reason = "the run was paused";
+                return Some(End::because(AttemptOutcome::Moved, reason));
+            }
+            _ => {}
+        }
+        if state.is_held() {
+            let reason = "a person has to answer first";
+            return Some(End::because(AttemptOutcome::Waiting, reason));
+        }
+        if (self.is_ended)() {
+            return Some(End::of(AttemptOutcome::Cancelled));
+        }
+        None
+    }
+
+    /// Returns the limit that is reached, if one is.
+    fn over_limit(&self, loaded: &Loaded) -> Option<End> {
+        let limits = &self.assignment.limits;
+        if self.began.elapsed() >= limits.time {
+            let time = humantime::format_duration(limits.time);
+            let reason = format!("an attempt took longer than {time}");
+            return Some(End::limit("attempt_timeout", reason));
+        }
+        over_budget(loaded, self.assignment)
+    }
+
+    /// Records what was said, and its cost.
+    ///
+    /// # Errors
+    ///
+    /// The run can't be written.
+    pub(crate) fn record(&self, turn: &RecordTurn) -> Result<(), RunError> {
+        self.dispatcher.runs().execute(&self.order, turn)?;
+        Ok(())
+    }
+
+    /// Reports whether the attempt has to end, without a look at the run.
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        (self.is_ended)() || self.began.elapsed() >= self.assignment.limits.time
+    }
+}
+
+/// Returns the budget that a run or a visit has used up, if it has one.
+pub(crate) fn over_budget(loaded: &Loaded, assignment: &Assignment) -> Option<End> {
+    let limits = &assignment.limits;
+    let state = &assignment.state;
+    let of_run = loaded.state.counted_usage();
+    let mut of_visit = Usage::default();
+    for attempt in loaded.state.counted_attempts(state) {
+        of_visit.add(&attempt.usage);
+    }
+    let budgets = [
+        (
+            "token_budget",
+            limits.run_tokens,
+            of_run.tokens(),
+            "the run",
+        ),
+        (
+            "cost_budget",
+            limits.run_cost,
+            of_run.cost.unwrap_or_default(),
+            "the run",
+        ),
+        (
+            "token_budget",
+            limits.tokens,
+            of_visit.tokens(),
+            state.as_str(),
+        ),
+        (
+            "cost_budget",
+            limits.cost,
+            of_visit.cost.unwrap_or_default(),
+            state.as_str(),
+        ),
+    ];
+    let over = budgets
+        .into_iter()
+        .find(|(_, most, used, _)| most.is_some_and(|most| *used >= most));
+    let (limit, most, used, whose) = over?;
+    let most = most.unwrap_or_default();
+    let amounts = if limit == "cost_budget" {
+        format!("{} of {} dollars", dollars(used), dollars(most))
+    } else {
+        format!("{used} of {most} tokens")
+    };
+    let whose = if whose == "the run" {
+        whose.to_owned()
+    } else {
+        format!("`{whose}`")
+    };
+    Some(End::limit(limit, format!("{whose} has used {amounts}")))
+}
+
+/// Writes an amount of money. Unit: millionths of a US dollar.
+pub(crate) fn dollars(millionths: u64) -> String {
+    let whole = millionths / 1_000_000;
+    let rest = format!("{:06}", millionths % 1_000_000);
+    let rest = rest.trim_end_matches('0');
+    format!("{whole}.{rest:0<2}")
+}
+
+/// Returns the order of the store itself under a lease: what a limit does isn't the agent's to take back.
+pub(crate) fn of_system(order: &Order) -> Order {
+    Order {
+        actor: Actor::new(Role::System),
+        attempt: None,
+        ..order.clone()
+    }
+}

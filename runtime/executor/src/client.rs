@@ -1,0 +1,319 @@
+//! Executors that are agents' own command lines, without a terminal.
+//!
+//! They are given our server, bound to the run, and our hook, so that the state's grants hold for their own tools as well.
+//! What they write, an event a line, is read for what was said and what it cost.
+
+use serde_json::{Map, Value, json};
+use statemark_runs::RunError;
+use statemark_runs::body::AttemptOutcome;
+use statemark_runs::check::RunningEnd;
+use statemark_runs::runs::RecordTurn;
+
+use crate::attempt::{Attempt, End};
+use crate::command;
+use crate::happening::Happening;
+use crate::plan::ClientKind;
+use crate::settings::Client;
+
+/// The tools of Claude Code that it may use without asking: the hook asks the state.
+const CLAUDE_TOOLS: &str = "mcp__statemark,Bash,Edit,Glob,Grep,MultiEdit,NotebookEdit,Read,Task,TodoWrite,WebFetch,WebSearch,Write";
+
+/// Works by an agent's command line to the end of an attempt.
+pub(crate) fn work(
+    attempt: &Attempt<'_>,
+    kind: ClientKind,
+    client: &Client,
+    model: Option<&str>,
+) -> Result<End, RunError> {
+    let words = match kind {
+        ClientKind::Claude => claude(attempt, client, model),
+        ClientKind::Codex => codex(attempt, client, model),
+    };
+    let ended = command::run(attempt, &words, &client.inherit, Vec::new(), &mut |line| {
+        let Ok(Value::Object(event)) = serde_json::from_str(line) else {
+            return Ok(());
+        };
+        let turn = match kind {
+            ClientKind::Claude => read_claude(&event),
+            ClientKind::Codex => read_codex(&event),
+        };
+        record(attempt, turn, model)
+    })?;
+    if let Some(end) = attempt.look(true)? {
+        return Ok(end);
+    }
+    let reason = match ended {
+        RunningEnd::Exited(0) => "its agent has ended, and sent no event that leads on".to_owned(),
+        RunningEnd::Exited(code) => format!("its agent exited with {code}"),
+        RunningEnd::Broken(reason) => reason,
+        RunningEnd::Stopped => "its agent was stopped".to_owned(),
+    };
+    Ok(End::because(AttemptOutcome::Failed, reason))
+}
+
+/// What an event of a client says.
+#[derive(Debug, Default, PartialEq)]
+struct Turn {
+    said: Vec<(String, String)>,
+    usage: Option<(u64, u64, Option<u64>)>,
+}
+
+fn record(attempt: &Attempt<'_>, turn: Turn, model: Option<&str>) -> Result<(), RunError> {
+    if turn == Turn::default() {
+        return Ok(());
+    }
+    for (_, text) in &turn.said {
+        attempt.say(text);
+    }
+    if let Some((input_tokens, output_tokens, cost)) = turn.usage {
+        attempt.tell(Happening::Used {
+            input_tokens,
+            output_tokens,
+            cost,
+        });
+    }
+    attempt.record(&RecordTurn {
+        messages: turn.said,
+        usage: turn.usage,
+        model: model.map(str::to_owned),
+    })
+}
+
+/// Returns the words that start our server for the run.
+fn server(attempt: &Attempt<'_>) -> Vec<String> {
+    let mut words = attempt.surroundings.server.clone();
+    words.push(attempt.run.to_string());
+    words
+}
+
+fn claude(attempt: &Attempt<'_>, client: &Client, model: Option<&str>) -> Vec<String> {
+    let server = server(attempt);
+    let (program, arguments) = server
+        .split_first()
+        .map_or(("", &[][..]), |(one, rest)| (one, rest));
+    let variables: Map<String, Value> = attempt
+        .caller
+        .attempt
+        .iter()
+        .flat_map(|of| {
+            let all = attempt.surroundings.variables(of).into_iter();
+            all.map(|(name, value)| {
+                let text = |it: std::ffi::OsString| it.to_string_lossy().into_owned();
+                (text(name), Value::from(text(value)))
+            })
+        })
+        .collect();
+    let servers = json!({"mcpServers": {"statemark": {
+        "command": program, "args": arguments, "env": variables,
+    }}});
+    let mut words = if client.command.is_empty() {
+        vec!["claude".to_owned()]
+    } else {
+        client.command.clone()
+    };
+    words.extend(
+        [
+            "-p",
+            "--output-format",
+            "stream-json",
+            "--verbose",
+            "--strict-mcp-config",
+        ]
+        .map(str::to_owned),
+    );
+    words.extend(
+        [
+            "--permission-mode",
+            "acceptEdits",
+            "--allowedTools",
+            CLAUDE_TOOLS,
+        ]
+        .map(str::to_owned),
+    );
+    words.extend(["--mcp-config".to_owned(), servers.to_string()]);
+    words.extend([
+        "--settings".to_owned(),
+        attempt.surroundings.claude_settings.to_string(),
+    ]);
+    if let Some(model) = model {
+        words.extend(["--model".to_owned(), model.to_owned()]);
+    }
+    words.extend(client.arguments.iter().cloned());
+    // After `--`, so that no prompt is an option, nor one more tool.
+    words.extend(["--".to_owned(), attempt.prompt.text.clone()]);
+    words
+}
+
+fn codex(attempt: &Attempt<'_>, client: &Client, model: Option<&str>) -> Vec<String> {
+    let server = server(attempt);
+    let (program, arguments) = server
+        .split_first()
+        .map_or(("", &[][..]), |(one, rest)| (one, rest));
+    let mut words = if client.command.is_empty() {
+        vec!["codex".to_owned()]
+    } else {
+        client.command.clone()
+    };
+    words.extend(
+        [
+            "exec",
+            "--json",
+            "--skip-git-repo-check",
+            "--sandbox",
+            "workspace-write",
+        ]
+        .map(str::to_owned),
+    );
+    let mut set = |key: &str, value: Value| {
+        // A JSON string or list of strings is one of TOML.
+        words.extend([
+            "-c".to_owned(),
+            format!("mcp_servers.statemark.{key}={value}"),
+        ]);
+    };
+    set("command", json!(program));
+    set("args", json!(arguments));
+    for (name, value) in attempt
+        .caller
+        .attempt
+        .iter()
+        .flat_map(|of| attempt.surroundings.variables(of))
+    {
+        set(
+            &format!("env.{}", name.to_string_lossy()),
+            json!(value.to_string_lossy()),
+        );
+    }
+    if let Some(model) = model {
+        words.extend(["--model".to_owned(), model.to_owned()]);
+    }
+    words.extend(client.arguments.iter().cloned());
+    words.extend(["--".to_owned(), attempt.prompt.text.clone()]);
+    words
+}
+
+/// Reads an event of `claude --output-format stream-json`.
+fn read_claude(event: &Map<String, Value>) -> Turn {
+    let kind = event
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let count =
+        |usage: &Value, key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let mut turn = Turn::default();
+    match kind {
+        "assistant" => {
+            let parts = event.get("message").and_then(|it| it.get("content"));
+            for part in parts.and_then(Value::as_array).into_iter().flatten() {
+                let text = match part.get("type").and_then(Value::as_str) {
+                    Some("text") => part.get("text").and_then(Value::as_str).map(str::to_owned),
+                    Some("tool_use") => {
+                        let name = part.get("name").and_then(Value::as_str).unwrap_or_default();
+                        let input = part.get("input").unwrap_or(&Value::Null);
+                        Some(format!("[{name} {input}]"))
+                    }
+                    _ => None,
+                };
+                if let Some(text) = text.filter(|it| !it.trim().is_empty()) {
+                    turn.said.push(("assistant".to_owned(), text));
+                }
+            }
+        }
+        "result" => {
+            if let Some(usage) = event.get("usage") {
+                let cached = count(usage, "cache_creation_input_tokens")
+                    .saturating_add(count(usage, "cache_read_input_tokens"));
+                let read = count(usage, "input_tokens").saturating_add(cached);
+                let cost = event.get("total_cost_usd").and_then(Value::as_f64);
+                turn.usage = Some((read, count(usage, "output_tokens"), cost.map(millionths)));
+            }
+        }
+        _ => {}
+    }
+    turn
+}
+
+/// Reads an event of `codex exec --json`.
+fn read_codex(event: &Map<String, Value>) -> Turn {
+    let kind = event
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let mut turn = Turn::default();
+    match kind {
+        "item.completed" => {
+            let item = event.get("item").unwrap_or(&Value::Null);
+            let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
+            let said = match item.get("type").and_then(Value::as_str) {
+                Some("agent_message") => text("text"),
+                Some("command_execution") => text("command").map(|it| format!("[{it}]")),
+                Some("mcp_tool_call") => text("tool").map(|it| format!("[{it}]")),
+                _ => None,
+            };
+            turn.said
+                .extend(said.map(|text| ("assistant".to_owned(), text)));
+        }
+        "turn.completed" => {
+            if let Some(usage) = event.get("usage") {
+                let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or_default();
+                turn.usage = Some((count("input_tokens"), count("output_tokens"), None));
+            }
+        }
+        _ => {}
+    }
+    turn
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cut to the range of the integer"
+)]
+fn millionths(dollars: f64) -> u64 {
+    (dollars * 1e6).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_clients_say_what_was_said_and_what_it_cost() {
+        let said = |text: &str| vec![("assistant".to_owned(), text.to_owned())];
+        let turn = |said, usage| Turn { said, usage };
+        type Read = fn(&Map<String, Value>) -> Turn;
+        let cases: [(Read, &str, Turn); 7] = [
+            (
+                read_claude,
+                r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Hm."},{"type":"thinking","thinking":"x"}]}}"#,
+                turn(said("Hm."), None),
+            ),
+            (
+                read_claude,
+                r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"a"}}]}}"#,
+                turn(said(r#"[Read {"file_path":"a"}]"#), None),
+            ),
+            (
+                read_claude,
+                r#"{"type":"result","usage":{"input_tokens":3,"cache_read_input_tokens":4,"output_tokens":5},"total_cost_usd":0.0125}"#,
+                turn(Vec::new(), Some((7, 5, Some(12_500)))),
+            ),
+            (read_claude, r#"{"type":"system"}"#, Turn::default()),
+            (
+                read_codex,
+                r#"{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}"#,
+                turn(said("Done."), None),
+            ),
+            (
+                read_codex,
+                r#"{"type":"turn.completed","usage":{"input_tokens":9,"output_tokens":2}}"#,
+                turn(Vec::new(), Some((9, 2, None))),
+            ),
+            (read_codex, r#"{"type":"thread.started"}"#, Turn::default()),
+        ];
+        for (read, text, expected) in cases {
+            let event = serde_json::from_str(text).unwrap();
+            assert_eq!(read(&event), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,502 @@
+//! Driving a run: attempt after attempt, until it ends or waits for somebody, under its lease.
+//!
+//! Regions of a run are worked on side by side, each by an attempt of its own. The lease is renewed as long as this process
+//! can say so; one that was stopped for longer finds another's fence, and writes nothing any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Instant;
+
+use statemark_runs::body::AttemptOutcome;
+use statemark_runs::runs::{StartAttempt, TakeCheckpoint};
+use statemark_runs::{
+    Actor, Lease, Loaded, Order, Role, RunError, RunId, Status, StoreError, WaitingFor,
+    acquire_lease, release_lease, renew_lease,
+};
+use statemark_tools::{Caller, Credential, Dispatcher, OfAttempt, Problem, Stop, Work, Worked};
+use tokio::runtime::Handle;
+
+use crate::attempt::{Attempt, End, LOOK, of_system, over_budget};
+use crate::happening::{Happening, Tell};
+use crate::plan::{Assignment, Plan, Who, plan};
+use crate::prompt::{BUDGET, Prompt, Voice, assemble};
+use crate::settings::{Checkpoints, Settings, ToolStyle};
+use crate::surroundings::Surroundings;
+
+/// How deep runs under runs are driven. Why: a run that starts itself would never end.
+const MAX_DEPTH: usize = 8;
+
+/// What an executor works with.
+#[derive(Clone, Copy)]
+pub(crate) struct Driver<'d> {
+    pub(crate) dispatcher: &'d Dispatcher,
+    pub(crate) tokio: &'d Handle,
+    pub(crate) settings: &'d Settings,
+    pub(crate) surroundings: &'d Surroundings,
+    /// The name under which leases are taken.
+    pub(crate) owner: &'d str,
+    /// True once everything is to end now.
+    pub(crate) is_cancelled: &'d (dyn Fn() -> bool + Sync),
+    /// True once no further attempt is to begin.
+    pub(crate) is_draining: &'d (dyn Fn() -> bool + Sync),
+    pub(crate) tell: Tell<'d>,
+}
+
+/// What is left to say of attempts that have ended.
+struct Ended {
+    state: String,
+    end: Result<End, RunError>,
+}
+
+/// What came of driving the runs under a run.
+enum Children {
+    /// There are none that can be driven.
+    None,
+    /// One has ended, and the run goes on.
+    Ended,
+    /// They wait, for this reason.
+    Wait(Stop, String),
+}
+
+impl Driver<'_> {
+    /// Drives a run as far as executors can.
+    ///
+    /// # Errors
+    ///
+    /// Somebody else drives it; it can't be read or written.
+    pub(crate) fn drive(&self, work: &Work, until: Option<&str>) -> Result<Worked, Problem> {
+        self.drive_at(work, until, 0)
+    }
+
+    fn drive_at(&self, work: &Work, until: Option<&str>, depth: usize) -> Result<Worked, Problem> {
+        let runs = self.dispatcher.runs();
+        let milliseconds = crate::model::milliseconds(self.settings.lease());
+        let lease = acquire_lease(runs, &work.run, self.owner, milliseconds);
+        let lease = lease.map_err(|error| match error {
+            RunError::Store(StoreError::Busy { .. }) => {
+                let message = format!("another executor works on `{}`", work.run);
+                Problem::new("leased", message)
+            }
+            error => error.into(),
+        })?;
+        let before = runs.load(&work.run)?.state.attempted;
+        let usage = runs.load(&work.run)?.state.usage.clone();
+        let is_lost = AtomicBool::new(false);
+        let is_done = AtomicBool::new(false);
+        let stopped = thread::scope(|scope| {
+            scope.spawn(|| self.renew(&lease, &is_lost, &is_done));
+            let stopped = self.go_on(work, until, &lease, &is_lost, depth);
+            is_done.store(true, Ordering::Release);
+            stopped
+        });
+        drop(release_lease(runs, &lease));
+        let (stop, reason) = stopped?;
+        let state = &runs.load(&work.run)?.state;
+        let cost = state.usage.cost;
+        Ok(Worked {
+            stopped: stop,
+            reason,
+            attempts: state.attempted.saturating_sub(before),
+            input_tokens: state.usage.input_tokens.saturating_sub(usage.input_tokens),
+            output_tokens: state
+                .usage
+                .output_tokens
+                .saturating_sub(usage.output_tokens),
+            cost: cost.map(|cost| cost.saturating_sub(usage.cost.unwrap_or_default())),
+        })
+    }
+
+    /// Renews a lease until the work is done, or the lease is another's.
+    fn renew(&self, lease: &Lease, is_lost: &AtomicBool, is_done: &AtomicBool) {
+        let time = self.settings.lease();
+        let mut renewed = Instant::now();
+        while !is_done.load(Ordering::Acquire) {
+            thread::sleep(LOOK.min(time / 6));
+            if renewed.elapsed() < time / 3 {
+                continue;
+            }
+            let milliseconds = crate::model::milliseconds(time);
+            match renew_lease(self.dispatcher.runs(), lease, milliseconds) {
+                Ok(_) => renewed = Instant::now(),
+                // A store that is away for a moment may be back before the lease is over.
+                Err(RunError::Store(error))
+                    if !matches!(error, StoreError::Busy { .. }) && renewed.elapsed() < time => {}
+                Err(error) => {
+                    tracing::warn!(run = %lease.run, "the lease is lost: {error}");
+                    is_lost.store(true, Ordering::Release);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Makes attempts until none can be made. Returns the reason.
+    fn go_on(
+        &self,
+        work: &Work,
+        until: Option<&str>,
+        lease: &Lease,
+        is_lost: &AtomicBool,
+        depth: usize,
+    ) -> Result<(Stop, String), Problem> {
+        let is_ended = || (self.is_cancelled)() || is_lost.load(Ordering::Acquire);
+        let (sender, receiver) = mpsc::channel::<Ended>();
+        let mut busy: BTreeSet<String> = BTreeSet::new();
+        let mut not_before: BTreeMap<String, Instant> = BTreeMap::new();
+        thread::scope(|scope| {
+            loop {
+                let loaded = self.dispatcher.runs().catch_up(&work.run)?;
+                let planned = plan(&loaded, self.settings, work);
+                let stop = self.stop(&loaded, until, &is_ended, is_lost);
+                if busy.is_empty()
+                    && let Some(stop) = stop
+                {
+                    return Ok(stop);
+                }
+                let mut is_spent = false;
+                let now = Instant::now();
+                let ready: Vec<Assignment> = planned.ready.clone();
+                for assignment in ready {
+                    let is_early = not_before
+                        .get(&assignment.state)
+                        .is_some_and(|it| *it > now);
+                    if stop.is_some() || is_early || busy.contains(&assignment.state) {
+                        continue;
+                    }
+                    if self.spend(&loaded, &assignment, lease)? {
+                        is_spent = true;
+                        break;
+                    }
+                    busy.insert(assignment.state.clone());
+                    let (sender, is_ended) = (sender.clone(), &is_ended);
+                    scope.spawn(move || {
+                        let end = self.attempt(work, &assignment, lease, is_ended);
+                        let state = assignment.state;
+                        // Whoever waits for it has gone only if this scope is over.
+                        drop(sender.send(Ended { state, end }));
+                    });
+                }
+                if is_spent {
+                    continue;
+                }
+                let waits = planned.ready.iter().any(|it| !busy.contains(&it.state));
+                if busy.is_empty() && !waits {
+                    match self.drive_children(work, &loaded, depth)? {
+                        Children::Ended => continue,
+                        Children::Wait(stop, reason) => return Ok((stop, reason)),
+                        Children::None => return Ok(idle(&loaded, &planned)),
+                    }
+                }
+                match receiver.recv_timeout(LOOK) {
+                    Ok(ended) => {
+                        busy.remove(&ended.state);
+                        match ended.end {
+                            Ok(end) => {
+                                let failures = self.failures(&work.run, &ended.state)?;
+                                if end.outcome == AttemptOutcome::Unavailable {
+                                    let wait = self.settings.retry_wait();
+                                    let wait = wait.saturating_mul(1 << failures.min(6));
+                                    not_before.insert(ended.state, Instant::now() + wait);
+                                }
+                            }
+                            Err(RunError::Store(StoreError::Fenced { .. })) => {
+                                is_lost.store(true, Ordering::Release);
+                            }
+                            Err(error) => return Err(error.into()),
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+                }
+            }
+        })
+    }
+
+    /// Returns the reason to begin no further attempt, if there is one.
+    fn stop(
+        &self,
+        loaded: &Loaded,
+        until: Option<&str>,
+        is_ended: &dyn Fn() -> bool,
+        is_lost: &AtomicBool,
+    ) -> Option<(Stop, String)> {
+        let state = &loaded.state;
+        if state.status().is_over() {
+            let reason = format!("the run has {}", past(state.status()));
+            return Some((Stop::Ended, reason));
+        }
+        if let Some(until) = until.filter(|until| state.is_active(until)) {
+            return Some((Stop::Reached, format!("the run is in `{until}`")));
+        }
+        if is_lost.load(Ordering::Acquire) {
+            let reason = "another executor has taken over".to_owned();
+            return Some((Stop::Cancelled, reason));
+        }
+        if is_ended() || (self.is_draining)() {
+            return Some((Stop::Cancelled, "the executor was ended".to_owned()));
+        }
+        if let Some(reason) = &state.paused {
+            let reason = if reason.is_empty() {
+                "the run is paused".to_owned()
+            } else {
+                reason.clone()
+            };
+            return Some((Stop::Paused, reason));
+        }
+        None
+    }
+
+    /// Tells the machine of a limit that is reached before an attempt could begin. Returns true if one is.
+    fn spend(
+        &self,
+        loaded: &Loaded,
+        assignment: &Assignment,
+        lease: &Lease,
+    ) -> Result<bool, Problem> {
+        let state = &assignment.state;
+        let (limit, reason) = if let Some(end) = over_budget(loaded, assignment) {
+            (
+                end.limit.unwrap_or_default(),
+                end.reason.unwrap_or_default(),
+            )
+        } else {
+            let failed: Vec<_> = failed(loaded, state);
+            let most = usize::try_from(assignment.limits.attempts).unwrap_or(usize::MAX);
+            if failed.len() < most {
+                return Ok(false);
+            }
+            let last = failed.last().cloned().flatten().unwrap_or_default();
+            let count = failed.len();
+            let noun = if count == 1 { "attempt" } else { "attempts" };
+            (
+                "max_attempts",
+                format!("{count} {noun} in `{state}` came to nothing: {last}"),
+            )
+        };
+        let reached = statemark_runs::runs::ReachLimit {
+            limit: limit.to_owned(),
+            state: state.clone(),
+            reason,
+        };
+        let order = of_system(&self.order(&loaded.run, lease, "executor"));
+        self.dispatcher.runs().execute(&order, &reached)?;
+        Ok(true)
+    }
+
+    /// Returns how many attempts in a state have failed.
+    fn failures(&self, run: &RunId, state: &str) -> Result<u32, Problem> {
+        let loaded = self.dispatcher.runs().load(run)?;
+        Ok(u32::try_from(failed(&loaded, state).len()).unwrap_or(u32::MAX))
+    }
+
+    fn order(&self, run: &RunId, lease: &Lease, name: &str) -> Order {
+        Order {
+            fence: Some(lease.fence),
+            ..Order::new(run.clone(), Actor::new(Role::Agent).with_name(name))
+        }
+    }
+
+    /// Makes an attempt.
+    fn attempt(
+        &self,
+        work: &Work,
+        assignment: &Assignment,
+        lease: &Lease,
+        is_ended: &(dyn Fn() -> bool + Sync),
+    ) -> Result<End, RunError> {
+        let runs = self.dispatcher.runs();
+        let name = assignment.who.name();
+        let mut order = self.order(&work.run, lease, name);
+        if self.settings.checkpoints == Checkpoints::Visit {
+            let checkpoint = TakeCheckpoint {
+                folder: self.surroundings.place.root.clone(),
+                name: None,
+                reason: Some(format!(
+                    "the files before an attempt in `{}`",
+                    assignment.state
+                )),
+            };
+            // What is in no repository has nothing to be put back to.
+            if let Err(error) = runs.execute(&order, &checkpoint) {
+                tracing::warn!(run = %work.run, "the files weren't saved: {error}");
+            }
+        }
+        let loaded = runs.load(&work.run)?;
+        let Some(visit) = loaded.state.visits.get(&assignment.state) else {
+            return Ok(End::of(AttemptOutcome::Moved));
+        };
+        let rung = failed(&loaded, &assignment.state).len();
+        let task = work.task.as_deref();
+        let mut prompt = self.prompt(&loaded, assignment, task)?;
+        if let Some(folder) = &work.workdir {
+            prompt.text += &format!("\nWork in the folder `{folder}`.\n");
+        }
+        let start = StartAttempt {
+            state: assignment.state.clone(),
+            executor: name.to_owned(),
+            model: model_of(assignment, rung),
+            task: work
+                .task
+                .clone()
+                .filter(|it| Some(it) != loaded.state.task.as_ref()),
+            prompt: runs
+                .store()
+                .put_blob(runs.redactor().redact_str(&prompt.text).as_bytes())?,
+            left_out: prompt.left_out.clone(),
+        };
+        let number = match runs.execute(&order, &start) {
+            Ok(written) => written.outcome,
+            // Somebody has moved or stopped the run meanwhile.
+            Err(RunError::Invalid(_)) => return Ok(End::of(AttemptOutcome::Moved)),
+            Err(error) => return Err(error),
+        };
+        order.attempt = Some(number);
+        let caller = Caller {
+            actor: order.actor.clone(),
+            run: Some(work.run.clone()),
+            project: loaded.state.project.clone(),
+            credential: Credential::Nothing,
+            attempt: Some(OfAttempt {
+                run: work.run.clone(),
+                number,
+                fence: lease.fence,
+            }),
+        };
+        let attempt = Attempt {
+            dispatcher: self.dispatcher,
+            tokio: self.tokio,
+            settings: self.settings,
+            surroundings: self.surroundings,
+            assignment,
+            run: &work.run,
+            number,
+            entered: visit.entered,
+            rung,
+            prompt: &prompt,
+            workdir: work.workdir.as_deref(),
+            caller,
+            order,
+            began: Instant::now(),
+            is_ended,
+            tell: self.tell,
+        };
+        attempt.tell(Happening::Started {
+            executor: name.to_owned(),
+            model: start.model,
+        });
+        attempt.work()
+    }
+
+    /// Assembles the prompt of an assignment.
+    pub(crate) fn prompt(
+        &self,
+        loaded: &Loaded,
+        assignment: &Assignment,
+        task: Option<&str>,
+    ) -> Result<Prompt, RunError> {
+        let voice = match &assignment.who {
+            Who::Model(rungs) => match rungs.first().map(|it| it.tools) {
+                Some(ToolStyle::Envelope) => Voice::Envelope,
+                _ => Voice::Tools,
+            },
+            Who::Client(..) => Voice::Client,
+            Who::Command(..) => Voice::Tools,
+        };
+        let tokens = self.settings.prompt_tokens.unwrap_or(BUDGET);
+        assemble(loaded, &assignment.state, task, (voice, tokens))
+    }
+
+    /// Drives the runs under a run that its states wait for.
+    fn drive_children(
+        &self,
+        work: &Work,
+        loaded: &Loaded,
+        depth: usize,
+    ) -> Result<Children, Problem> {
+        let waiting = loaded.state.waiting_for().into_iter();
+        let children = waiting.filter_map(|it| match it {
+            WaitingFor::Child { run } => run.parse::<RunId>().ok(),
+            _ => None,
+        });
+        let children: Vec<RunId> = children.collect();
+        if children.is_empty() || depth >= MAX_DEPTH {
+            return Ok(Children::None);
+        }
+        let mut last = Children::None;
+        for child in children {
+            let of_child = Work {
+                task: work.task.clone(),
+                model: work.model.clone(),
+                url: work.url.clone(),
+                ..Work::on(child.clone())
+            };
+            let worked = match self.drive_at(&of_child, None, depth + 1) {
+                // Somebody else works on it.
+                Err(problem) if problem.code == "leased" => {
+                    last = Children::Wait(Stop::Waiting, problem.message);
+                    continue;
+                }
+                worked => worked?,
+            };
+            if worked.stopped == Stop::Ended {
+                // The run has been told, and goes on.
+                return Ok(Children::Ended);
+            }
+            last = Children::Wait(worked.stopped, format!("`{child}`: {}", worked.reason));
+        }
+        Ok(last)
+    }
+}
+
+/// Returns the reasons of the attempts in a state that have failed since a person last continued the run.
+fn failed(loaded: &Loaded, state: &str) -> Vec<Option<String>> {
+    let counted = loaded.state.counted_attempts(state);
+    let ended = counted.filter_map(|it| it.ended.as_ref());
+    let failed = ended.filter(|(outcome, ..)| outcome.is_failure());
+    failed.map(|(_, reason, _)| reason.clone()).collect()
+}
+
+/// Returns the model of an attempt.
+fn model_of(assignment: &Assignment, rung: usize) -> Option<String> {
+    match &assignment.who {
+        Who::Model(rungs) => rungs.get(rung).or(rungs.last()).map(|it| it.model.clone()),
+        Who::Client(_, _, model) => model.clone(),
+        Who::Command(..) => None,
+    }
+}
+
+/// Returns why nobody can work on a run now.
+fn idle(loaded: &Loaded, planned: &Plan) -> (Stop, String) {
+    if let Some((state, reason)) = planned.unassigned.first() {
+        return (Stop::NoExecutor, format!("`{state}`: {reason}"));
+    }
+    let state = &loaded.state;
+    let waits = state.waiting_for();
+    let reason = match waits.first() {
+        Some(WaitingFor::Approval { request } | WaitingFor::Question { request }) => {
+            format!("a person has to answer `{request}`")
+        }
+        Some(WaitingFor::Child { run }) => format!("it waits for the run `{run}`"),
+        Some(WaitingFor::Workflow { workflow, .. }) => {
+            format!("it waits for the workflow `{workflow}`, which nobody has")
+        }
+        Some(WaitingFor::Step { step }) => format!("`{step}` waits for something outside"),
+        None if !state.timers.is_empty() => "it waits for a timer".to_owned(),
+        None => {
+            let leaves = state.leaves.join("`, `");
+            let message = format!(
+                "nothing says who works in `{leaves}`: its key `executor`, or `default` of the configuration's `[executor]`, does"
+            );
+            return (Stop::NoExecutor, message);
+        }
+    };
+    (Stop::Waiting, reason)
+}
+
+fn past(status: Status) -> &'static str {
+    match status {
+        Status::Cancelled => "been cancelled",
+        other => other.name(),
+    }
+}

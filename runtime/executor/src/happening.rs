@@ -1,0 +1,75 @@
+//! What happens in an attempt, as whoever watches is told it. The journal says more, and says it for good.
+
+use serde::Serialize;
+use statemark_runs::RunId;
+use statemark_runs::body::AttemptOutcome;
+
+/// A function that is told what happens.
+pub type Tell<'t> = &'t (dyn Fn(&Happened) + Sync);
+
+/// Something that has happened in an attempt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Happened {
+    /// The run.
+    pub run: RunId,
+    /// The state that is worked in.
+    pub state: String,
+    /// The attempt.
+    pub attempt: u64,
+    /// What has happened.
+    #[serde(flatten)]
+    pub what: Happening,
+}
+
+/// What can happen in an attempt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "happened", rename_all = "snake_case")]
+pub enum Happening {
+    /// It has begun.
+    Started {
+        /// The executor.
+        executor: String,
+        /// The model.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
+    /// The agent has said something.
+    Said {
+        /// The text.
+        text: String,
+    },
+    /// The agent has called a tool.
+    Called {
+        /// The tool.
+        tool: String,
+        /// True if the call was refused, or has failed.
+        failed: bool,
+        /// The duration. Unit: milliseconds.
+        milliseconds: u64,
+    },
+    /// Tokens were used.
+    Used {
+        /// Tokens read.
+        input_tokens: u64,
+        /// Tokens written.
+        output_tokens: u64,
+        /// Money. Unit: millionths of a US dollar.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost: Option<u64>,
+    },
+    /// The provider gives no answer, and is asked again.
+    Retried {
+        /// The reason.
+        reason: String,
+        /// The time until then. Unit: milliseconds.
+        milliseconds: u64,
+    },
+    /// It has ended.
+    Ended {
+        /// The outcome.
+        outcome: AttemptOutcome,
+        /// The reason in words.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}

@@ -1,0 +1,57 @@
+//! What an executor has around it: how a program that it starts reaches the run.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use serde_json::Value;
+use statemark_runs::RunId;
+use statemark_runs::check::CheckPlace;
+use statemark_tools::OfAttempt;
+
+/// The variable by which programs of ours know which attempt they work for.
+pub const ATTEMPT: &str = "STATEMARK_ATTEMPT";
+
+/// The surroundings of an executor.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// The project's root, and what starts programs there.
+    pub place: CheckPlace,
+    /// The words that start a server over standard input and output for one run, whose id follows.
+    pub server: Vec<String>,
+    /// The settings with which Claude Code calls our hook.
+    pub claude_settings: Value,
+    /// The address of the store.
+    pub store: String,
+    /// Returns the value of a variable of the environment that the configuration names.
+    pub variable: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+}
+
+impl Surroundings {
+    /// Returns the variables by which programs of ours find the run and the attempt.
+    pub(crate) fn variables(&self, attempt: &OfAttempt) -> Vec<(OsString, OsString)> {
+        vec![
+            ("STATEMARK_RUN".into(), attempt.run.as_str().into()),
+            ("STATEMARK_STORE".into(), self.store.clone().into()),
+            (ATTEMPT.into(), attempt_text(attempt).into()),
+        ]
+    }
+}
+
+/// Writes an attempt as the value of [`ATTEMPT`].
+#[must_use]
+pub fn attempt_text(attempt: &OfAttempt) -> String {
+    format!("{}:{}:{}", attempt.number, attempt.fence.0, attempt.run)
+}
+
+/// Reads the value of [`ATTEMPT`].
+#[must_use]
+pub fn parse_attempt(text: &str) -> Option<OfAttempt> {
+    let mut parts = text.splitn(3, ':');
+    let (number, fence) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let run: RunId = parts.next()?.parse().ok()?;
+    Some(OfAttempt {
+        run,
+        number,
+        fence: statemark_runs::Fence(fence),
+    })
+}
