@@ -8,7 +8,7 @@ use statemark_compiler::diag::Code;
 use statemark_harness::{files, mentions, relative, root};
 
 /// A crate may use only what stands left of it.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "statemark-runtime",
     "statemark-text",
     "statemark-runs",
@@ -17,6 +17,7 @@ const ORDER: [&str; 17] = [
     "statemark-packs",
     "statemark-profiles",
     "statemark-upstream",
+    "statemark-executor",
     "statemark-server",
     "statemark-compiler",
     "statemark-cli",

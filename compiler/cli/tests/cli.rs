@@ -7,6 +7,9 @@ mod attacks;
 #[cfg(test)]
 mod doors;
 #[cfg(test)]
+#[cfg(unix)]
+mod executor;
+#[cfg(test)]
 mod growth;
 #[cfg(test)]
 mod instructions;

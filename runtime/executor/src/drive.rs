@@ -4,7 +4,8 @@
 //! can say so; one that was stopped for longer finds another's fence, and writes nothing any more.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Component, Path};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Instant;
@@ -28,6 +29,9 @@ use crate::surroundings::Surroundings;
 /// How deep runs under runs are driven. Why: a run that starts itself would never end.
 const MAX_DEPTH: usize = 8;
 
+/// The number of drives that this process has begun.
+static DRIVES: AtomicU64 = AtomicU64::new(0);
+
 /// What an executor works with.
 #[derive(Clone, Copy)]
 pub(crate) struct Driver<'d> {
@@ -35,7 +39,7 @@ pub(crate) struct Driver<'d> {
     pub(crate) tokio: &'d Handle,
     pub(crate) settings: &'d Settings,
     pub(crate) surroundings: &'d Surroundings,
-    /// The name under which leases are taken.
+    /// The beginning of the names under which leases are taken.
     pub(crate) owner: &'d str,
     /// True once everything is to end now.
     pub(crate) is_cancelled: &'d (dyn Fn() -> bool + Sync),
@@ -67,13 +71,22 @@ impl Driver<'_> {
     ///
     /// Somebody else drives it; it can't be read or written.
     pub(crate) fn drive(&self, work: &Work, until: Option<&str>) -> Result<Worked, Problem> {
+        let mut parts = work
+            .workdir
+            .iter()
+            .flat_map(|it| Path::new(it).components());
+        if parts.any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
+            return Err(Problem::argument("workdir", "it leads out of the project"));
+        }
         self.drive_at(work, until, 0)
     }
 
     fn drive_at(&self, work: &Work, until: Option<&str>, depth: usize) -> Result<Worked, Problem> {
         let runs = self.dispatcher.runs();
         let milliseconds = crate::model::milliseconds(self.settings.lease());
-        let lease = acquire_lease(runs, &work.run, self.owner, milliseconds);
+        // A worker and a call of a tool, in one process, are two.
+        let owner = format!("{}-{}", self.owner, DRIVES.fetch_add(1, Ordering::Relaxed));
+        let lease = acquire_lease(runs, &work.run, &owner, milliseconds);
         let lease = lease.map_err(|error| match error {
             RunError::Store(StoreError::Busy { .. }) => {
                 let message = format!("another executor works on `{}`", work.run);

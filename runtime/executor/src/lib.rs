@@ -234,7 +234,15 @@ impl statemark_tools::Executor for SharedExecutor {
                     }
                 };
                 let is_cancelled = || own.is_cancelled.load(Ordering::Acquire);
-                let worked = executor.drive(&work, None, &is_cancelled, &tell);
+                let worked = loop {
+                    match executor.drive(&work, None, &is_cancelled, &tell) {
+                        // A worker of this store has it: what is left when that is done is this call's.
+                        Err(problem) if problem.code == "leased" && !is_cancelled() => {
+                            thread::sleep(attempt::LOOK);
+                        }
+                        worked => break worked,
+                    }
+                };
                 *lock(&own.worked) = Some(worked);
                 own.changed.notify_waiters();
             });

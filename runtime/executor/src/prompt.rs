@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use statemark_runs::body::{AttemptOutcome, Resolution};
+use statemark_runs::runs::LIMIT_REACHED;
 use statemark_runs::{Legal, Loaded, RunError};
 use statemark_text::shorten::shorten;
 
@@ -202,7 +203,8 @@ fn events(loaded: &Loaded, state: &str) -> Result<Vec<Legal>, RunError> {
         .map(|it| table.state_name(it))
         .collect();
     let mut legal = loaded.legality().transitions()?;
-    legal.retain(|it| chain.contains(&it.from.as_str()));
+    // What limits send isn't an agent's to send.
+    legal.retain(|it| chain.contains(&it.from.as_str()) && it.event != LIMIT_REACHED);
     Ok(legal)
 }
 

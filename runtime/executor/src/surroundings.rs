@@ -29,11 +29,21 @@ pub struct Surroundings {
 impl Surroundings {
     /// Returns the variables by which programs of ours find the run and the attempt.
     pub(crate) fn variables(&self, attempt: &OfAttempt) -> Vec<(OsString, OsString)> {
-        vec![
+        // A store that was made under another clock is used under it alone.
+        let now = (self.variable)("STATEMARK_NOW");
+        let now = now.map(|now| ("STATEMARK_NOW".into(), now.into()));
+        let mut variables: Vec<(OsString, OsString)> = vec![
             ("STATEMARK_RUN".into(), attempt.run.as_str().into()),
             ("STATEMARK_STORE".into(), self.store.clone().into()),
             (ATTEMPT.into(), attempt_text(attempt).into()),
-        ]
+            // So that a program can send an event without knowing where we are.
+            (
+                "STATEMARK".into(),
+                self.server.first().cloned().unwrap_or_default().into(),
+            ),
+        ];
+        variables.extend(now);
+        variables
     }
 }
 

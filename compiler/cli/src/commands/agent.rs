@@ -242,6 +242,14 @@ fn find_or_start(args: &RunArgs, prepared: &Prepared) -> Result<Loaded, Failure>
         )
     });
     if !is_workflow || names_run {
+        let is_none = |failure: &Failure| failure.to_string().starts_with("there is no run");
+        let found = runs::try_find(all.store(), subject)?;
+        if found.as_ref().is_err_and(is_none) {
+            let message = format!("there is neither a run nor a workflow `{subject}`");
+            return Err(Failure::new(message).with_help(
+                "`statemark runs` lists the runs; `statemark lint` says why a spec defines no workflow",
+            ));
+        }
         return runs::load(all, subject);
     }
     let start = StartRun {

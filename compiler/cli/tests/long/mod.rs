@@ -134,6 +134,7 @@ fn work(runs: &Runs, order: &Order, seq: u64, event: &str) -> u64 {
     let message = Body::Message(Message {
         role: "assistant".to_owned(),
         text: "Something was said, which is about as long as what people say.".to_owned(),
+        attempt: None,
     });
     let bodies = vec![message; 20];
     let said = WriteRaw(|_: &Loaded, _| bodies.clone());

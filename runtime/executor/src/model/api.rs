@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use http_body_util::{BodyExt as _, Limited};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sse_stream::SseStream;
@@ -118,8 +118,14 @@ pub(crate) async fn ask(
         return Err(refused(status, &text, later));
     }
     if !is_stream {
-        let whole = within(Limited::new(body, MAX_ANSWER).collect()).await?;
-        let whole = whole.map_err(|error| broken(&error.to_string()))?;
+        let whole = within(Limited::new(body, MAX_ANSWER / 2).collect()).await?;
+        let whole = whole.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                too_long()
+            } else {
+                broken(&error.to_string())
+            }
+        })?;
         let whole: Whole = serde_json::from_slice(&whole.to_bytes())
             .map_err(|error| broken(&format!("its answer can't be read: {error}")))?;
         return whole.into_answer();
@@ -128,8 +134,12 @@ pub(crate) async fn ask(
     let bounded = bounded.map(|chunk| chunk.map_err(io::Error::other));
     let mut events = SseStream::from_bytes_stream(bounded);
     let mut answer = Answer::default();
-    let mut is_whole = false;
+    let (mut is_whole, mut read) = (false, 0_usize);
     while let Some(event) = within(events.next()).await? {
+        read = read.saturating_add(event.as_ref().map_or(0, |it| it.data.as_ref().map_or(0, String::len)));
+        if read > MAX_ANSWER / 2 {
+            return Err(too_long());
+        }
         let event = event.map_err(|error| broken(&error.to_string()))?;
         let Some(data) = event.data else { continue };
         if data.trim() == "[DONE]" {
@@ -156,6 +166,10 @@ async fn within<T>(part: impl Future<Output = T>) -> Result<T, NoAnswer> {
         let seconds = STALL.as_secs();
         NoAnswer::Later(format!("it said nothing for {seconds} s"), None)
     })
+}
+
+fn too_long() -> NoAnswer {
+    NoAnswer::Never(format!("its answer has over {} bytes", MAX_ANSWER / 2))
 }
 
 fn broken(reason: &str) -> NoAnswer {

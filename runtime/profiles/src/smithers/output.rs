@@ -1,5 +1,7 @@
 //! Products of nodes: `list_artifacts`, `get_node_detail`, `get_chat_transcript`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -241,15 +243,24 @@ struct Used {
 impl Used {
     fn read(ctx: &Ctx<'_>, loaded: &Loaded, visit: &Visit) -> Result<Self, Problem> {
         let store = ctx.runs().store();
-        let upto = Some(visit.left.unwrap_or(loaded.head.seq));
+        // An agent may say what its attempt cost after it has moved the run.
+        let upto = Some(loaded.head.seq);
+        let mut attempts: BTreeSet<u64> = BTreeSet::new();
         let live = state::live_records(store, &loaded.run, Some(loaded.head.seq), &[])?;
         let mut used = Self::default();
         state::for_each_record(store, &loaded.run, visit.entered, upto, |record| {
             if !live.contains(record.seq) {
                 return Ok(());
             }
+            let is_inside = visit.left.is_none_or(|left| record.seq <= left);
+            let belongs = |attempt: Option<u64>| {
+                attempt.map_or(is_inside, |attempt| attempts.contains(&attempt))
+            };
             match record.read() {
-                Ok(Body::Tool(tool)) if !tool.reserved => {
+                Ok(Body::AttemptStarted(started)) if is_inside && started.state == visit.node => {
+                    attempts.insert(started.attempt);
+                }
+                Ok(Body::Tool(tool)) if !tool.reserved && belongs(tool.attempt) => {
                     used.calls.push(json!({
                         "toolName": tool.name,
                         "status": tool.verdict,
@@ -261,16 +272,10 @@ impl Used {
                         "error": tool.reason,
                     }));
                 }
-                Ok(Body::Usage(usage)) => {
-                    let sum = used.tokens.get_or_insert_default();
-                    sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-                    sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-                    sum.model = usage.model.or(sum.model.take());
-                    if let Some(cost) = usage.cost {
-                        sum.cost = Some(sum.cost.unwrap_or_default().saturating_add(cost));
-                    }
+                Ok(Body::Usage(usage)) if belongs(usage.attempt) => {
+                    used.tokens.get_or_insert_default().add(&usage);
                 }
-                Ok(Body::Check(check)) => used.checks.push(json!({
+                Ok(Body::Check(check)) if is_inside => used.checks.push(json!({
                     "scorerId": check.name,
                     "attempt": visit.attempt_at(record.seq),
                     "score": u8::from(check.ran.passed),
@@ -336,7 +341,7 @@ struct GetChatTranscript {
     tail: Option<usize>,
 }
 
-/// Returns the messages that clients have recorded: no agent is hosted here.
+/// Returns the messages of the attempts of executors, and those that clients have recorded.
 fn get_chat_transcript(ctx: &Ctx<'_>, input: &GetChatTranscript) -> Outcome {
     if input.tail == Some(0) {
         return Err(invalid("`tail`: it is 1 at least"));
@@ -347,20 +352,34 @@ fn get_chat_transcript(ctx: &Ctx<'_>, input: &GetChatTranscript) -> Outcome {
     let with_stderr = input.include_stderr.unwrap_or(true);
     let mut keys: Vec<String> = Vec::new();
     let mut messages: Vec<Value> = Vec::new();
+    let mut begun: BTreeMap<u64, (String, u64)> = BTreeMap::new();
     let upto = Some(loaded.head.seq);
     state::for_each_record(store, &loaded.run, 0, upto, |record| {
-        let Ok(Body::Message(message)) = record.read() else {
-            return Ok(());
+        let message = match record.read() {
+            Ok(Body::AttemptStarted(started)) => {
+                begun.insert(started.attempt, (started.state, record.seq));
+                return Ok(());
+            }
+            Ok(Body::Message(message)) => message,
+            _ => return Ok(()),
         };
+        let begun = message.attempt.and_then(|attempt| begun.get(&attempt));
         let (role, stream, source) = match message.role.as_str() {
             "user" => ("user", None, "prompt"),
             "stderr" => ("stderr", Some("stderr"), "event"),
             _ => ("assistant", Some("stdout"), "responseText"),
         };
-        let Some(visit) = nodes.at(record.seq) else {
+        // What an attempt says belongs to the visit in which it began.
+        let of_attempt = begun.and_then(|(state, seq)| {
+            let mut visits = nodes.visits.iter();
+            let visit = visits.find(|it| it.node == *state && it.contains(*seq))?;
+            Some((visit, *seq))
+        });
+        let found = of_attempt.or_else(|| Some((nodes.at(record.seq)?, record.seq)));
+        let Some((visit, at)) = found else {
             return Ok(());
         };
-        let attempt = visit.attempt_at(record.seq);
+        let attempt = visit.attempt_at(at);
         keys.push(visit.key(attempt));
         if role == "stderr" && !with_stderr {
             return Ok(());

@@ -14,7 +14,7 @@ use statemark_runs::{
 };
 use statemark_tools::envelope::set_field;
 use statemark_tools::lookup::{broken_spec, missing_workflow};
-use statemark_tools::{Ctx, Outcome, Problem, ProfileTool, Spec, Tool};
+use statemark_tools::{Ctx, Outcome, Problem, ProfileTool, Spec, Tool, Work};
 
 use super::nodes::{self, Nodes, Visit};
 use super::summary::{self, Summarizer};
@@ -134,26 +134,26 @@ struct RunWorkflow {
     /// Take an existing run back to its beginning.
     #[serde(default)]
     force: bool,
-    /// Wait until the run ends: needs an executor, unless it has ended.
+    /// Wait until the run ends, or waits for a person: needs an executor, unless it has ended.
     #[serde(default)]
     wait_for_terminal: bool,
     /// Time to wait for a run in the background to appear: it appears at once.
     #[schemars(extend("default" = 1000))]
     wait_for_start_ms: Option<u64>,
-    /// For an executor.
+    /// Of another engine: ignored.
     max_concurrency: Option<u64>,
-    /// For an executor.
+    /// Of another engine: ignored.
     root_dir: Option<String>,
-    /// For an executor.
+    /// Of another engine: ignored.
     log_dir: Option<String>,
-    /// For an executor.
+    /// Of another engine: ignored.
     #[schemars(extend("default" = false))]
     allow_network: Option<bool>,
-    /// For an executor.
+    /// Of another engine: ignored.
     max_output_bytes: Option<u64>,
-    /// For an executor.
+    /// Of another engine: ignored.
     tool_timeout_ms: Option<u64>,
-    /// For an executor.
+    /// Of another engine: ignored.
     #[schemars(extend("default" = false))]
     hot: Option<bool>,
     /// With `force`: leave irreversible effects.
@@ -190,26 +190,54 @@ impl RunWorkflow {
 
 fn run_workflow(ctx: &Ctx<'_>, input: &RunWorkflow) -> Outcome {
     let spec = find_spec(ctx, &input.workflow_id)?;
+    let waited = input.wait_for_terminal;
     let loaded = match find_existing(ctx, input)? {
-        None if input.wait_for_terminal => return Err(no_executor(None)),
+        None if waited && ctx.executor().is_none() => return Err(no_executor(None)),
         None => start(ctx, &spec.id, input)?,
         Some(loaded) => continue_run(ctx, &spec.id, input, loaded)?,
     };
-    let status = summary::status(&loaded)?;
-    let waited = input.wait_for_terminal;
-    if waited && !summary::is_terminal(&loaded) {
-        return Err(no_executor(Some(&loaded)));
+    let launched = Launched {
+        workflow: describe_spec(ctx, &spec),
+        waited,
+        resume: input.resume,
+        ignored: input.ignored(),
+    };
+    if !waited || summary::is_terminal(&loaded) {
+        return launched.answer(ctx, &loaded);
     }
-    Ok(json!({
-        "workflow": describe_spec(ctx, &spec),
-        "runId": loaded.run,
-        "launchMode": if waited { "waited" } else { "background" },
-        "requestedResume": input.resume,
-        "status": status,
-        "observedRun": Summarizer::new(ctx).summarize(ctx, &loaded)?,
-        "result": waited.then(|| result(&loaded, status)),
-        "ignored": input.ignored(),
-    }))
+    let Some(executor) = ctx.executor() else {
+        return Err(no_executor(Some(&loaded)));
+    };
+    // A run that waits for a person is as far as it comes without one: its status says so.
+    Err(
+        ctx.work(executor, Work::on(loaded.run.clone()), move |ctx, _| {
+            launched.answer(ctx, &ctx.runs().catch_up(&loaded.run)?)
+        }),
+    )
+}
+
+/// A run that was launched, as far as its answer doesn't depend on how far it is.
+struct Launched {
+    workflow: Value,
+    waited: bool,
+    resume: bool,
+    ignored: Vec<&'static str>,
+}
+
+impl Launched {
+    fn answer(&self, ctx: &Ctx<'_>, loaded: &Loaded) -> Outcome {
+        let status = summary::status(loaded)?;
+        Ok(json!({
+            "workflow": self.workflow,
+            "runId": loaded.run,
+            "launchMode": if self.waited { "waited" } else { "background" },
+            "requestedResume": self.resume,
+            "status": status,
+            "observedRun": Summarizer::new(ctx).summarize(ctx, loaded)?,
+            "result": self.waited.then(|| result(loaded, status)),
+            "ignored": self.ignored,
+        }))
+    }
 }
 
 /// Finds a spec by its id, or by one of its aliases.

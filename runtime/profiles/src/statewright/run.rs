@@ -12,7 +12,7 @@ use statemark_text::suggest::nearest;
 use statemark_tools::envelope::next::{hints, iterations, rename_request_ids};
 use statemark_tools::envelope::{into_fields, set_field};
 use statemark_tools::lookup::check_state;
-use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool};
+use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool, Work};
 
 use super::{SessionInput, active, driven, map_status, require_live, to_call, tool};
 use crate::execute;
@@ -394,10 +394,6 @@ fn force_state(ctx: &Ctx<'_>, input: &ForceArguments) -> Outcome {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(
-    dead_code,
-    reason = "there is no executor yet that they would be handed to"
-)]
 struct RunAgent {
     /// The work, with the details that the agent needs.
     task: String,
@@ -422,6 +418,22 @@ fn run_agent(ctx: &Ctx<'_>, input: &RunAgent) -> Outcome {
     }
     let loaded = driven(ctx, input.session_id.as_deref())?;
     check_state(&loaded.workflow, input.state.as_deref())?;
+    if let Some(executor) = ctx.executor() {
+        let work = Work {
+            task: Some(input.task.clone()),
+            state: input.state.clone(),
+            model: input.model.clone(),
+            url: input.ollama_url.clone(),
+            workdir: input.workdir.clone(),
+            ..Work::on(loaded.run.clone())
+        };
+        return Err(ctx.work(executor, work, move |ctx, worked| {
+            let loaded = ctx.runs().catch_up(&loaded.run)?;
+            let mut answer = describe_state(ctx, &loaded)?;
+            answer.insert("agent".to_owned(), json!(worked));
+            Ok(Value::Object(answer))
+        }));
+    }
     let then = to_call(
         ctx,
         "statewright_transition",
