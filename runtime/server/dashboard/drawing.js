@@ -2,7 +2,8 @@
  * The drawing of a machine: the server's SVG, with the place of a run shown on it.
  *
  * The SVG is parsed as such, and only elements and attributes of a drawing are taken over into the page: no script, no link
- * elsewhere, no foreign content, whatever it is that was named in a spec. Where the server has no drawing, the states are listed.
+ * elsewhere, no foreign content, whatever it is that was named in a spec. Its styles are a sheet of a shadow root of its own: they
+ * reach nothing else. Where the server has no drawing, the states are listed.
  */
 
 import { getText, path } from './api.js';
@@ -30,12 +31,31 @@ function copy(node, depth = 0) {
   return out;
 }
 
-/** Parses a drawing. Returns null if it is none. */
+/**
+ * Parses a drawing. Returns null if it is none.
+ * @returns {{svg: SVGElement, sheet: CSSStyleSheet}|null}
+ */
 export function parseDrawing(text) {
-  const parsed = new DOMParser().parseFromString(text, 'image/svg+xml');
+  // The page's policy would refuse a style element even in a document that is only parsed.
+  const styles = [];
+  const bare = text.replace(/<style[^>]*>([\s\S]*?)<\/style>/g, (_, it) => { styles.push(it.replace(/<!\[CDATA\[|\]\]>/g, '')); return ''; });
+  const parsed = new DOMParser().parseFromString(bare, 'image/svg+xml');
   const root = parsed.documentElement;
-  return root?.localName === 'svg' && !parsed.querySelector('parsererror') ? copy(root) : null;
+  if (root?.localName !== 'svg' || parsed.querySelector('parsererror')) return null;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles.join('\n'));
+  return { svg: copy(root), sheet };
 }
+
+/** What the page adds to a drawing: its size, and where a request leads. */
+const OWN = new CSSStyleSheet();
+OWN.replaceSync(`
+  svg { display: block; width: 100%; height: auto; margin: 0 auto; }
+  :host(.whole) svg { max-height: 60vh; }
+  .page { fill: none !important; }
+  [data-state] { cursor: pointer; }
+  .pending path, .target > .box { stroke: var(--sm-active-line, #2450b8) !important; stroke-width: 2.4 !important; stroke-dasharray: 7 4 !important; }
+`);
 
 /**
  * Returns states with those around them.
@@ -75,18 +95,22 @@ export function Drawing({ workflow, run, seq, states, active, visits, pending, o
   const svg = useRef(null);
   const [failed, setFailed] = useState(null);
   const [large, setLarge] = useState(false);
+  // The drawing may come after what is marked on it, or before.
+  const marks = useRef(null);
+  marks.current = { active, states, visits, pending };
   const where = run ? path('runs', run, 'graph.svg') : path('workflows', workflow, 'graph.svg');
   useEffect(() => {
     let left = false;
     const abort = new AbortController();
     getText(where, undefined, abort.signal).then((text) => {
       if (left) return;
-      const drawing = parseDrawing(text);
-      if (!drawing) { setFailed('the drawing can’t be read'); return; }
+      const found = parseDrawing(text);
+      if (!found) { setFailed('the drawing can’t be read'); return; }
+      const { svg: drawing, sheet } = found;
       const name = `The machine ${workflow ?? run}${active?.length ? `; it is in ${active.join(', ')}` : ''}`;
       drawing.setAttribute('role', 'img');
+      drawing.removeAttribute('aria-labelledby');
       drawing.setAttribute('aria-label', name);
-      drawing.classList.add('drawing');
       const [, , width, height] = (drawing.getAttribute('viewBox') ?? '').split(/[\s,]+/).map(Number);
       if (width) {
         drawing.style.maxWidth = `${width}px`;
@@ -95,19 +119,24 @@ export function Drawing({ workflow, run, seq, states, active, visits, pending, o
         setLarge(width > 900 || height > 700);
       }
       svg.current = drawing;
-      mark(drawing, { active, states, visits, pending });
-      box.current?.replaceChildren(drawing);
+      mark(drawing, marks.current);
+      const host = box.current;
+      if (host) {
+        const shadow = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+        shadow.adoptedStyleSheets = [sheet, OWN];
+        shadow.replaceChildren(drawing);
+      }
       setFailed(null);
     }, (error) => { if (!left && error?.name !== 'AbortError') setFailed(error.message); });
     return () => { left = true; abort.abort(); };
   }, [where, run ? seq : 0]);
-  useEffect(() => { if (svg.current) mark(svg.current, { active, states, visits, pending }); }, [active, states, visits, pending]);
+  useEffect(() => { if (svg.current) mark(svg.current, marks.current); }, [active, states, visits, pending]);
   const press = (event) => {
-    const state = event.target.closest?.('[data-state]')?.getAttribute('data-state');
+    const state = event.composedPath()[0]?.closest?.('[data-state]')?.getAttribute('data-state');
     if (state) onState?.(state);
   };
   if (failed !== null) return html`<${StateList} states=${states} active=${active} visits=${visits} pending=${pending} />`;
-  return html`<div class=${large ? 'canvas large' : 'canvas'} ref=${box} tabindex="0" aria-label="Drawing" role="group" onClick=${press}></div>`;
+  return html`<div class=${large ? 'canvas large' : 'canvas'} tabindex="0" aria-label="Drawing" role="group"><div class=${large ? 'drawn' : 'drawn whole'} ref=${box} onClick=${press}></div></div>`;
 }
 
 /** Returns what open requests lead to: transitions by number, and their targets. */

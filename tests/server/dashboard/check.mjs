@@ -258,8 +258,6 @@ const checks = {
     await page.locator('#tab-journal[aria-selected=true]').waitFor();
     await press('g', 'i');
     await page.locator('main h1', { hasText: 'Inbox' }).waitFor();
-    await page.goto(`${server.base}/#/inbox/keys-1:4`);
-    await page.locator('#request-keys-1\\:4').waitFor().catch(() => {});
     const open_ = await server.api('GET', '/runs/keys-1/requests');
     await page.goto(`${server.base}/#/inbox/${encodeURIComponent(open_.data.requests[0].request_id)}`);
     await page.locator('article.request').waitFor();
@@ -406,7 +404,9 @@ const checks = {
     await page.getByRole('button', { name: 'Dry run' }).click();
     await see(page, 'What would become of it');
     await act.click();
-    await see(page, /begins with the journal of|past/);
+    await page.waitForURL((url) => !url.hash.includes('/past/'));
+    await page.getByRole('tab', { name: 'History' }).click();
+    await see(page, /begins with the journal of/);
     await page.goto(`${server.base}/#/runs/past/history`);
     await page.getByRole('button', { name: 'Rewind…' }).click();
     await page.getByLabel('Last record that still counts').fill('1');
