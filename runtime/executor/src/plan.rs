@@ -157,7 +157,8 @@ fn step_of(waiting: WaitingFor) -> Option<String> {
 
 /// The keys of a state, of those around it, and of its workflow: the innermost has the say.
 struct Meta<'l> {
-    all: Vec<&'l Value>,
+    states: Vec<&'l Value>,
+    workflow: Option<&'l Value>,
 }
 
 impl<'l> Meta<'l> {
@@ -165,13 +166,15 @@ impl<'l> Meta<'l> {
         let table = loaded.workflow.table();
         let id = table.state_named(leaf);
         let chain = id.into_iter().flat_map(|id| table.chain(id));
-        let mut all: Vec<&Value> = chain.map(|it| loaded.workflow.state_meta(it)).collect();
-        all.push(loaded.workflow.meta());
-        Self { all }
+        Self {
+            states: chain.map(|it| loaded.workflow.state_meta(it)).collect(),
+            workflow: loaded.workflow.meta().get("meta"),
+        }
     }
 
     fn get(&self, key: &str) -> Option<&'l Value> {
-        self.all.iter().find_map(|meta| meta.get(key))
+        let mut all = self.states.iter().copied().chain(self.workflow);
+        all.find_map(|meta| meta.get(key))
     }
 
     fn text(&self, key: &str) -> Option<String> {
@@ -184,13 +187,12 @@ impl<'l> Meta<'l> {
 
     /// Returns a limit of the workflow as a whole.
     fn of_workflow(&self, key: &str) -> Option<&'l Value> {
-        self.all.last().and_then(|meta| meta.get(key))
+        self.workflow.and_then(|meta| meta.get(key))
     }
 
     /// Returns a limit of the states, and not of the workflow.
     fn of_states(&self, key: &str) -> Option<&'l Value> {
-        let (_, states) = self.all.split_last()?;
-        states.iter().find_map(|meta| meta.get(key))
+        self.states.iter().find_map(|meta| meta.get(key))
     }
 }
 

@@ -6,6 +6,7 @@
 //! connection ─→ middleware: Host, Origin, token → Caller, Share, body ─→ /mcp      own session, any handler of rmcp
 //!                                                                     ├→ /api      Dispatcher::call_own, status by code
 //!                                                                     └→ /metrics
+//!            ├─→ Host, Origin ─→ /, /dashboard/…  (no token: the pages hold nothing; what they show comes from /api)
 //!            └─→ /healthz, /readyz  (no token)
 //! ```
 //!
@@ -17,6 +18,7 @@ mod body;
 mod connection;
 mod keys;
 mod middleware;
+mod pages;
 mod sessions;
 mod stream;
 
@@ -126,13 +128,18 @@ pub async fn serve_http(
         .route("/api/", api::index())
         .route("/metrics", get(move || write_metrics(Arc::clone(&counted))))
         .fallback(|| async {
-            let message = "there is nothing here: the API is at `/api`, and MCP at `/mcp`";
+            let message = "there is nothing here: the dashboard is at `/`, the API at `/api`, and MCP at `/mcp`";
             let problem = Problem::new("unknown_path", message);
             refuse(StatusCode::NOT_FOUND, problem)
         });
     let shared = (Arc::clone(&hub.metrics), Arc::clone(&hub.limits));
     let open = Router::new().route("/readyz", get(move || is_ready(Arc::clone(&hub))));
-    listen(make, (routes, open), keys, shared, &options, stop).await
+    let routes = Routes {
+        routes,
+        pages: pages::router(),
+        open,
+    };
+    listen(make, routes, keys, shared, &options, stop).await
 }
 
 /// Makes limits where no caller takes more than three quarters of the connections.
@@ -151,14 +158,29 @@ pub async fn serve_handler<H: ServerHandler>(
 ) -> std::io::Result<Serving> {
     let shared = (Arc::default(), Arc::new(limits()));
     let stop = CancellationToken::new();
-    let routes = (Router::new(), Router::new());
+    let routes = Routes::default();
     listen(make, routes, Keys::Nobody, shared, &options, stop).await
 }
 
-/// Assembles the router: the routes behind the middleware, and those that are open to all.
+/// The routes of a server besides MCP.
+#[derive(Default)]
+struct Routes {
+    /// Those behind the whole middleware.
+    routes: Router,
+    /// The pages, for which only host and origin are checked.
+    pages: Router,
+    /// Those that are open to all.
+    open: Router,
+}
+
+/// Assembles the router.
 fn router<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
-    (routes, open): (Router, Router),
+    Routes {
+        routes,
+        pages,
+        open,
+    }: Routes,
     keys: Keys,
     (metrics, limits): &(Arc<Metrics>, Arc<Limits>),
     options: &HttpOptions,
@@ -187,7 +209,11 @@ fn router<H: ServerHandler>(
     routes
         .nest_service("/mcp", service)
         .layer(DefaultBodyLimit::max(MAX_MESSAGE))
-        .layer(from_fn_with_state(middleware, middleware::pass))
+        .layer(from_fn_with_state(
+            Arc::clone(&middleware),
+            middleware::pass,
+        ))
+        .merge(pages.layer(from_fn_with_state(middleware, middleware::pass_page)))
         .route("/healthz", get(|| async { "ok\n" }))
         .merge(open)
 }
@@ -229,7 +255,7 @@ async fn write_metrics(hub: Arc<Hub>) -> Response {
 
 async fn listen<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
-    routes: (Router, Router),
+    routes: Routes,
     keys: Keys,
     shared: (Arc<Metrics>, Arc<Limits>),
     options: &HttpOptions,

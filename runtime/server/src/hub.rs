@@ -8,6 +8,7 @@ use crate::health::Health;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::notifications::Publisher;
+use crate::states::States;
 
 /// The parts of a server that all of its connections share.
 pub(crate) struct Hub {
@@ -16,6 +17,7 @@ pub(crate) struct Hub {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) health: Arc<Health>,
+    pub(crate) states: States,
 }
 
 impl Hub {
@@ -26,6 +28,7 @@ impl Hub {
             health,
             dispatcher,
             metrics: Arc::default(),
+            states: States::default(),
             limits: Arc::new(limits),
         })
     }

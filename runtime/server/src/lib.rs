@@ -28,6 +28,7 @@ mod notifications;
 mod prompt;
 mod request_id;
 mod resource;
+mod states;
 
 pub use http::{HttpOptions, Serving, serve_handler, serve_http};
 pub use mcp::{Server, serve_stdio};

@@ -50,6 +50,11 @@ const GUIDES: &[(&str, f64, &str)] = &[
     ),
     ("book/rust", GUIDE, include_str!("docs/linked/book/rust.md")),
     (
+        "book/dashboard",
+        GUIDE,
+        include_str!("docs/linked/book/dashboard.md"),
+    ),
+    (
         "book/packs",
         GUIDE,
         include_str!("docs/linked/book/packs.md"),

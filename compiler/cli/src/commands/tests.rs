@@ -116,6 +116,7 @@ const PAIRS: &[Pair] = &[
             ("-run_id", "a pipe filters"),
             ("-kind", "a pipe filters"),
             ("-state", "a pipe filters"),
+            ("-brief", "a person decides by what is shown"),
         ],
     },
     Pair {
@@ -136,7 +137,11 @@ const PAIRS: &[Pair] = &[
     Pair {
         command: "answer",
         tool: "resolve_request",
-        renamed: &[("request_id", "request"), ("answer", "value")],
+        renamed: &[
+            ("request_id", "request"),
+            ("answer", "value"),
+            ("to_sign", "to-sign"),
+        ],
         departures: &[
             ("-action", "the command is the action"),
             ("-kind", "a request is named by its id or its run"),
@@ -146,7 +151,6 @@ const PAIRS: &[Pair] = &[
             ("?request", "a request is named by its id or its run"),
             ("?value", "the command is the action"),
             ("+sign-with", "a server has no keys of its callers"),
-            ("+to-sign", "a person looks at what is signed"),
         ],
     },
     Pair {

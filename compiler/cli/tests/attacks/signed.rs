@@ -645,6 +645,33 @@ fn signed_a_server_takes_a_signature_and_makes_none() {
     };
     let answer = decide(Value::Null);
     assert_eq!(answer["error"]["code"], "unsigned", "{answer:#}");
+    // A server writes the text that is signed as the command line does, to the one who would sign it.
+    let to_sign = |action: &str, header: &str| {
+        let call = json!({"request_id": request, "action": action, "to_sign": true});
+        server.call("resolve_request", &call, header)
+    };
+    let told = to_sign("approve", &header);
+    let told = told["data"]["to_sign"].as_str().unwrap();
+    let timeless = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|it| !it.starts_with("time "));
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(timeless(told), timeless(&text));
+    assert!(statemark_runs::signing::signed_time(told).is_some());
+    assert_ne!(
+        timeless(told),
+        timeless(
+            to_sign("deny", &header)["data"]["to_sign"]
+                .as_str()
+                .unwrap()
+        )
+    );
+    let refused = to_sign("withdraw", &header);
+    assert_eq!(refused["error"]["code"], "invalid_arguments", "{refused:#}");
+    let bot = by_ann(&scratch, &["token", "create", "bot", "--role", "agent"]);
+    let bot = bot.trim();
+    let refused = to_sign("approve", &format!("Authorization: Bearer {bot}\r\n"));
+    assert_eq!(refused["error"]["code"], "not_a_person", "{refused:#}");
     let answer = decide(json!({"time": time + 1, "armor": armor}));
     assert_eq!(answer["error"]["code"], "bad_signature", "{answer:#}");
     let answer = decide(json!({"time": time, "armor": armor}));

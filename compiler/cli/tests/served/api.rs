@@ -142,7 +142,7 @@ fn what_scopes_a_server_holds_for_the_api() {
             }
         }
     }
-    for path in ["/", "/nothing", "/apis"] {
+    for path in ["/nothing", "/apis", "/dashboard", "/dashboard/nothing.js"] {
         let refused = server.get(path, "");
         assert_eq!(
             (refused.status, refused.code().as_str()),

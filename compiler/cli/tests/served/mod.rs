@@ -3,6 +3,7 @@
 mod api;
 mod authoring;
 pub(crate) mod client;
+mod dashboard;
 mod ended;
 #[cfg(unix)]
 mod given_up;
@@ -17,6 +18,7 @@ mod project;
 pub(crate) mod raw;
 mod resources;
 mod sessions;
+mod socket;
 mod story;
 mod stream;
 mod transcript;

@@ -75,6 +75,7 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
             ("statemark://docs/architecture", "Architecture"),
             ("statemark://docs/book/agents", "Serving agents"),
             ("statemark://docs/book/comparison", "Beside other tools"),
+            ("statemark://docs/book/dashboard", "The dashboard"),
             ("statemark://docs/book/decisions", "Decisions"),
             ("statemark://docs/book/findings", "Findings"),
             ("statemark://docs/book/hooks", "An agent's own tools"),

@@ -59,8 +59,7 @@ use document::{Document, Play, Point, Verdict};
 const SYSTEMS: [&str; 5] = ["statewright", "rp1", "smithers", "ralph", "rstn"];
 
 /// What is still to come, by name.
-const LATER: [(&str, &str); 3] = [
-    ("dashboard", "pages that show runs"),
+const LATER: [(&str, &str); 2] = [
     ("executor", "a program that does the work of a state"),
     ("packs", "tools for files, git, programs, the web and media"),
 ];

@@ -136,7 +136,11 @@ pub(crate) async fn ask(
     let mut answer = Answer::default();
     let (mut is_whole, mut read) = (false, 0_usize);
     while let Some(event) = within(events.next()).await? {
-        read = read.saturating_add(event.as_ref().map_or(0, |it| it.data.as_ref().map_or(0, String::len)));
+        read = read.saturating_add(
+            event
+                .as_ref()
+                .map_or(0, |it| it.data.as_ref().map_or(0, String::len)),
+        );
         if read > MAX_ANSWER / 2 {
             return Err(too_long());
         }

@@ -1,7 +1,7 @@
 //! The API: the tools of ours by paths and methods, for programs that don't speak MCP.
 //!
-//! Paths, methods and the index at `/` are made from the [`Route`]s that tools declare; only `/stream` (`http/stream.rs`) and
-//! `/mcp` have none.
+//! Paths, methods and the index at `/` are made from the [`Route`]s that tools declare; only `/stream` (`http/stream.rs`), `/me`
+//! and `/mcp` have none.
 //!
 //! Arguments come from the query or from the body, which is a JSON object; what the path names can't be said otherwise there.
 //! The answer is the envelope that a tool gives, with a status by its code. The same policy holds as for tools.
@@ -18,7 +18,7 @@ use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Json, Router};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use statemark_tools::{Caller, Method, Problem, Route, own_tools};
+use statemark_tools::{Caller, Credential, Method, Problem, Route, own_tools};
 use tokio_util::sync::CancellationToken;
 
 use super::middleware::{Cause, refuse};
@@ -46,6 +46,7 @@ pub(super) fn router(stream: MethodRouter<Api>, hub: Arc<Hub>, stop: Cancellatio
     }
     router
         .route("/stream", stream)
+        .route("/me", get(describe_caller))
         .fallback(|| async {
             let message = "the API has no such path; `GET /api` lists those that it has";
             let problem = Problem::new("unknown_path", message);
@@ -80,7 +81,16 @@ struct IndexedPath {
 pub(super) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
     let mut paths: Vec<IndexedPath> = Vec::new();
     let fixed = [
-        ("GET", "/api/stream", "what changes, as server-sent events"),
+        (
+            "GET",
+            "/api/stream",
+            "what changes, as server-sent events or over a WebSocket",
+        ),
+        (
+            "GET",
+            "/api/me",
+            "who the caller is: role, name, its only run",
+        ),
         ("POST", "/mcp", "the Model Context Protocol, beside the API"),
     ];
     let routes = routes().map(|(_, route)| {
@@ -103,6 +113,19 @@ pub(super) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
     }
     let index = json!({"ok": true, "data": {"paths": paths}});
     get(|| async move { Json(index) })
+}
+
+/// Tells a caller who it is, so that a page shows what it may do before it is refused.
+async fn describe_caller(Extension(caller): Extension<Caller>) -> Json<Value> {
+    let mut data = json!({
+        "role": caller.actor.role,
+        "has_token": !matches!(caller.credential, Credential::Nothing),
+    });
+    if let Value::Object(data) = &mut data {
+        data.extend(caller.actor.name.map(|it| ("name".to_owned(), it.into())));
+        data.extend(caller.run.map(|it| ("run_id".to_owned(), json!(it))));
+    }
+    Json(json!({"ok": true, "data": data}))
 }
 
 /// Creates the handler of a tool's route.

@@ -25,12 +25,12 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use rustix::process::{Resource, getrlimit};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::limits::{Permit, Share};
 use crate::metrics::Metrics;
@@ -103,7 +103,7 @@ impl Connections {
         router: Router,
         stop: CancellationToken,
     ) {
-        let graceful = GracefulShutdown::new();
+        let open = TaskTracker::new();
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
         let service = TowerToHyperService::new(router);
@@ -141,16 +141,22 @@ impl Connections {
                 place: Some(place),
             };
             let connection = http.serve_connection(TokioIo::new(connection), service);
-            let connection = graceful.watch(connection);
-            tokio::spawn(async move {
+            // A WebSocket takes the connection over, and its place.
+            let connection = connection.with_upgrades();
+            let stop = stop.clone();
+            open.spawn(async move {
+                tokio::pin!(connection);
                 tokio::select! {
                     // A client that breaks off is its own business.
-                    _ = connection => {}
-                    () = evicted.cancelled() => {}
+                    _ = connection.as_mut() => return,
+                    () = evicted.cancelled() => return,
+                    () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
                 }
+                drop(connection.await);
             });
         }
-        graceful.shutdown().await;
+        open.close();
+        open.wait().await;
     }
 
     /// Makes a place for one more connection; `None` if all have callers that have a right to theirs.

@@ -50,7 +50,18 @@ const TOKEN_INTERVAL: Duration = Duration::from_millis(500);
 const SESSION: &str = "mcp-session-id";
 
 /// The headers that decide who calls, from where and how: a request has each at most once.
-const DECISIVE: [&str; 4] = ["host", "origin", "authorization", "content-type"];
+const DECISIVE: [&str; 5] = [
+    "host",
+    "origin",
+    "authorization",
+    "content-type",
+    "sec-websocket-protocol",
+];
+
+/// The beginning of a protocol of a WebSocket that stands for a credential.
+///
+/// Why: a browser's WebSocket can't send `Authorization`, and a token in an address would stand in logs and histories.
+const BEARER_PROTOCOL: &str = "statemark.bearer.";
 
 /// A name that no session has: rmcp's are UUIDs.
 const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
@@ -143,7 +154,7 @@ impl Middleware {
         };
         let unauthorized =
             |message: String| Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
-        let Some(credential) = headers.get(header::AUTHORIZATION) else {
+        let Some(text) = credential(headers) else {
             let is_open = self.is_loopback
                 && self
                     .keys
@@ -157,10 +168,6 @@ impl Middleware {
                 Err(unauthorized(message.to_owned()))
             };
         };
-        let text = credential.to_str().ok().and_then(|text| {
-            let (scheme, text) = text.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then_some(text)
-        });
         let token = match text {
             Some(text) => self.keys.find(text, unread).await,
             None => Err(Unknown::Invalid(InvalidToken::Unknown)),
@@ -289,6 +296,12 @@ async fn admit(middleware: Arc<Middleware>, mut request: Request, next: Next) ->
     };
     request.extensions_mut().insert(caller);
     request.extensions_mut().insert(share.clone());
+    let standing = Standing {
+        middleware: Arc::clone(&middleware),
+        owner,
+        _open: Arc::new(open),
+    };
+    request.extensions_mut().insert(standing.clone());
     let is_mcp = is_mcp(request.uri().path());
     let (request, _large) = match middleware.bodies.read(&share, request).await {
         Ok(read) => read,
@@ -309,24 +322,64 @@ async fn admit(middleware: Arc<Middleware>, mut request: Request, next: Next) ->
     if !is_stream(&response) {
         return response;
     }
-    let keeper = Arc::clone(&middleware);
-    let revoked = async move {
-        match owner {
+    response.map(|body| {
+        Body::new(Revocable {
+            body,
+            revoked: Box::pin(async move { standing.revoked().await }),
+        })
+    })
+}
+
+/// Passes a request for a page of the dashboard, which anybody may read who reaches the server by one of its names.
+pub(super) async fn pass_page(
+    State(middleware): State<Arc<Middleware>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match middleware.check_source(&request) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => {
+            middleware.metrics.count_refusal(&refusal.problem.code);
+            refusal.into_response()
+        }
+    }
+}
+
+/// The right of a caller to an answer that goes on, as long as its token is valid. It counts as an open call.
+#[derive(Clone)]
+pub(super) struct Standing {
+    middleware: Arc<Middleware>,
+    owner: Owner,
+    _open: Arc<Permit>,
+}
+
+impl Standing {
+    /// Waits until the caller's token is revoked; for ever if it has none.
+    pub(super) async fn revoked(&self) {
+        match &self.owner {
             Owner(Some(token)) => {
-                while keeper.keys.is_valid(&token).await {
+                while self.middleware.keys.is_valid(token).await {
                     tokio::time::sleep(TOKEN_INTERVAL).await;
                 }
             }
             Owner(None) => std::future::pending().await,
         }
-    };
-    response.map(|body| {
-        Body::new(Revocable {
-            body,
-            revoked: Box::pin(revoked),
-            _open: open,
-        })
-    })
+    }
+}
+
+/// Returns the credential of a request; an empty one is none that anybody has.
+fn credential(headers: &HeaderMap) -> Option<Option<&str>> {
+    if let Some(given) = headers.get(header::AUTHORIZATION) {
+        let parts = given.to_str().ok().and_then(|it| it.split_once(' '));
+        let bearer = parts.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        return Some(bearer.map(|(_, text)| text));
+    }
+    let protocols = headers.get(header::SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
+    let mut protocols = protocols.split(',').map(str::trim);
+    let bearer = protocols.find_map(|it| it.strip_prefix(BEARER_PROTOCOL))?;
+    headers
+        .contains_key(header::UPGRADE)
+        .then_some(Some(bearer))
 }
 
 /// Hands a request to `/mcp` on, and answers a body that can't be read.
@@ -441,10 +494,9 @@ fn session_id(headers: &HeaderMap) -> Option<SessionId> {
     Some(text.to_owned().into())
 }
 
-/// A stream that ends when its caller's token is revoked. It counts as an open call.
+/// A stream that ends when its caller's token is revoked.
 struct Revocable {
     body: Body,
-    _open: Permit,
     revoked: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 

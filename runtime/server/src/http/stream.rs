@@ -1,11 +1,14 @@
-//! `GET /api/stream`: changes, as server-sent events, until the reader leaves.
+//! `GET /api/stream`: changes, until the reader leaves: as server-sent events, or over a WebSocket if it asks for one.
 //!
 //! A stream of one run (`run_id`) has an event for each record: `stream/one.rs`. A stream of all runs has an event for
 //! each run that has changed, with its state: `stream/all.rs`. Events have ids, so that a reader who was cut off
 //! continues after the last one: browsers send `Last-Event-ID`; others say `after_seq` of one run, `after` of all.
+//!
+//! A message of a WebSocket is an event as JSON: `{event, id, data}` (`stream/socket.rs`). What the reader says is ignored.
 
 mod all;
 mod one;
+mod socket;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,8 +16,10 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::rejection::QueryRejection;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -22,10 +27,11 @@ use statemark_runs::{RunId, Watermark};
 use statemark_tools::{Caller, Problem};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::mpsc;
+use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::api::{Api, not_offered, status_of};
-use super::middleware::refuse;
+use super::middleware::{Standing, refuse};
 use crate::hub::Hub;
 use crate::notifications::Notification;
 
@@ -44,7 +50,30 @@ pub(super) struct StreamQuery {
     after: Option<u64>,
 }
 
-type Sender = mpsc::Sender<Result<Event, Infallible>>;
+type Sender = mpsc::Sender<Told>;
+
+/// An event of a stream.
+struct Told {
+    /// Its name; none for an id alone.
+    name: Option<&'static str>,
+    /// The position of a reader that has received it.
+    id: Option<String>,
+    /// JSON.
+    data: String,
+}
+
+impl Told {
+    fn into_sse(self) -> Event {
+        let mut event = Event::default();
+        if let Some(id) = self.id {
+            event = event.id(id);
+        }
+        match self.name {
+            Some(name) => event.event(name).data(self.data),
+            None => event,
+        }
+    }
+}
 
 /// The beginning of a stream: its run with its last record, and the notifications after a mark.
 struct Begin {
@@ -85,9 +114,19 @@ impl Last {
 pub(super) async fn stream(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
+    Extension(standing): Extension<Standing>,
     headers: HeaderMap,
     query: Result<Query<StreamQuery>, QueryRejection>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
+    let upgrade = match (upgrade, headers.contains_key(header::UPGRADE)) {
+        (Ok(upgrade), _) => Some(upgrade),
+        (Err(_), false) => None,
+        (Err(rejection), true) => {
+            let problem = Problem::new("invalid_arguments", rejection.body_text());
+            return refuse(rejection.status(), problem);
+        }
+    };
     let Query(query) = match query {
         Ok(query) => query,
         Err(rejection) => {
@@ -124,7 +163,7 @@ pub(super) async fn stream(
                     }
                 }
                 None => {
-                    let all = all::All::new(dispatcher, caller, sender.clone(), mark);
+                    let all = all::All::new(Arc::clone(&api.hub), caller, sender.clone(), mark);
                     all.send_all(notifications, last).await;
                 }
             }
@@ -135,10 +174,12 @@ pub(super) async fn stream(
             () = sender.closed() => {}
         }
     });
+    if let Some(upgrade) = upgrade {
+        return socket::speak(upgrade, receiver, standing);
+    }
     let alive = KeepAlive::new().interval(KEEP_ALIVE);
-    Sse::new(ReceiverStream::new(receiver))
-        .keep_alive(alive)
-        .into_response()
+    let events = ReceiverStream::new(receiver).map(|told| Ok::<_, Infallible>(told.into_sse()));
+    Sse::new(events).keep_alive(alive).into_response()
 }
 
 /// Checks that the caller may read the stream, and subscribes to changes.

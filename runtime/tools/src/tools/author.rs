@@ -12,7 +12,7 @@ use crate::envelope::bounds;
 use crate::lookup::unknown_workflow;
 use crate::problem::OTHER_RUN;
 use crate::{
-    Annotations, Created, Ctx, Hit, NewSpec, Problem, Proposal, Set, Simulation, ToolCall,
+    Annotations, Created, Ctx, Hit, NewSpec, Problem, Proposal, Route, Set, Simulation, ToolCall,
     definition_text,
 };
 
@@ -78,6 +78,10 @@ impl ToolCall for LintWorkflowCall {
     const SET: Set = Set::Author;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
+    const ROUTES: &'static [Route] = &[Route::get(
+        "/workflows/{workflow}/findings",
+        "the findings in its file",
+    )];
     type Response = Findings;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<Findings, Problem> {

@@ -7,7 +7,9 @@ use statemark_runs::body::{RequestKind, Resolution};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::run_of_request;
 use statemark_runs::signing::Signature;
-use statemark_runs::{AnswerRequest, OpenRequest, Reply, RunId, WithdrawRequest, Written};
+use statemark_runs::{
+    AnswerRequest, OpenRequest, Order, Reply, Role, RunId, Runs, WithdrawRequest, Written,
+};
 
 use crate::envelope::{
     About, NoFields, Page, Position, answer_order, bounds, into_fields, invalid_cursor,
@@ -103,6 +105,9 @@ pub(super) struct ListRequestsCall {
     kind: Option<RequestKind>,
     /// Only about this state.
     state: Option<String>,
+    /// Only the beginning of each question.
+    #[serde(default)]
+    brief: bool,
     /// The `cursor` of the page before.
     cursor: Option<String>,
 }
@@ -139,10 +144,10 @@ impl ToolCall for ListRequestsCall {
     const SET: Set = Set::Human;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
-    const ROUTES: &'static [Route] = &[Route::get(
-        "/runs/{run_id}/requests",
-        "what people are asked",
-    )];
+    const ROUTES: &'static [Route] = &[
+        Route::get("/requests", "what people are asked, in all runs"),
+        Route::get("/runs/{run_id}/requests", "what people are asked"),
+    ];
     type Response = Requests;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<Requests, Problem> {
@@ -162,7 +167,11 @@ impl ToolCall for ListRequestsCall {
         };
         let start = Position { item: 0, byte };
         let room = remaining_room(&NoFields {});
-        let (requests, rest) = Page::fill(open.iter().map(Asked::from), start, room);
+        let asked = open.iter().map(|it| match self.brief {
+            true => Asked::from(it).into_brief(),
+            false => Asked::from(it),
+        });
+        let (requests, rest) = Page::fill(asked, start, room);
         let next = rest.and_then(|rest| Some((open.get(rest.item)?, rest.byte)));
         Ok(Requests {
             requests,
@@ -200,6 +209,31 @@ impl From<&PendingRequest> for Asked {
             asked_at: open.request.time,
             opened,
         }
+    }
+}
+
+/// The fields of a request that a brief list has.
+const BRIEF: [&str; 8] = [
+    "kind",
+    "prompt",
+    "states",
+    "approvers",
+    "blocking",
+    "expires",
+    "signed",
+    "again",
+];
+
+impl Asked {
+    /// Leaves out what may be large.
+    fn into_brief(mut self) -> Self {
+        self.opened.retain(|key, _| BRIEF.contains(&key.as_str()));
+        if let Some(Value::String(prompt)) = self.opened.get_mut("prompt")
+            && let (cut, true) = bounds::truncate(prompt, MAX_PROMPT)
+        {
+            *prompt = format!("{cut}…");
+        }
+        self
     }
 }
 
@@ -247,6 +281,9 @@ pub(super) struct ResolveRequestCall {
     comment: Option<String>,
     /// The SSH signature, where the workflow demands one.
     signature: Option<SignatureCall>,
+    /// Only give the text that is signed.
+    #[serde(default)]
+    to_sign: bool,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
     /// A repeated call with this key gives the first answer again.
@@ -292,6 +329,8 @@ pub(super) struct Resolved {
     comment: Option<String>,
     /// The answer.
     value: Option<Value>,
+    /// The text that is signed, if only that was wanted.
+    to_sign: Option<String>,
 }
 
 /// Most requests that are named where several could be meant.
@@ -315,6 +354,9 @@ impl ToolCall for ResolveRequestCall {
         let runs = ctx.runs();
         let order = ctx.order(run, self.idempotency_key.as_deref(), self.expected_seq)?;
         let reply = match self.action {
+            Action::Withdraw if self.to_sign => {
+                return Err(Problem::argument("to_sign", "nobody signs a withdrawal"));
+            }
             Action::Withdraw => {
                 let withdraw = WithdrawRequest {
                     request: request.clone(),
@@ -339,9 +381,43 @@ impl ToolCall for ResolveRequestCall {
             signature,
             ..AnswerRequest::new(request.clone(), reply)
         };
+        if self.to_sign {
+            return text_to_sign(runs, &order, &answer);
+        }
         let written = runs.execute(&order, &answer)?;
         describe(&written, request)
     }
+}
+
+/// Gives the text that the caller's key signs for a decision, as `statemark approve --to-sign` does.
+fn text_to_sign(
+    runs: &Runs,
+    order: &Order,
+    answer: &AnswerRequest,
+) -> Result<About<Resolved>, Problem> {
+    let loaded = runs.load(&order.run)?;
+    let Some(by) = order
+        .actor
+        .name
+        .as_deref()
+        .filter(|_| order.actor.role == Role::Person)
+    else {
+        let message = "only a person's decision is signed: call with a person's token";
+        return Err(Problem::new("not_a_person", message));
+    };
+    let text = answer.statement(runs, &loaded, by, runs.now());
+    let text = text.map_err(|blocker| Problem::new("not_open", blocker.to_string()))?;
+    let Some(text) = text else {
+        let workflow = &loaded.state.workflow;
+        let message = format!("decisions about runs of `{workflow}` aren't signed");
+        return Err(Problem::argument("to_sign", message));
+    };
+    let fields = Resolved {
+        request_id: answer.request.clone(),
+        to_sign: Some(text),
+        ..Resolved::default()
+    };
+    Ok(About::without_next(fields))
 }
 
 /// Describes the resolved request.
@@ -356,6 +432,7 @@ fn describe<T>(written: &Written<T>, request_id: String) -> Result<About<Resolve
             by: Some(by.to_string()),
             comment: resolved.comment.clone(),
             value: resolved.value.clone(),
+            to_sign: None,
         },
         None => Resolved {
             request_id,

@@ -215,6 +215,10 @@ impl ToolCall for ForkRunCall {
     const SET: Set = Set::Time;
     const ANNOTATIONS: Annotations = Annotations::IDEMPOTENT;
     const GATING: Gating = Gating::Uncounted;
+    const ROUTES: &'static [Route] = &[Route::post(
+        "/runs/{run_id}/fork",
+        "begins another with its journal; `dry_run` only says with what",
+    )];
     type Response = About<Forked>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Forked>, Problem> {
@@ -348,6 +352,10 @@ impl ToolCall for RewindRunCall {
     const SET: Set = Set::Time;
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
     const GATING: Gating = Gating::Uncounted;
+    const ROUTES: &'static [Route] = &[Route::post(
+        "/runs/{run_id}/rewind",
+        "takes back what came after a record; first `dry_run`, which gives a token",
+    )];
     type Response = About<Rewound>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Rewound>, Problem> {

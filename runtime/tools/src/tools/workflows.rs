@@ -134,6 +134,18 @@ pub(super) struct Described {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     context: Option<Value>,
+    /// The JSON Schema of the context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    context_schema: Option<Value>,
+    /// The fields that a start may set, if they are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<String>>")]
+    inputs: Option<Value>,
+    /// What the definition says of events: `data` is a JSON Schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    events: Option<Value>,
     /// The claims that hold in every configuration.
     #[serde(skip_serializing_if = "Page::is_pending")]
     proofs: Page<Value>,
@@ -146,7 +158,16 @@ pub(super) struct Described {
 }
 
 /// The parts of a machine, page by page, in this order.
-const PARTS: [&str; 5] = ["states", "transitions", "artifacts", "context", "proofs"];
+const PARTS: [&str; 8] = [
+    "states",
+    "transitions",
+    "events",
+    "artifacts",
+    "context",
+    "context_schema",
+    "inputs",
+    "proofs",
+];
 
 impl ToolCall for DescribeWorkflowCall {
     const NAME: &'static str = "describe_workflow";
@@ -254,12 +275,18 @@ fn add_part(
             _ => rest = None,
         },
         key => {
-            let items = workflow.meta().get(key).cloned();
+            let items = match key {
+                "events" => described_events(workflow),
+                key => workflow.meta().get(key).cloned(),
+            };
             let paged = items.map(|items| paginate(items, start, room));
             let (page, position) = paged.unzip();
             rest = position.flatten();
             match key {
                 "artifacts" => answer.artifacts = page,
+                "events" => answer.events = page,
+                "context_schema" => answer.context_schema = page,
+                "inputs" => answer.inputs = page,
                 _ => answer.context = page,
             }
         }
@@ -320,6 +347,24 @@ fn select(object: &Value, keys: &[&str]) -> Map<String, Value> {
         .iter()
         .filter_map(|key| Some(((*key).to_owned(), object.get(*key)?.clone())));
     fields.collect()
+}
+
+/// The keys of an event's definition that its description has.
+const EVENT_KEYS: [&str; 3] = ["title", "description", "data"];
+
+/// Returns what the definition says of the events that can be sent, by name, if it says anything.
+fn described_events(workflow: &Workflow) -> Option<Value> {
+    let table = workflow.table();
+    let named = table
+        .events()
+        .filter(|(_, row)| row.kind == EventKind::Named);
+    let described = named.filter_map(|(id, _)| {
+        let meta = select(workflow.event_meta(id), &EVENT_KEYS);
+        let name = table.event_name(id).to_owned();
+        (!meta.is_empty()).then_some((name, Value::Object(meta)))
+    });
+    let described: Map<String, Value> = described.collect();
+    (!described.is_empty()).then_some(Value::Object(described))
 }
 
 /// A transition by names.

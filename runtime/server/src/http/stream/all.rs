@@ -14,15 +14,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use axum::response::sse::Event;
-use serde_json::{Value, json};
-use statemark_runs::{Hash, Head, RunId, Watermark};
-use statemark_tools::{Caller, Dispatcher};
+use statemark_runs::{Hash, RunId, Watermark};
+use statemark_tools::Caller;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Last, Sender};
+use super::{Last, Sender, Told};
+use crate::hub::Hub;
 use crate::notifications::Notification;
+use crate::states::RunState;
 
 /// Most runs that are read at once.
 const PAGE: usize = 100;
@@ -37,25 +37,20 @@ struct End;
 
 /// A reader and its position.
 pub(super) struct All {
-    dispatcher: Arc<Dispatcher>,
+    hub: Arc<Hub>,
     caller: Caller,
     sender: Sender,
     /// The mark up to which it has received all changes.
     mark: Watermark,
-    /// The last events: runs with their last records.
-    sent: VecDeque<(RunId, Hash)>,
+    /// The last events: the last records of runs, with the runs.
+    sent: VecDeque<(Hash, RunId)>,
 }
 
 impl All {
     /// Creates a stream of the changes after a mark.
-    pub(super) fn new(
-        dispatcher: Arc<Dispatcher>,
-        caller: Caller,
-        sender: Sender,
-        mark: Watermark,
-    ) -> Self {
+    pub(super) fn new(hub: Arc<Hub>, caller: Caller, sender: Sender, mark: Watermark) -> Self {
         Self {
-            dispatcher,
+            hub,
             caller,
             sender,
             mark,
@@ -87,8 +82,12 @@ impl All {
             match notifications.recv().await {
                 Ok(Notification::Run { run, mark }) => self.send_changed(run, mark).await?,
                 Ok(Notification::Workflows) => {
-                    let event = Event::default().event("workflows").data("{}");
-                    self.send(event).await?;
+                    let told = Told {
+                        name: Some("workflows"),
+                        id: None,
+                        data: "{}".to_owned(),
+                    };
+                    self.send(told).await?;
                 }
                 Ok(Notification::Tools) => {}
                 Err(RecvError::Lagged(_)) => {
@@ -103,8 +102,8 @@ impl All {
     /// Sends each run that has changed since the mark.
     async fn catch_up(&mut self) -> Result<(), End> {
         loop {
-            let (dispatcher, mark) = (Arc::clone(&self.dispatcher), self.mark.clone());
-            let changes = move || dispatcher.runs().store().changes(&mark);
+            let (hub, mark) = (Arc::clone(&self.hub), self.mark.clone());
+            let changes = move || hub.dispatcher.runs().store().changes(&mark);
             let (next, hints) = blocking(changes).await?.map_err(|_| End)?;
             if next < self.mark {
                 // The id is another store's, or this store was restored from an earlier copy.
@@ -113,18 +112,18 @@ impl All {
             }
             let is_all = hints.is_empty() || next == self.mark;
             // All but the last have the mark before: its id says that everything was sent.
-            let mut held: Option<Head> = None;
+            let mut held: Option<RunState> = None;
             for hints in hints.chunks(PAGE) {
                 let runs = hints.iter().map(|hint| hint.run.clone()).collect();
-                for head in self.read_heads(runs).await? {
-                    if let Some(head) = held.replace(head) {
-                        self.send_head(head).await?;
+                for state in self.read_states(runs).await? {
+                    if let Some(state) = held.replace(state) {
+                        self.send_state(&state).await?;
                     }
                 }
             }
             self.mark = next;
             match held {
-                Some(head) => self.send_head(head).await?,
+                Some(state) => self.send_state(&state).await?,
                 None if is_all => self.send_mark().await?,
                 None => {}
             }
@@ -136,71 +135,70 @@ impl All {
 
     /// Sends a run that has changed.
     async fn send_changed(&mut self, run: RunId, mark: Watermark) -> Result<(), End> {
-        let head = self.read_heads(vec![run]).await?.pop();
+        // A caller that may touch one run only has the stream of that one.
+        let states = &self.hub.states;
+        let state = states.after(&self.hub.dispatcher, run, mark.clone()).await;
         // It may have been sent already, with later changes.
         self.mark = mark.max(self.mark.clone());
-        match head {
-            Some(head) => self.send_head(head).await,
+        match state {
+            Some(state) => self.send_state(&state).await,
             None => Ok(()),
         }
     }
 
     /// Reads the runs that the caller may touch.
-    async fn read_heads(&self, runs: Vec<RunId>) -> Result<Vec<Head>, End> {
-        let (dispatcher, caller) = (Arc::clone(&self.dispatcher), self.caller.clone());
+    async fn read_states(&self, runs: Vec<RunId>) -> Result<Vec<RunState>, End> {
+        let (hub, caller) = (Arc::clone(&self.hub), self.caller.clone());
         let read = move || {
-            let ctx = dispatcher.ctx(&caller);
-            let heads = runs.iter().filter_map(|run| {
+            let ctx = hub.dispatcher.ctx(&caller);
+            let states = runs.iter().filter_map(|run| {
                 ctx.resolve_run(Some(run.as_str())).ok()?;
-                dispatcher.runs().store().head(run).ok()
+                let head = hub.dispatcher.runs().store().head(run).ok()?;
+                Some(RunState::from(head))
             });
-            heads.collect()
+            states.collect()
         };
         blocking(read).await
     }
 
     /// Sends the state of a run, unless that was just sent.
-    async fn send_head(&mut self, head: Head) -> Result<(), End> {
-        let state = (head.run, head.hash);
-        if self.sent.contains(&state) {
+    async fn send_state(&mut self, state: &RunState) -> Result<(), End> {
+        let is_sent = |(hash, run): &(Hash, RunId)| *hash == state.hash && *run == state.run;
+        if self.sent.iter().rev().any(is_sent) {
             return Ok(());
         }
-        let summary = head.summary;
-        let value = json!({
-            "run_id": state.0,
-            "seq": head.seq,
-            "workflow": summary.workflow,
-            "status": summary.status,
-            "states": summary.leaves,
-            "requests": summary.requests,
-        });
-        self.sent.push_back(state);
+        self.sent.push_back((state.hash, state.run.clone()));
         if self.sent.len() > REMEMBERED {
             self.sent.pop_front();
         }
-        self.send(self.event("run", &value)).await
+        self.send(self.event("run", state.data.clone())).await
     }
 
     /// Sends that unknown changes may be missing: the reader looks at the list.
     async fn send_missed(&self) -> Result<(), End> {
-        self.send(self.event("missed", &json!({}))).await
+        self.send(self.event("missed", "{}".to_owned())).await
     }
 
     /// Sends the mark alone, without an event.
     async fn send_mark(&self) -> Result<(), End> {
-        self.send(Event::default().id(self.mark.0.to_string()))
-            .await
+        let told = Told {
+            name: None,
+            id: Some(self.mark.0.to_string()),
+            data: String::new(),
+        };
+        self.send(told).await
     }
 
-    fn event(&self, name: &str, value: &Value) -> Event {
-        Event::default()
-            .event(name)
-            .id(self.mark.0.to_string())
-            .data(value.to_string())
+    fn event(&self, name: &'static str, data: String) -> Told {
+        Told {
+            name: Some(name),
+            id: Some(self.mark.0.to_string()),
+            data,
+        }
     }
 
-    async fn send(&self, event: Event) -> Result<(), End> {
-        self.sender.send(Ok(event)).await.map_err(|_| End)
+    async fn send(&self, told: Told) -> Result<(), End> {
+        self.sender.send(told).await.map_err(|_| End)
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::response::sse::Event;
 use serde_json::{Value, json};
 use statemark_runs::{Record, RunId};
 use statemark_tools::Dispatcher;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::Sender;
+use super::{Sender, Told};
 use crate::notifications::Notification;
 
 /// Most records that are read at once.
@@ -17,8 +16,12 @@ const PAGE: usize = 100;
 
 /// Sends that unknown records may be missing. Returns whether anybody reads on.
 pub(super) async fn send_missed(end: u64, sender: &Sender) -> bool {
-    let event = Event::default().event("missed").id(end.to_string());
-    sender.send(Ok(event.data("{}"))).await.is_ok()
+    let told = Told {
+        name: Some("missed"),
+        id: Some(end.to_string()),
+        data: "{}".to_owned(),
+    };
+    sender.send(told).await.is_ok()
 }
 
 /// Sends the records after one, until nobody reads.
@@ -39,7 +42,7 @@ pub(super) async fn send_records(
             let Some(last) = records.last() else { break };
             after = last.seq;
             for record in &records {
-                if sender.send(Ok(event(&run, record))).await.is_err() {
+                if sender.send(event(&run, record)).await.is_err() {
                     return;
                 }
             }
@@ -55,7 +58,7 @@ pub(super) async fn send_records(
     }
 }
 
-fn event(run: &RunId, record: &Record) -> Event {
+fn event(run: &RunId, record: &Record) -> Told {
     let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
     let data = json!({
         "run_id": run,
@@ -65,8 +68,9 @@ fn event(run: &RunId, record: &Record) -> Event {
         "actor": record.actor,
         "body": body,
     });
-    Event::default()
-        .event("record")
-        .id(record.seq.to_string())
-        .data(data.to_string())
+    Told {
+        name: Some("record"),
+        id: Some(record.seq.to_string()),
+        data: data.to_string(),
+    }
 }

@@ -125,6 +125,9 @@ struct RunSummary {
     waiting: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
+    /// The run that it is below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<RunId>,
     /// True if nobody has accepted its workflow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unreviewed: bool,
@@ -156,6 +159,7 @@ impl RunSummary {
             },
             waiting: waiting.cloned().collect(),
             title: summary.title.clone(),
+            parent: summary.parent.clone(),
             // It may have been accepted since.
             unreviewed: loaded.is_some_and(|it| it.map_or(true, |it| it.is_unreviewed())),
             imported_by: summary.imported_by.clone(),
@@ -338,6 +342,7 @@ impl ToolCall for ExplainRunCall {
     const SET: Set = Set::Runs;
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const GATING: Gating = Gating::Free;
+    const ROUTES: &'static [Route] = &[Route::get("/runs/{run_id}/why", "why it is where it is")];
     type Response = About<Explained>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Explained>, Problem> {

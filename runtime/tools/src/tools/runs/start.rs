@@ -286,6 +286,10 @@ impl ToolCall for ControlRunCall {
     const SET: Set = Set::Runs;
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
     const GATING: Gating = Gating::Free;
+    const ROUTES: &'static [Route] = &[Route::post(
+        "/runs/{run_id}/control",
+        "pauses, continues, cancels or forces it",
+    )];
     type Response = About<Controlled>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Controlled>, Problem> {
