@@ -113,11 +113,15 @@ pub(crate) fn plan(loaded: &Loaded, settings: &Settings, work: &Work) -> Plan {
     if stands || state.is_held() || state.restoring.is_some() {
         return plan;
     }
-    let waiting: BTreeSet<String> = state
+    let mut waiting: BTreeSet<String> = state
         .waiting_for()
         .into_iter()
         .filter_map(step_of)
         .collect();
+    // A run under it does the work of a state that waits for one.
+    let children = state.children.values();
+    let open = children.filter(|it| it.ended.is_none() && state.is_current_child(it));
+    waiting.extend(open.filter_map(|it| it.step.clone()));
     let Ok(transitions) = loaded.legality().transitions() else {
         return plan;
     };
