@@ -76,6 +76,11 @@ const GUIDES: &[(&str, f64, &str)] = &[
         include_str!("docs/linked/book/agents.md"),
     ),
     (
+        "book/executors",
+        GUIDE,
+        include_str!("docs/linked/book/executors.md"),
+    ),
+    (
         "book/hooks",
         GUIDE,
         include_str!("docs/linked/book/hooks.md"),
