@@ -4,12 +4,15 @@
 //! with their best guess. [`codes`] is the only list of codes; each code is named in the one file that reports it, and has
 //! a page (`pages/SM….md`) and a corpus folder.
 
+pub mod apply;
 pub mod codes;
 pub mod render;
+mod select;
 
 use std::collections::BTreeSet;
 
 pub use codes::{Code, Severity};
+pub use select::Selector;
 use statemark_text::list::join;
 pub(crate) use statemark_text::suggest::distance;
 pub use statemark_text::suggest::nearest;

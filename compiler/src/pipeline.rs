@@ -13,6 +13,7 @@ use crate::lower::scxml::lower_scxml;
 use crate::lower::{Spec, lower};
 use crate::pass::names::snake;
 use crate::source::{FileId, SourceFile, Sources, Span, Spanned};
+use crate::suppress::{Remark, line_remarks, suppress};
 use crate::valid::{self, Valid};
 
 /// Options of a compilation.
@@ -99,7 +100,7 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
         diagnostics: Vec::new(),
     };
     for (file, source) in sources.iter() {
-        let (specs, mut diagnostics) = read(file, source, options);
+        let (specs, mut diagnostics, remarks) = read(file, source, options);
         let mut seen: BTreeMap<String, Spanned<String>> = BTreeMap::new();
         for (spec, mut diags) in specs {
             if spec.is_drawing() {
@@ -127,6 +128,7 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
             }
             diagnostics.extend(found);
         }
+        suppress(&remarks, &mut diagnostics);
         let mut sorted = Diags::new();
         diagnostics
             .into_iter()
@@ -203,8 +205,18 @@ impl From<Spec> for Found {
 
 /// Parses one text.
 ///
-/// Returns its specs, each with the findings of its front ends, and the findings that belong to no spec.
-fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Diagnostic>) {
+/// Returns its specs, each with the findings of its front ends, the findings that belong to no spec, and the comments that
+/// are for us.
+fn read(
+    file: FileId,
+    source: &SourceFile,
+    options: &Options,
+) -> (Specs, Vec<Diagnostic>, Vec<Remark>) {
+    let whole = || Excerpt::whole(file, source.text());
+    let remarks = |opening| match source.text().contains(crate::suppress::MARK) {
+        true => line_remarks(source.text(), &whole(), opening),
+        false => Vec::new(),
+    };
     let format = options
         .format
         .unwrap_or_else(|| Format::of_name(source.name()));
@@ -212,13 +224,16 @@ fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Dia
         Format::Markdown => read_document(file, source, options.all_diagrams),
         Format::Diagram => {
             let (spec, diags) = read_diagram(file, source);
-            (vec![(spec.into(), diags)], Vec::new())
+            (vec![(spec.into(), diags)], Vec::new(), remarks("%%"))
         }
         Format::Definition => {
             let (spec, diags) = read_definition(file, source);
-            (vec![(spec.into(), diags)], Vec::new())
+            (vec![(spec.into(), diags)], Vec::new(), remarks("//"))
         }
-        Format::Scxml => read_scxml(file, source),
+        Format::Scxml => {
+            let (specs, diagnostics) = read_scxml(file, source);
+            (specs, diagnostics, remarks("<!--"))
+        }
     }
 }
 
@@ -226,18 +241,29 @@ fn read_document(
     file: FileId,
     source: &SourceFile,
     all_diagrams: bool,
-) -> (Specs, Vec<Diagnostic>) {
+) -> (Specs, Vec<Diagnostic>, Vec<Remark>) {
     let mut diags = Diags::new();
     let document = markdown::parse_document(file, source.text(), &mut diags);
+    let mut remarks = match all_diagrams || !document.sections.is_empty() {
+        true => markdown::remarks::remarks(file, source.text()),
+        false => Vec::new(),
+    };
     let mut specs = Vec::new();
     if all_diagrams {
         for excerpt in markdown::other_diagrams(file, source.text(), &document) {
+            remarks.extend(line_remarks(source.text(), &excerpt, "%%"));
             let (spec, diags) = read_drawing(file, source, &excerpt);
             specs.push((Found::Drawing(Box::new(spec)), diags));
         }
     }
     for section in document.sections {
         let mut diags = Diags::new();
+        if let Some(text) = &section.diagram {
+            remarks.extend(line_remarks(source.text(), text, "%%"));
+        }
+        if let Some(block) = &section.definition {
+            remarks.extend(line_remarks(source.text(), &block.text, "//"));
+        }
         let diagram = section
             .diagram
             .as_ref()
@@ -278,7 +304,7 @@ fn read_document(
             diags,
         ));
     }
-    (specs, diags.into_sorted())
+    (specs, diags.into_sorted(), remarks)
 }
 
 /// Returns an empty spec in place of one that can't be parsed, which an earlier finding has reported.

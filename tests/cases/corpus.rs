@@ -1,11 +1,12 @@
-//! The corpus of diagnostics: `corpus/SM304-unreachable-state/case.md` with its full rendering in `case.txt`.
+//! The corpus of diagnostics: `corpus/SM304-unreachable-state/case.md` with its full rendering in `case.txt`, and, where
+//! something in it can be fixed, with what `lint --fix --unsafe-fixes` makes of it in `case.fixed`.
 
 use std::path::Path;
 
-use statemark_compiler::Compiled;
-use statemark_compiler::diag::{Code, Diagnostic, Fix, Severity, render};
+use statemark_compiler::diag::{Applicability, Code, Diagnostic, Fix, Severity, render};
+use statemark_compiler::{Compiled, Options, fix_text};
 use statemark_harness::{Case, Suite, files, relative, root};
-use statemark_tests::specs::{assert_spans, compile_text};
+use statemark_tests::specs::{assert_spans, changed_rows, compile_text};
 
 /// The extensions of specs.
 const SPECS: &[&str] = &["md", "json", "jsonc", "mmd", "scxml"];
@@ -17,6 +18,7 @@ pub(crate) fn add(suite: &mut Suite) {
     let corpus = root().join("tests/corpus");
     suite.goldens("corpus", &corpus, (SPECS, "txt"), render);
     suite.files("fixes", &corpus, SPECS, check_fixes);
+    suite.goldens("fixed", &corpus, (SPECS, "fixed"), render_fixed);
     suite.check("corpus::is_large", move || match files(&corpus).len() {
         FILES.. => Ok(()),
         few => Err(format!("the corpus shrank to {few} files")),
@@ -28,6 +30,44 @@ fn unescape(text: &str) -> String {
     text.replace("\\u{feff}", "\u{feff}")
         .replace("\\u{200b}", "\u{200b}")
         .replace("\\r\n", "\r\n")
+}
+
+/// Returns a text in which what can't be read is written out, as [`unescape`] reads it.
+fn escape(text: &str) -> String {
+    text.replace('\u{feff}', "\\u{feff}")
+        .replace('\u{200b}', "\\u{200b}")
+        .replace("\r\n", "\\r\n")
+}
+
+/// Returns what is left of a case after all its fixes: the codes that were fixed and those that are left, then the text.
+///
+/// It is empty if the case has none.
+fn render_fixed(case: &Case) -> Result<String, String> {
+    let (name, text) = (relative(&case.path), unescape(&case.text));
+    let options = Options::default();
+    let done = fix_text(&name, &text, &options, Applicability::Unsafe, |_| true);
+    if !done.refused.is_empty() {
+        return Err(format!("fixes were taken back: {:?}", done.refused));
+    }
+    let again = fix_text(&name, done.text(), &options, Applicability::Unsafe, |_| {
+        true
+    });
+    if again.text() != done.text() {
+        return Err("fixing it twice changes more".to_owned());
+    }
+    if done.fixed.is_empty() {
+        return Ok(String::new());
+    }
+    let list = |codes: &mut dyn Iterator<Item = Code>| {
+        codes.map(Code::id).collect::<Vec<&str>>().join(" ")
+    };
+    let fixed = list(&mut done.fixed.iter().copied());
+    let left = list(&mut done.compiled.diagnostics.iter().map(|found| found.code));
+    let left = if left.is_empty() { "nothing" } else { &left };
+    Ok(format!(
+        "fixed: {fixed}\nleft: {left}\n\n{}",
+        escape(done.text())
+    ))
 }
 
 /// Returns the rendering of a case's diagnostics, one of which has to have the code that its folder names.
@@ -86,6 +126,14 @@ fn check_fix(
     let errors = |compiled: &Compiled| compiled.diagnostics.iter().filter(is_error).count();
     if errors(&after) > errors(before) {
         return Err(format!("`{}` makes errors\n{fixed}", fix.title));
+    }
+    let compiles = before.machines.len() == before.found;
+    let changed = changed_rows(before, &after);
+    if compiles && fix.applicability == Applicability::Safe && !changed.is_empty() {
+        return Err(format!(
+            "`{}` changes a machine: {changed:#?}\n{fixed}",
+            fix.title
+        ));
     }
     Ok(())
 }

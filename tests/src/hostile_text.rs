@@ -21,7 +21,8 @@ const MAX_PREFIXED: usize = 3_000;
 /// One text of so many goes through the Rust back end, too.
 const RUST_SHARE: usize = 16;
 
-fn seeds() -> Vec<(String, String)> {
+/// Returns every spec that is here, with a name for its format.
+pub(crate) fn seeds() -> Vec<(String, String)> {
     let folders = [
         "examples",
         "tests/corpus",
@@ -249,6 +250,20 @@ fn mutate(text: &str, other: &str, chance: &mut Chance) -> String {
     text
 }
 
+/// Returns random mutations of texts, the same for the same seed, each with the name of the text that it was.
+pub(crate) fn mutations(
+    seeds: &[(String, String)],
+    seed: u64,
+    count: u64,
+) -> impl Iterator<Item = (&str, String)> {
+    let mut chance = Chance(seed | 1);
+    (0..count).map(move |_| {
+        let (name, text) = &seeds[chance.below(seeds.len())];
+        let (_, other) = &seeds[chance.below(seeds.len())];
+        (name.as_str(), mutate(text, other, &mut chance))
+    })
+}
+
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name)
         .ok()
@@ -260,11 +275,8 @@ fn number(name: &str, default: u64) -> u64 {
 fn random_mutations_are_survived() {
     let seeds = seeds();
     let seed = number("STATEMARK_FUZZ_SEED", 0x5EED);
-    let mut chance = Chance(seed | 1);
-    for round in 0..number("STATEMARK_FUZZ_INPUTS", 20_000) {
-        let (name, text) = &seeds[chance.below(seeds.len())];
-        let (_, other) = &seeds[chance.below(seeds.len())];
-        let mutated = mutate(text, other, &mut chance);
+    let count = number("STATEMARK_FUZZ_INPUTS", 20_000);
+    for (round, (name, mutated)) in mutations(&seeds, seed, count).enumerate() {
         let tried = catch_unwind(AssertUnwindSafe(|| survive(name, &mutated)));
         assert!(tried.is_ok(), "seed {seed}, round {round}");
     }

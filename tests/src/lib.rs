@@ -29,6 +29,8 @@ mod engines;
 #[cfg(test)]
 mod expressions;
 #[cfg(test)]
+mod fixes;
+#[cfg(test)]
 mod former;
 #[cfg(test)]
 mod generated;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use statemark_compiler::diag::render::{Style, concise, footer, full, json};
+use statemark_compiler::diag::render::{ReportFormat, Style, concise, footer, full, report};
 use statemark_compiler::diag::{Applicability, Code, Diagnostic, Edit, Label};
 use statemark_compiler::source::{FileId, Sources, Span};
 use statemark_harness::{compare, root};
@@ -145,15 +145,131 @@ fn check(case: &Case) -> Result<(), String> {
         diagnostics,
     } = case;
     let mut text = format!("# {}\n", name.replace('_', " "));
-    for (title, rendered) in [
-        ("full", full(diagnostics, sources, &PLAIN)),
-        ("footer", footer(diagnostics, &PLAIN)),
-        ("concise", concise(diagnostics, sources, &PLAIN)),
-        ("json", json(diagnostics, sources)),
-    ] {
+    let mut add = |title: &str, rendered: &str| {
         text.push_str(&format!("\n## {title}\n\n~~~~text\n{rendered}~~~~\n"));
+    };
+    for (format_name, format) in ReportFormat::ALL {
+        let rendered = report(format, diagnostics, sources, &PLAIN);
+        check_shape(format_name, &rendered).map_err(|fault| format!("{name}: {fault}"))?;
+        add(format_name, &rendered);
+        if format == ReportFormat::Full {
+            add("footer", &footer(diagnostics, &PLAIN));
+        }
     }
     compare(&folder().join(format!("{name}.md")), &text)
+}
+
+/// Holds a report to the shape that its readers expect: a schema in `schemas/`, or what XML and commands have to be.
+fn check_shape(format: &str, rendered: &str) -> Result<(), String> {
+    let schema = root().join(format!("tests/schemas/{format}.json"));
+    if let Ok(schema) = fs::read_to_string(schema) {
+        let parse = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
+        let validator = jsonschema::validator_for(&parse(&schema)?).map_err(|it| it.to_string())?;
+        let report = parse(rendered)?;
+        let faults: Vec<String> = validator
+            .iter_errors(&report)
+            .map(|fault| format!("{fault} at {}", fault.instance_path()))
+            .collect();
+        return match faults.as_slice() {
+            [] => Ok(()),
+            faults => Err(format!("{format}: {faults:#?}\n{rendered}")),
+        };
+    }
+    match format {
+        "junit" => check_junit(rendered),
+        "github" => rendered.lines().try_for_each(check_command),
+        "json-lines" => rendered.lines().try_for_each(|line| {
+            let parsed: Result<serde_json::Value, _> = serde_json::from_str(line);
+            parsed.map(drop).map_err(|error| format!("{error}: {line}"))
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Holds JUnit's XML to the elements, attributes and counts of the schema of Jenkins' xUnit plugin.
+fn check_junit(rendered: &str) -> Result<(), String> {
+    let document = roxmltree::Document::parse(rendered).map_err(|error| error.to_string())?;
+    let known: [(&str, &str, &[&str]); 5] = [
+        ("testsuites", "", &["name"]),
+        (
+            "testsuite",
+            "testsuites",
+            &["name", "tests", "failures", "errors"],
+        ),
+        ("testcase", "testsuite", &["name", "classname"]),
+        ("failure", "testcase", &["type", "message"]),
+        ("system-out", "testcase", &[]),
+    ];
+    for node in document.descendants().filter(|node| node.is_element()) {
+        let name = node.tag_name().name();
+        let parent = node.parent_element().map_or("", |it| it.tag_name().name());
+        let attributes: Vec<&str> = node.attributes().map(|it| it.name()).collect();
+        if !known.contains(&(name, parent, attributes.as_slice())) {
+            return Err(format!("junit: {name} in {parent} with {attributes:?}"));
+        }
+        if name == "testsuite" {
+            let cases = node.children().filter(|it| it.has_tag_name("testcase"));
+            let failures = node.descendants().filter(|it| it.has_tag_name("failure"));
+            let counts = [cases.count(), failures.count()].map(|it| it.to_string());
+            let said = ["tests", "failures"].map(|it| node.attribute(it).unwrap_or("").to_owned());
+            if counts != said {
+                return Err(format!("junit: {counts:?} aren't {said:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Holds a line to the form of a workflow command of GitHub.
+fn check_command(line: &str) -> Result<(), String> {
+    let parts = line
+        .strip_prefix("::")
+        .and_then(|line| line.split_once("::"));
+    let (head, message) = parts.ok_or_else(|| format!("no command: {line}"))?;
+    let (word, properties) = head.split_once(' ').unwrap_or((head, ""));
+    let are_right = properties.split(',').all(|it| {
+        let (key, value) = it.split_once('=').unwrap_or(("", ""));
+        let keys = ["file", "line", "col", "endLine", "endColumn", "title"];
+        keys.contains(&key) && !value.is_empty() && !value.contains(':')
+    });
+    match ["error", "warning", "notice"].contains(&word) && are_right && !message.is_empty() {
+        true => Ok(()),
+        false => Err(format!("no command of GitHub: {line}")),
+    }
+}
+
+#[test]
+fn shapes_are_held() {
+    for (format, wrong) in [
+        ("sarif", "{}"),
+        ("rdjson", "{\"source\": {}, \"diagnostics\": []}"),
+        ("gitlab", "[{}]"),
+        ("junit", "<testsuites name=\"a\"><testsuite/></testsuites>"),
+        ("github", "::error file=a:b::m"),
+        ("json-lines", "{"),
+    ] {
+        assert!(check_shape(format, wrong).is_err(), "{format}");
+    }
+}
+
+#[test]
+fn fingerprints_survive_line_shifts_and_tell_findings_apart() {
+    let prints = |text: &str| -> Vec<String> {
+        let mut sources = Sources::new();
+        let file = sources.add("a.md", text);
+        let findings: Vec<Diagnostic> = (0..2)
+            .map(|nth| {
+                let span = nth_span(&sources, file, "x", nth);
+                Diagnostic::new(Code::SyntaxError, span, "m")
+            })
+            .collect();
+        let shown = report(ReportFormat::Gitlab, &findings, &sources, &PLAIN);
+        let lines = shown.lines().filter(|line| line.contains("fingerprint"));
+        lines.map(str::to_owned).collect()
+    };
+    let before = prints("x\nx\n");
+    assert_eq!(before, prints("\n\n  x\ny\nx\n"));
+    assert_ne!(before[0], before[1]);
 }
 
 fn folder() -> PathBuf {

@@ -2,7 +2,7 @@
 //!
 //! A file with findings is always compiled again, so the cache needn't keep any; an author works on few of them at once.
 //! An entry's key is a hash of everything that the result depends on: the version and the sources of this program, the
-//! file's name and its content. Another program and a changed file thus have other keys, and nothing is ever out of date.
+//! file's name, its content, and the findings that the project wants. Another program and a changed file thus have other keys, and nothing is ever out of date.
 //!
 //! Each folder in which `lint` is called has a file of its own below the user's folder for caches. It is written whole
 //! under another name and then renamed. Of two processes that write at once the later one counts, which only costs time.
@@ -75,13 +75,16 @@ impl Cache {
         })
     }
 
-    /// Returns the key of a file by its name and its content.
-    pub(crate) fn key(&self, name: &str, content: &[u8]) -> Key {
-        let mut bytes = Vec::with_capacity(KEY + 8 + name.len() + content.len());
+    /// Returns the key of a file by its name, its content, and what the project wants to know of it.
+    pub(crate) fn key(&self, name: &str, rules: &str, content: &[u8]) -> Key {
+        let length = KEY + 16 + name.len() + rules.len() + content.len();
+        let mut bytes = Vec::with_capacity(length);
         bytes.extend_from_slice(self.program.as_bytes());
-        // A name that ends where the content begins must not be mistaken for a longer one.
-        bytes.extend_from_slice(&(name.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(name.as_bytes());
+        for part in [name, rules] {
+            // What ends where the next part begins must not be mistaken for something longer.
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(part.as_bytes());
+        }
         bytes.extend_from_slice(content);
         Hash::digest(&bytes)
     }
@@ -200,7 +203,7 @@ mod tests {
         let path = folder.join("entries");
         let first = opened(&path);
         let keys: Vec<Key> = (0_u8..50)
-            .map(|number| first.key("a.md", &[number]))
+            .map(|number| first.key("a.md", "", &[number]))
             .collect();
         for (count, key) in keys.iter().enumerate() {
             assert_eq!(first.get(key), None);
@@ -212,9 +215,10 @@ mod tests {
             assert_eq!(second.get(key), Some(count));
         }
         for other in [
-            second.key("b.md", &[0]),
-            second.key("a.md", &[0, 0]),
-            second.key("", b"a.md\0"),
+            second.key("b.md", "", &[0]),
+            second.key("a.md", "", &[0, 0]),
+            second.key("a.md", "rules", &[0]),
+            second.key("", "a.md", b"\0"),
         ] {
             assert_eq!(second.get(&other), None);
         }

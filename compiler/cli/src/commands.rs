@@ -9,6 +9,7 @@ mod build;
 mod completions;
 mod docs;
 mod explain;
+mod fmt;
 mod health;
 mod help;
 mod hook;
@@ -102,6 +103,7 @@ macro_rules! commands {
 commands! {
     "Specs" {
         "lint" lint::LintArgs => lint::run,
+        "fmt" fmt::FmtArgs => fmt::run,
         "build" build::BuildArgs => build::run,
         "show" show::ShowArgs => show::run,
         "simulate" simulate::SimulateArgs => simulate::run,

@@ -32,7 +32,7 @@ variables! {
     RUN "STATEMARK_RUN" "The run that `run-check` is for, where none is named; the run that a client's session works in, for `hook`.",
     ATTEMPT "STATEMARK_ATTEMPT" "Set for programs that an executor starts: the attempt that they work for. Once another executor has taken over, nothing that they do moves the run.",
     LOG "STATEMARK_LOG" "What is logged to standard error: `error`, `warn`, `info`, `debug`, `trace` or `off`. `--log` comes first. Default: `info` for `serve`, else `off`.",
-    OUTPUT_FORMAT "STATEMARK_OUTPUT_FORMAT" "How `lint` prints findings: `full`, `concise` or `json`. `--output-format` comes first.",
+    OUTPUT_FORMAT "STATEMARK_OUTPUT_FORMAT" "How `lint` prints findings: a format of `--output-format`, which comes first.",
     NOW "STATEMARK_NOW" "The time, for scripts that have to print the same twice. It counts only in stores that were made while it was set.",
     CONFIG_HOME "XDG_CONFIG_HOME" "The folder of your own configuration, in which `statemark/token`, `statemark/signing-key` and `statemark/places` lie. Default: `~/.config`.",
     CACHE_HOME "XDG_CACHE_HOME" "The folder of caches; `lint` remembers files without findings there. Default: `~/.cache`.",

@@ -63,6 +63,12 @@ impl Failure {
         }
     }
 
+    /// Names the file that it is about.
+    pub(crate) fn within(mut self, file: &str) -> Self {
+        self.message = format!("`{file}`: {}", self.message);
+        self
+    }
+
     /// Adds what to do about it.
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

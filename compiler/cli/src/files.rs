@@ -284,6 +284,27 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write().map_err(|error| unwritable(path, &error))
 }
 
+/// Writes a file that is there anew, whole or not at all, with the permissions that it has.
+///
+/// A link stays one: the file that it leads to is written.
+pub(crate) fn rewrite(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let write = || {
+        let real = path.canonicalize()?;
+        let permissions = fs::metadata(&real)?.permissions();
+        // Replacing it would need no right to the file itself.
+        if permissions.readonly() {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let pending = PendingFile::new(&real, true)?;
+        let mut file = pending.create()?;
+        file.write_all(bytes)?;
+        file.set_permissions(permissions)?;
+        drop(file);
+        pending.finish()
+    };
+    write().map_err(|error| unwritable(path, &error))
+}
+
 /// Writes a file that must not be there yet.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let outcome = File::create_new(path).and_then(|mut file| file.write_all(bytes));

@@ -4,7 +4,7 @@
 //! runtime, and gives texts to the [`printer`].
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`upstream`], [`catalog`],
-//! [`simulation`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
+//! [`simulation`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
 //! [`printer`], [`failure`], [`environment`].
 
 mod args;
@@ -21,6 +21,7 @@ mod files;
 mod logging;
 mod printer;
 mod project;
+mod rules;
 mod runs;
 mod signals;
 mod signing;

@@ -9,6 +9,9 @@
 //! diagrams = "all"
 //! hook = "required"
 //!
+//! [lint]
+//! ignore = ["SM130"]
+//!
 //! [checks.tests]
 //! command = ["cargo", "test"]
 //! timeout = "10m"
@@ -38,6 +41,7 @@ use statemark_upstream::Declaration as UpstreamDeclaration;
 use crate::environment::{self, user_folder};
 use crate::failure::Failure;
 use crate::files;
+use crate::rules::{LintConfig, Rules};
 
 /// The name of the configuration.
 pub(crate) const CONFIG_FILE: &str = "statemark.toml";
@@ -79,6 +83,9 @@ pub(crate) struct Config {
     workflows: Option<Startable>,
     /// The diagrams of Markdown files that `lint` checks.
     diagrams: Option<Diagrams>,
+    /// The findings that `lint` reports.
+    #[serde(default)]
+    pub(crate) lint: LintConfig,
     /// The demand of the hooks of agents' clients for a run.
     hook: Option<HookMode>,
     /// The checks besides those of workflows. They run in the configuration's folder.
@@ -133,6 +140,28 @@ pub(crate) fn diagrams() -> Result<Diagrams, Failure> {
         .unwrap_or(Diagrams::Sections))
 }
 
+/// Returns the rules of `lint` in the project of the current folder, with more codes that are selected or ignored.
+pub(crate) fn lint_rules(select: &[String], ignore: &[String]) -> Result<Rules, Failure> {
+    let here = current_folder()?;
+    let found = find_config(&here)?;
+    let (path, config) = found.map_or((None, LintConfig::default()), |(path, config)| {
+        (Some(path), config.lint)
+    });
+    let mut config = config;
+    if !select.is_empty() {
+        config.select = Some(select.to_vec());
+    }
+    config.ignore.extend_from_slice(ignore);
+    let folder = path.as_deref().and_then(Path::parent).unwrap_or(&here);
+    let rules = Rules::new(&config, folder, &here);
+    rules.map_err(|failure| match &path {
+        Some(path) if select.is_empty() && ignore.is_empty() => {
+            failure.within(&files::display(path))
+        }
+        _ => failure,
+    })
+}
+
 /// Reports whether the project of the current folder starts accepted workflows alone.
 pub(crate) fn only_accepted() -> Result<bool, Failure> {
     let config = find_config(&current_folder()?)?;
@@ -160,7 +189,7 @@ pub(crate) fn parse_config(path: &Path, text: &str) -> Result<Config, Failure> {
     toml::from_str(text).map_err(|error| {
         let (path, error) = (files::display(path), error.to_string());
         Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
-            "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `hook`, `required` or `optional`; `checks`, programs by name; `packs`, the tools that a server offers to agents; `executor`, who works in states by itself; and `upstream`, servers of tools by name",
+            "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `lint`, the findings that are reported; `hook`, `required` or `optional`; `checks`, programs by name; `packs`, the tools that a server offers to agents; `executor`, who works in states by itself; and `upstream`, servers of tools by name",
         )
     })
 }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::str::Utf8Error;
 
 use rayon::prelude::*;
+use statemark_compiler::diag::apply::best_fix;
 use statemark_compiler::diag::render::{footer, full, json};
-use statemark_compiler::diag::{Code, Diagnostic, Severity};
+use statemark_compiler::diag::{Applicability, Code, Diagnostic, Severity};
 use statemark_compiler::front::mermaid::is_state_diagram;
 use statemark_compiler::source::{FileId, MAX_SOURCE_BYTES, Sources, Span};
 use statemark_compiler::valid::Valid;
-use statemark_compiler::{Format, Options, back, compile};
+use statemark_compiler::{Compiled, Format, Options, back, compile, fix_text};
 use statemark_runtime::{DecodeError, MAX_TABLE_BYTES, Part, Table, VerifyError, decode, verify};
 use statemark_text::hex;
 
@@ -22,6 +23,7 @@ use crate::failure::Failure;
 use crate::files::{self, FoundFile};
 use crate::printer::Printer;
 use crate::project::Diagrams;
+use crate::rules::Rules;
 
 /// The name under which standard input is compiled.
 pub(crate) const STDIN_NAME: &str = "stdin.md";
@@ -52,6 +54,23 @@ pub(crate) struct Checked {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The sentence that says why a file or folder that was met couldn't be read.
     pub(crate) problem: Option<String>,
+    /// Its text before and after its fixes, if there were any.
+    pub(crate) fixes: Option<FileFixes>,
+}
+
+/// The fixes of a file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileFixes {
+    /// The path of the file; none for standard input.
+    pub(crate) path: Option<PathBuf>,
+    /// The text as it was.
+    pub(crate) before: String,
+    /// The text as it is to be.
+    pub(crate) after: String,
+    /// The number of findings that were fixed.
+    pub(crate) fixed: usize,
+    /// The codes whose fixes were taken back.
+    pub(crate) refused: Vec<Code>,
 }
 
 impl Checked {
@@ -71,33 +90,61 @@ impl Checked {
 
 /// Compiles every spec among some paths, sorted by path. Other files in folders are left out.
 pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Checked>, Failure> {
-    check_each(paths, stdin_name, Diagrams::Sections, check)
+    let mut all = Vec::new();
+    let diagrams = Diagrams::Sections;
+    check_each(
+        paths,
+        stdin_name,
+        diagrams,
+        |name, _, bytes| check(name, bytes),
+        |checked| {
+            all.push(checked);
+            Ok(())
+        },
+    )?;
+    Ok(all)
 }
 
-/// Lists the findings of every spec, without its machines; what a cache knows isn't compiled.
-pub(crate) fn lint_all(
+/// The work of `lint` on each file.
+#[derive(Debug)]
+pub(crate) struct LintPlan<'c> {
+    /// The diagrams of Markdown files that are checked.
+    pub(crate) diagrams: Diagrams,
+    /// What is known to have no findings.
+    pub(crate) cache: Option<&'c Cache>,
+    /// The least trust in a fix that is applied; none applies no fix.
+    pub(crate) fix: Option<Applicability>,
+    /// The findings that are wanted.
+    pub(crate) rules: &'c Rules,
+}
+
+/// Hands over the findings of every spec, without its machines; what a cache knows isn't compiled.
+///
+/// They come one after the other, sorted by path, so that the memory that is needed doesn't grow with their number.
+pub(crate) fn lint_each(
     paths: &[PathBuf],
     stdin_name: &str,
-    diagrams: Diagrams,
-    cache: Option<&Cache>,
-) -> Result<Vec<Checked>, Failure> {
+    plan: &LintPlan<'_>,
+    each: impl FnMut(Checked) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let mut options = Options::default();
-    options.all_diagrams = diagrams == Diagrams::All;
-    check_each(paths, stdin_name, diagrams, |name, bytes| {
-        lint(name, bytes, &options, cache)
-    })
+    options.all_diagrams = plan.diagrams == Diagrams::All;
+    let check = |name: &str, path: Option<&Path>, bytes| lint(name, path, bytes, &options, plan);
+    check_each(paths, stdin_name, plan.diagrams, check, each)
 }
 
 fn lint(
     name: &str,
+    path: Option<&Path>,
     bytes: Result<Vec<u8>, u64>,
     options: &Options,
-    cache: Option<&Cache>,
+    plan: &LintPlan<'_>,
 ) -> Checked {
     let content = bytes.as_ref().ok();
-    let cached = cache
+    let cached = plan
+        .cache
         .zip(content)
-        .map(|(cache, content)| (cache, cache.key(name, content)));
+        .map(|(cache, content)| (cache, cache.key(name, plan.rules.fingerprint(), content)));
     if let Some((cache, key)) = &cached
         && let Some(machine_count) = cache.get(key)
     {
@@ -107,8 +154,12 @@ fn lint(
             ..Checked::default()
         };
     }
-    let checked = check_with(name, bytes, options);
-    if !checked.diagnostics.is_empty() {
+    let mut checked = check_with(name, bytes, options);
+    if let Some(least) = plan.fix {
+        checked = fix(checked, path, options, (least, plan.rules));
+    }
+    plan.rules.apply(name, &mut checked.diagnostics);
+    if !checked.diagnostics.is_empty() || checked.fixes.is_some() {
         return Checked {
             machines: Vec::new(),
             ..checked
@@ -126,31 +177,122 @@ fn lint(
     }
 }
 
+/// Applies the fixes of a file, if it has any, and returns what is left of its findings.
+fn fix(
+    checked: Checked,
+    path: Option<&Path>,
+    options: &Options,
+    (least, rules): (Applicability, &Rules),
+) -> Checked {
+    let wants = |it: &Diagnostic| rules.wants(&checked.name, it.code, it.severity);
+    let mut findings = checked.diagnostics.iter();
+    let texts = checked.sources.iter().next();
+    let Some((_, source)) =
+        texts.filter(|_| findings.any(|it| wants(it) && best_fix(it, least).is_some()))
+    else {
+        return checked;
+    };
+    let done = fix_text(source.name(), source.text(), options, least, wants);
+    let fixes = FileFixes {
+        path: path.map(Path::to_owned),
+        before: source.text().to_owned(),
+        after: done.text().to_owned(),
+        fixed: done.fixed.len(),
+        refused: done.refused,
+    };
+    Checked {
+        sources: done.sources,
+        fixes: Some(fixes),
+        ..compiled(checked.name, Sources::new(), done.compiled)
+    }
+}
+
+/// The files that are compiled at once.
+///
+/// Unit: files. Why: their texts and findings are in memory together, and a few hundred keep every core busy.
+const AT_ONCE: usize = 256;
+
 fn check_each(
     paths: &[PathBuf],
     stdin_name: &str,
     diagrams: Diagrams,
-    check_bytes: impl Fn(&str, Result<Vec<u8>, u64>) -> Checked + Sync,
-) -> Result<Vec<Checked>, Failure> {
+    check_bytes: impl Fn(&str, Option<&Path>, Result<Vec<u8>, u64>) -> Checked + Sync,
+    mut each: impl FnMut(Checked) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) = paths
         .iter()
         .partition(|path| path.as_path() == Path::new("-"));
     let paths: Vec<PathBuf> = paths.into_iter().cloned().collect();
     let files = files::find(&paths)?;
-    let mut checked: Vec<Checked> = files
-        .par_iter()
-        .map(|file| check_found(file, diagrams, &check_bytes))
-        .collect::<Result<Vec<Option<Checked>>, Failure>>()?
-        .into_iter()
-        .flatten()
-        .collect();
-    if let Some(stdin) = stdin.first() {
-        checked.push(check_bytes(
-            stdin_name,
-            files::read(stdin, MAX_SOURCE_BYTES)?,
-        ));
+    for some in files.chunks(AT_ONCE) {
+        let checked = some
+            .par_iter()
+            .map(|file| check_found(file, diagrams, &check_bytes))
+            .collect::<Result<Vec<Option<Checked>>, Failure>>()?;
+        checked.into_iter().flatten().try_for_each(&mut each)?;
     }
-    Ok(checked)
+    if let Some(stdin) = stdin.first() {
+        let bytes = files::read(stdin, MAX_SOURCE_BYTES)?;
+        each(check_bytes(stdin_name, None, bytes))?;
+    }
+    Ok(())
+}
+
+/// Names the files among some paths that would be compiled, sorted by path.
+pub(crate) fn find_specs(
+    paths: &[PathBuf],
+    stdin_name: &str,
+    diagrams: Diagrams,
+    mut each: impl FnMut(&str),
+) -> Result<(), Failure> {
+    let name = |name: &str, _: Option<&Path>, _| Checked {
+        name: name.to_owned(),
+        ..Checked::default()
+    };
+    check_each(paths, stdin_name, diagrams, name, |file| {
+        if file.problem.is_none() {
+            each(&file.name);
+        }
+        Ok(())
+    })
+}
+
+/// Hands over the text of each spec among some paths, with its name and its path; standard input has none.
+///
+/// What isn't text is left out where it was met in a folder.
+pub(crate) fn read_specs(
+    paths: &[PathBuf],
+    stdin_name: &str,
+    diagrams: Diagrams,
+    mut each: impl FnMut(&str, Option<&Path>, String) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let read = |name: &str, path: Option<&Path>, bytes: Result<Vec<u8>, u64>| {
+        let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let problem = text
+            .is_none()
+            .then(|| format!("`{name}` is no text of UTF-8"));
+        Checked {
+            name: name.to_owned(),
+            problem,
+            fixes: Some(FileFixes {
+                path: path.map(Path::to_owned),
+                before: text.unwrap_or_default(),
+                ..FileFixes::default()
+            }),
+            ..Checked::default()
+        }
+    };
+    check_each(paths, stdin_name, diagrams, read, |file| {
+        let Some(found) = file.fixes.filter(|_| file.problem.is_none()) else {
+            return match file.problem {
+                Some(problem) if paths.iter().any(|path| files::display(path) == file.name) => {
+                    Err(Failure::new(problem))
+                }
+                _ => Ok(()),
+            };
+        };
+        each(&file.name, found.path.as_deref(), found.before)
+    })
 }
 
 /// Checks a file that was found, unless it was met in a folder and isn't worth compiling.
@@ -161,7 +303,7 @@ fn check_each(
 fn check_found(
     file: &FoundFile,
     diagrams: Diagrams,
-    check_bytes: impl Fn(&str, Result<Vec<u8>, u64>) -> Checked,
+    check_bytes: impl Fn(&str, Option<&Path>, Result<Vec<u8>, u64>) -> Checked,
 ) -> Result<Option<Checked>, Failure> {
     let unread = |problem: String| Checked {
         name: file.name.clone(),
@@ -180,7 +322,7 @@ fn check_found(
         || bytes
             .as_ref()
             .is_ok_and(|bytes| may_hold_machine(&file.name, bytes, diagrams));
-    Ok(is_spec.then(|| check_bytes(&file.name, bytes)))
+    Ok(is_spec.then(|| check_bytes(&file.name, Some(&file.path), bytes)))
 }
 
 /// Reports whether a file in a folder is worth compiling.
@@ -230,15 +372,19 @@ fn check_with(name: &str, bytes: Result<Vec<u8>, u64>, options: &Options) -> Che
         }
     };
     sources.add(name, text);
-    let compiled = compile(&sources, options);
+    let found = compile(&sources, options);
+    compiled(name.to_owned(), sources, found)
+}
+
+fn compiled(name: String, sources: Sources, compiled: Compiled) -> Checked {
     Checked {
-        name: name.to_owned(),
+        name,
         sources,
         machines: compiled.machines,
         machine_count: compiled.found,
         drawing_count: compiled.drawings,
         diagnostics: compiled.diagnostics,
-        problem: None,
+        ..Checked::default()
     }
 }
 

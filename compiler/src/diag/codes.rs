@@ -217,6 +217,10 @@ codes! {
     SM711 "misplaced-key" Warning MisplacedKey;
     SM712 "lenient-json" Warning LenientJson;
     SM713 "invalid-schema" Error InvalidSchema;
+    // 9: comments for us.
+    SM901 "unread-suppression" Warning UnreadSuppression;
+    SM902 "unused-suppression" Warning UnusedSuppression;
+    SM903 "unexplained-suppression" Hint UnexplainedSuppression;
 }
 
 impl Code {

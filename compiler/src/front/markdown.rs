@@ -15,6 +15,7 @@ mod fence;
 mod front_matter;
 mod heading;
 mod outline;
+pub(crate) mod remarks;
 mod sections;
 #[cfg(test)]
 mod tests;

@@ -336,7 +336,7 @@ fn unlabeled_arrows(first: &Unlabeled, others: &[Unlabeled], sources: &Sources) 
     }
 }
 
-/// Returns the edit that writes an arrow's event, if the arrow plainly ends in a state's name.
+/// Returns the edit that writes an arrow's event, if the arrow plainly ends in a state's name, at the end of its line.
 fn written_out(arrow: &Unlabeled, sources: &Sources) -> Option<Edit> {
     let text = sources.text(arrow.arrow);
     let (_, target) = text.split_once("-->")?;
@@ -344,6 +344,11 @@ fn written_out(arrow: &Unlabeled, sources: &Sources) -> Option<Edit> {
         && !target.contains([':', ';', '%', '\n'])
         && !target.contains("-->")
         && !target.ends_with(char::is_whitespace);
+    // What follows on the line would become part of the label.
+    let file = sources.file(arrow.arrow.file);
+    let line = file.line_range(file.line_index(arrow.arrow.end))?;
+    let rest = file.text().get(arrow.arrow.range().end..line.end)?;
+    let is_plain = is_plain && rest.trim().is_empty();
     is_plain.then(|| Edit {
         span: arrow.arrow.after(),
         text: format!(" : {}", arrow.event),

@@ -15,7 +15,13 @@ const WORK = ['attempt.started', 'attempt.ended', 'message', 'tool', 'usage', 'p
 const WINDOW = 400;
 
 /** Returns the attempt that a record names, in whatever field. */
-const attemptOf = ({ kind, seq, body = {} }) => (kind === 'attempt.started' ? String(body.attempt ?? body.id ?? seq) : body.attempt !== undefined ? String(body.attempt) : undefined);
+const attemptOf = ({ kind, seq, body = {} }) => (kind === 'attempt.started' ? String(body.attempt ?? seq) : body?.attempt !== undefined ? String(body.attempt) : undefined);
+
+/** Leaves out that a call is about to run where another record says what came of it. */
+export function withResults(records) {
+  const ran = new Set(records.filter((it) => it.kind === 'tool' && it.body && !it.body.reserved).map((it) => it.body.call));
+  return records.filter((it) => !(it.kind === 'tool' && it.body?.reserved && ran.has(it.body.call)));
+}
 
 /** Groups records by attempts; those that name none belong to the one that is open, or to nobody's. */
 export function attemptsOf(records) {
@@ -63,7 +69,7 @@ function Entry({ record: listed, id }) {
   }
   if (kind === 'tool') {
     const bad = /den|refus|fail/.test(body.verdict ?? '');
-    return html`<li class=${`call ${bad ? 'denied' : ''}`}><span class="clock">${clock(record.time)}</span><code>${line(body.name, 60)}</code> <span class=${`tag ${bad ? 'bad' : ''}`}>${line(body.verdict, 20)}</span>
+    return html`<li class=${`call ${bad ? 'denied' : ''}`}><span class="clock">${clock(record.time)}</span><code>${line(body.name, 60)}</code> <span class=${`tag ${bad ? 'bad' : ''}`}>${body.reserved ? 'at work' : line(body.verdict, 20)}</span>${body.observed ? html` <span class="tag">only observed</span>` : null}
       ${body.milliseconds !== undefined ? html` <span class="dim">${duration(body.milliseconds)}</span>` : null}${body.output !== undefined ? html` <span class="dim">${body.output} bytes</span>` : null}
       ${body.reason ? html`<div class="words">${shown(body.reason)}</div>` : null}${body.files?.length ? html`<div class="dim">${line(body.files.join(', '), 300)}</div>` : null}</li>`;
   }
@@ -104,7 +110,7 @@ export function Attempts({ id, seq, fresh }) {
   const records = useMemo(() => {
     const bySeq = new Map(read.map((it) => [it.seq, it]));
     fresh.filter((it) => WORK.includes(it.kind) || it.kind.startsWith('attempt.')).forEach((it) => bySeq.set(it.seq, it));
-    return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+    return withResults([...bySeq.values()].sort((a, b) => a.seq - b.seq));
   }, [read, fresh, fresh.length]);
   const groups = attemptsOf(records);
   const sum = spent(records);
@@ -117,6 +123,7 @@ export function Attempts({ id, seq, fresh }) {
       <h2>${group.name ? html`Attempt ${line(group.name, 40)} <${Status} of=${group.ended ? (group.ended.body.outcome ?? group.ended.body.status ?? 'completed') : 'running'} />` : 'Outside of attempts'}
       ${group.started ? html` <span class="dim">${line(who(group.started.actor), 40)} · <${Time} at=${group.started.time} />${group.ended ? ` · ${duration(group.ended.time - group.started.time)}` : ''}</span>` : null}</h2>
       ${group.started ? html`<${Fields} of=${Object.fromEntries(Object.entries(group.started.body).filter(([name]) => name !== 'attempt'))} />` : null}
+      ${group.ended?.body?.reason ? html`<p class="words">${shown(group.ended.body.reason)}</p>` : null}
       <ol class="transcript" tabindex="0" aria-label="Transcript">${group.records.filter((it) => it.kind !== 'attempt.started').map((record) => html`<${Entry} key=${record.seq} record=${record} id=${id} />`)}</ol></section>`)}
   </div>`;
 }

@@ -38,6 +38,8 @@ export function summary(record) {
     case 'queued': return `${body.event} waits`;
     case 'refused': return body.reason ?? body.code;
     case 'step': return `${body.step}${body.unit ? ` (${body.unit})` : ''} ${body.status}${body.message ? `: ${body.message}` : ''}`;
+    case 'attempt.started': return `${body.attempt}: ${body.executor ?? ''}${body.model ? ` (${body.model})` : ''} in ${body.state ?? ''}`;
+    case 'attempt.ended': return `${body.attempt}: ${body.outcome ?? 'over'}${body.reason ? `: ${body.reason}` : ''}`;
     case 'progress': return `${body.done !== undefined ? `${Math.round(body.done * 100)} % ` : ''}${body.message ?? ''}`;
     case 'message': return `${body.role}: ${body.text ?? ''}`;
     case 'tool': return `${body.name} ${body.verdict ?? ''}${body.reason ? `: ${body.reason}` : ''}${body.milliseconds !== undefined ? `, ${body.milliseconds} ms` : ''}`;

@@ -1,34 +1,47 @@
-//! `lint`: every finding in every spec.
+//! `lint`: every finding in every spec, and their fixes.
 //!
-//! Findings go to standard output, their count to standard error.
+//! Findings go to standard output or a file, their count to standard error. Files are read, fixed and reported one after
+//! the other, so that the memory that is needed doesn't grow with their number.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+mod closing;
+mod output;
+
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use statemark_compiler::diag::render::{concise, footer, full, json};
-use statemark_compiler::diag::{Diagnostic, Severity};
+use clap::builder::PossibleValue;
+use similar::TextDiff;
+use statemark_compiler::diag::render::{Report, ReportFormat, Root};
+use statemark_compiler::diag::{Applicability, Diagnostic, Severity};
+use statemark_runs::find_working_copy;
 
 use crate::cache::Cache;
 use crate::environment;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
-use crate::printer::{Printer, count};
+use crate::printer::Printer;
 use crate::project::{self, Diagrams};
-use crate::specs::{Checked, STDIN_NAME, lint_all, merge, no_machine_message};
+use crate::specs::{Checked, FileFixes, LintPlan, STDIN_NAME, lint_each};
 
-/// List every finding in specs.
+use self::closing::Tally;
+use self::output::Output;
+
+/// List every finding in specs, and fix them.
 #[derive(Debug, clap::Args)]
 #[command(
     visible_alias = "check",
     after_help = "Examples:\n  \
                   statemark lint                            every spec below this folder\n  \
                   statemark lint docs/door.md               one file, whatever its name\n  \
-                  statemark lint --output-format json       for programs\n  \
+                  statemark lint --diff                     what --fix would change\n  \
+                  statemark lint --fix                      apply the fixes that are safe, and list the rest\n  \
+                  statemark lint --output-format sarif --output-file lint.sarif\n  \
                   statemark lint --diagrams all             every state diagram in Markdown, too\n  \
                   statemark lint - --stdin-filename a.md    what an editor has not saved yet\n\n\
                   In a folder, lint reads Markdown files with a `## STATE-MACHINE` heading, *.workflow.json, *.scxml,\n\
                   and state diagrams in *.mmd and *.mermaid. It respects .gitignore and .statemarkignore.\n\n\
+                  Formats for people: full, concise, grouped. For programs: json, json-lines. For services: sarif,\n\
+                  github (annotations), gitlab (code quality), junit, rdjson (reviewdog).\n\n\
                   Files without findings are remembered in $XDG_CACHE_HOME/statemark/lint (or ~/.cache), by name,\n\
                   content and version of statemark, and aren't compiled again; the folder can be deleted at any time."
 )]
@@ -36,12 +49,42 @@ pub(crate) struct LintArgs {
     /// Files and folders, or `-` for standard input
     #[arg(default_value = ".", value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// How to print findings: full, concise or json [env: STATEMARK_OUTPUT_FORMAT; default: full]
+    /// Apply the fixes that don't change what a machine accepts, and list what is left
+    #[arg(long, conflicts_with = "diff")]
+    fix: bool,
+    /// Show what --fix would change, and change nothing; the exit code is 1 if that is anything
+    #[arg(long)]
+    diff: bool,
+    /// With --fix or --diff: also the fixes that may change what a machine accepts
+    #[arg(long)]
+    unsafe_fixes: bool,
+    /// How to print findings [env: STATEMARK_OUTPUT_FORMAT; default: full]
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     output_format: Option<LintFormat>,
+    /// Write findings to a file, which is replaced whole
+    #[arg(long, short = 'o', value_name = "FILE")]
+    output_file: Option<PathBuf>,
+    /// List how many findings each code has, in place of the findings
+    #[arg(long)]
+    statistics: bool,
+    /// List the files that are checked, and check nothing
+    #[arg(long)]
+    show_files: bool,
+    /// Most findings that are listed; the others are only counted
+    #[arg(long, value_name = "COUNT")]
+    max_diagnostics: Option<usize>,
+    /// Codes that are looked for, with commas between them: SM304, dead-end, SM3 [default: all, or what statemark.toml says]
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    select: Vec<String>,
+    /// Codes that aren't reported, besides those of statemark.toml
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    ignore: Vec<String>,
     /// Least severity that makes the exit code 1: error, warning, hint or never
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Warning, hide_possible_values = true)]
     fail_on: FailOn,
+    /// Exit with 0 whatever is found, as --fail-on never does
+    #[arg(long)]
+    exit_zero: bool,
     /// The name of standard input; its extension tells the format
     #[arg(long, value_name = "NAME", default_value = STDIN_NAME)]
     stdin_filename: String,
@@ -57,14 +100,27 @@ pub(crate) struct LintArgs {
 }
 
 /// A form of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LintFormat {
-    /// With lines of the source, help and fixes.
-    Full,
-    /// One line each.
-    Concise,
-    /// One JSON object.
-    Json,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LintFormat(ReportFormat);
+
+impl ValueEnum for LintFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [LintFormat; ReportFormat::ALL.len()] = {
+            let mut all = [LintFormat(ReportFormat::Full); ReportFormat::ALL.len()];
+            let (mut to, mut from): (&mut [LintFormat], &[(&str, ReportFormat)]) =
+                (&mut all, &ReportFormat::ALL);
+            while let ([first, others @ ..], [(_, format), rest @ ..]) = (to, from) {
+                *first = LintFormat(*format);
+                (to, from) = (others, rest);
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()))
+    }
 }
 
 /// The least severity that makes the exit code 1.
@@ -80,134 +136,269 @@ enum FailOn {
     Never,
 }
 
-/// Lists findings.
+impl FailOn {
+    /// Reports whether a severity makes the exit code 1.
+    fn fails(self, severity: Severity) -> bool {
+        match self {
+            Self::Error => severity >= Severity::Error,
+            Self::Warning => severity >= Severity::Warning,
+            Self::Hint => true,
+            Self::Never => false,
+        }
+    }
+}
+
+impl LintArgs {
+    /// Returns the least trust in a fix that is applied.
+    const fn least_trust(&self) -> Applicability {
+        match self.unsafe_fixes {
+            true => Applicability::Unsafe,
+            false => Applicability::Safe,
+        }
+    }
+
+    /// Returns the format of the arguments, else of the environment.
+    fn format(&self) -> Result<ReportFormat, Failure> {
+        if let Some(format) = self.output_format {
+            return Ok(format.0);
+        }
+        let Some(value) = environment::OUTPUT_FORMAT.text() else {
+            return Ok(ReportFormat::Full);
+        };
+        let formats = ReportFormat::ALL;
+        let found = formats.iter().find(|(name, _)| *name == value);
+        found.map(|(_, format)| *format).ok_or_else(|| {
+            let names: Vec<String> = formats.iter().map(|(name, _)| (*name).to_owned()).collect();
+            let names = statemark_text::list::join(&names, "or");
+            Failure::bad_variable(&environment::OUTPUT_FORMAT, &value, &names)
+        })
+    }
+
+    fn fail_on(&self) -> FailOn {
+        if self.exit_zero {
+            FailOn::Never
+        } else {
+            self.fail_on
+        }
+    }
+}
+
+/// Lists findings, after their fixes where these are wanted.
 pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let format = resolve_format(args)?;
+    if args.unsafe_fixes && !args.fix && !args.diff {
+        return Err(Failure::new("`--unsafe-fixes` alone fixes nothing")
+            .with_help("add `--fix`, or `--diff` to see what it would change"));
+    }
+    let format = args.format()?;
     let diagrams = match args.diagrams {
         Some(diagrams) => diagrams,
         None => project::diagrams()?,
     };
+    if args.show_files {
+        return show_files(args, diagrams, printer);
+    }
+    let rules = project::lint_rules(&args.select, &args.ignore)?;
     // The cache knows what was found with the usual diagrams.
     let is_cached = !args.no_cache && diagrams == Diagrams::Sections;
     let cache = is_cached.then(Cache::open).flatten();
-    let checked = lint_all(&args.paths, &args.stdin_filename, diagrams, cache.as_ref())?;
+    let plan = LintPlan {
+        diagrams,
+        cache: cache.as_ref(),
+        fix: (args.fix || args.diff).then(|| args.least_trust()),
+        rules: &rules,
+    };
+    let mut run = LintRun::new(args, format, printer)?;
+    run.begin()?;
+    lint_each(&args.paths, &args.stdin_filename, &plan, |file| {
+        run.file(file)
+    })?;
+    let status = run.finish()?;
     if let Some(cache) = cache {
         cache.save();
-    }
-    let (sources, diagnostics) = merge(&checked);
-    let status = ExitStatus::clean_if(!fails(&diagnostics, args.fail_on));
-    let shows_hints = args.hints || args.fail_on == FailOn::Hint || format == LintFormat::Json;
-    let (shown, hidden): (Vec<Diagnostic>, Vec<Diagnostic>) = diagnostics
-        .into_iter()
-        .partition(|it| shows_hints || it.severity > Severity::Hint);
-    let style = printer.style();
-    printer.findings(&match format {
-        LintFormat::Full => full(&shown, &sources, &style),
-        LintFormat::Concise => concise(&shown, &sources, &style),
-        LintFormat::Json => json(&shown, &sources),
-    });
-    if format == LintFormat::Full && !shown.is_empty() {
-        printer.remark("\n");
-    }
-    print_closing(args, &checked, &shown, printer);
-    if !hidden.is_empty() {
-        let hints = count(hidden.len(), "hint");
-        let line = format!("{hints} not shown: statemark lint --hints\n");
-        let line = printer.remark_palette().dim(&line);
-        printer.remark(&line);
     }
     Ok(status)
 }
 
-/// Returns the format of the arguments, else of the environment.
-fn resolve_format(args: &LintArgs) -> Result<LintFormat, Failure> {
-    if let Some(format) = args.output_format {
-        return Ok(format);
-    }
-    match environment::OUTPUT_FORMAT.text().as_deref() {
-        None | Some("full") => Ok(LintFormat::Full),
-        Some("concise") => Ok(LintFormat::Concise),
-        Some("json") => Ok(LintFormat::Json),
-        Some(value) => Err(Failure::bad_variable(
-            &environment::OUTPUT_FORMAT,
-            value,
-            "full, concise or json",
-        )),
-    }
-}
-
-fn fails(diagnostics: &[Diagnostic], fail_on: FailOn) -> bool {
-    let least = match fail_on {
-        FailOn::Error => Severity::Error,
-        FailOn::Warning => Severity::Warning,
-        FailOn::Hint => Severity::Hint,
-        FailOn::Never => return false,
-    };
-    diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity >= least)
-}
-
-/// Prints what was checked: files without a machine, the count of findings, and what to do next.
-fn print_closing(
+/// Lists the files that would be checked.
+fn show_files(
     args: &LintArgs,
-    checked: &[Checked],
-    diagnostics: &[Diagnostic],
+    diagrams: Diagrams,
     printer: &mut Printer,
-) {
-    let palette = printer.remark_palette();
-    let mut words = String::new();
-    for file in checked {
-        if let Some(problem) = &file.problem {
-            words.push_str(&format!("{problem}; it isn't checked\n"));
-        }
-    }
-    let is_read = |file: &&Checked| file.problem.is_none();
-    let empty = checked
-        .iter()
-        .filter(is_read)
-        .filter(|file| file.machine_count + file.drawing_count == 0 && !file.has_errors());
-    let named: BTreeSet<String> = args.paths.iter().map(|path| files::display(path)).collect();
-    for file in empty {
-        let is_stdin = file.name == args.stdin_filename;
-        // A near miss has said it.
-        let is_said = !file.diagnostics.is_empty();
-        if !is_said && (is_stdin || named.contains(&file.name)) {
-            words.push_str(&format!("{}\n", no_machine_message(&file.name)));
-        }
-    }
-    let machines: usize = checked.iter().map(|file| file.machine_count).sum();
-    let drawings: usize = checked.iter().map(|file| file.drawing_count).sum();
-    if !diagnostics.is_empty() {
-        printer.remark(&words);
-        printer.remark_findings(&footer(diagnostics, &printer.remark_style()));
-        words = palette.dim(&describe_explain(diagnostics));
-    } else if machines + drawings > 0 {
-        let clean = palette.good("no findings");
-        let is_checked = |file: &&Checked| file.machine_count + file.drawing_count > 0;
-        let files = count(checked.iter().filter(is_checked).count(), "file");
-        let what = match (machines, drawings) {
-            (_, 0) => count(machines, "machine"),
-            (0, _) => count(drawings, "diagram"),
-            _ => format!(
-                "{} and {}",
-                count(machines, "machine"),
-                count(drawings, "other diagram")
-            ),
-        };
-        words.push_str(&format!("{clean} in {what} ({files})\n"));
-    } else if words.is_empty() {
-        words.push_str("no spec found: no file has a heading `## STATE-MACHINE` with a mermaid state diagram; `statemark new NAME` begins one\n");
-    }
-    printer.remark(&words);
+) -> Result<ExitStatus, Failure> {
+    crate::specs::find_specs(&args.paths, &args.stdin_filename, diagrams, |name| {
+        printer.result(&format!("{name}\n"));
+    })?;
+    Ok(ExitStatus::Clean)
 }
 
-/// Names the command that explains the most severe finding.
-fn describe_explain(diagnostics: &[Diagnostic]) -> String {
-    let most_severe = diagnostics
-        .iter()
-        .rev()
-        .max_by_key(|diagnostic| diagnostic.severity)
-        .map_or("", |diagnostic| diagnostic.code.id());
-    format!("for more about a finding: statemark explain {most_severe}\n")
+/// A run of `lint`: what it has reported so far.
+struct LintRun<'a> {
+    args: &'a LintArgs,
+    printer: &'a mut Printer,
+    report: Report,
+    output: Output,
+    format: ReportFormat,
+    tally: Tally,
+}
+
+impl<'a> LintRun<'a> {
+    fn new(
+        args: &'a LintArgs,
+        format: ReportFormat,
+        printer: &'a mut Printer,
+    ) -> Result<Self, Failure> {
+        let output = Output::new(args.output_file.as_deref(), format)?;
+        // A fixed text has standard output for itself.
+        let style = match (args.output_file.is_some(), args.fix && args.reads_stdin()) {
+            (true, _) => statemark_compiler::diag::render::Style::default(),
+            (false, true) => printer.remark_style(),
+            (false, false) => printer.style(),
+        };
+        Ok(Self {
+            args,
+            report: Report::new(format, style, root()),
+            printer,
+            output,
+            format,
+            tally: Tally::default(),
+        })
+    }
+
+    fn begin(&mut self) -> Result<(), Failure> {
+        if self.args.diff || self.args.statistics {
+            return Ok(());
+        }
+        let text = self.report.begin();
+        self.print(&text)
+    }
+
+    /// Writes the fixes of a file, and reports the rest of its findings.
+    fn file(&mut self, mut file: Checked) -> Result<(), Failure> {
+        if let Some(fixes) = file.fixes.take() {
+            self.tally.add_fixes(&fixes);
+            self.apply(&file.name, &fixes)?;
+        } else if self.args.fix && file.name == self.args.stdin_filename {
+            self.pass_through(&file);
+        }
+        let is_named = self.args.names(&file.name);
+        self.tally.add_file(&file, is_named);
+        let findings = std::mem::take(&mut file.diagnostics);
+        let fail_on = self.args.fail_on();
+        self.tally.fails |= findings.iter().any(|it| fail_on.fails(it.severity));
+        let findings = self.choose(findings);
+        self.tally.add_findings(&findings);
+        if self.args.diff || self.args.statistics {
+            return Ok(());
+        }
+        // A suite of tests also says what has passed.
+        if findings.is_empty() && file.machine_count + file.drawing_count == 0 {
+            return Ok(());
+        }
+        let text = self.report.file(&file.name, &findings, &file.sources);
+        self.print(&text)
+    }
+
+    /// Returns the findings that are shown, and counts the others.
+    fn choose(&mut self, findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let json = [ReportFormat::Json, ReportFormat::JsonLines];
+        let shows_hints =
+            self.args.hints || self.args.fail_on() == FailOn::Hint || json.contains(&self.format);
+        let (mut shown, hidden): (Vec<Diagnostic>, Vec<Diagnostic>) = findings
+            .into_iter()
+            .partition(|it| shows_hints || it.severity > Severity::Hint);
+        self.tally.hidden_hints += hidden.len();
+        if let Some(most) = self.args.max_diagnostics {
+            let left = most.saturating_sub(self.tally.listed);
+            self.tally.unlisted += shown.len().saturating_sub(left);
+            if !self.args.statistics {
+                shown.truncate(left);
+            }
+        }
+        self.tally.listed += shown.len();
+        shown
+    }
+
+    /// Shows or writes what the fixes of a file change.
+    fn apply(&mut self, name: &str, fixes: &FileFixes) -> Result<(), Failure> {
+        if self.args.diff {
+            let diff = unified_diff(name, &fixes.before, &fixes.after);
+            self.printer.result(&diff);
+            return Ok(());
+        }
+        match &fixes.path {
+            Some(path) if fixes.before != fixes.after => {
+                files::rewrite(path, fixes.after.as_bytes())
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.printer.content(fixes.after.as_bytes());
+                Ok(())
+            }
+        }
+    }
+
+    /// Prints the text of standard input, which has nothing to fix.
+    fn pass_through(&mut self, file: &Checked) {
+        if let Some((_, source)) = file.sources.iter().next() {
+            self.printer.content(source.text().as_bytes());
+        }
+    }
+
+    fn finish(mut self) -> Result<ExitStatus, Failure> {
+        if self.args.diff {
+            let status = ExitStatus::clean_if(self.tally.fixed == 0);
+            self.tally.print_diff_closing(self.args, self.printer);
+            return Ok(status);
+        }
+        if self.args.statistics {
+            let text = self.tally.statistics(self.format);
+            self.print(&text)?;
+        } else {
+            let text = self.report.finish();
+            self.print(&text)?;
+        }
+        let has_findings = self.tally.listed > 0;
+        let is_on_screen = self.args.output_file.is_none() && !self.args.statistics;
+        self.output.finish()?;
+        if self.format == ReportFormat::Full && has_findings && is_on_screen {
+            self.printer.remark("\n");
+        }
+        self.tally.print_closing(self.args, self.printer);
+        Ok(ExitStatus::clean_if(!self.tally.fails))
+    }
+
+    /// Prints a part of the report.
+    fn print(&mut self, text: &str) -> Result<(), Failure> {
+        let is_remark = self.args.fix && self.args.reads_stdin();
+        self.output.write(text, is_remark, self.printer)
+    }
+}
+
+impl LintArgs {
+    /// Reports whether standard input is among the paths.
+    fn reads_stdin(&self) -> bool {
+        self.paths.iter().any(|path| path == Path::new("-"))
+    }
+
+    /// Reports whether a file was named, not met in a folder.
+    fn names(&self, name: &str) -> bool {
+        (name == self.stdin_filename && self.reads_stdin())
+            || self.paths.iter().any(|path| files::display(path) == name)
+    }
+}
+
+/// Returns the root of the repository, and the current folder.
+fn root() -> Root {
+    let Ok(here) = project::current_folder() else {
+        return Root::default();
+    };
+    let root = find_working_copy(&here).unwrap_or(&here);
+    Root::new(&files::display(root), &files::display(&here))
+}
+
+/// Returns the lines in which two texts of a file differ.
+pub(super) fn unified_diff(name: &str, before: &str, after: &str) -> String {
+    let diff = TextDiff::from_lines(before, after);
+    let (old, new) = (format!("a/{name}"), format!("b/{name}"));
+    diff.unified_diff().header(&old, &new).to_string()
 }

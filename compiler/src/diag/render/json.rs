@@ -39,6 +39,8 @@
 
 use serde::Serialize;
 
+use super::Style;
+use super::report::{ReportFormat, report};
 use super::summary::Summary;
 use crate::diag::{Applicability, Diagnostic};
 use crate::source::{Sources, Span};
@@ -46,23 +48,40 @@ use crate::source::{Sources, Span};
 /// Renders findings as one indented JSON object, as the module describes it, with a line end.
 #[must_use]
 pub fn json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    let findings = diagnostics.iter().map(|found| finding(found, sources));
-    let report = Report {
-        version: 1,
-        diagnostics: findings.collect(),
-        summary: Summary::new(diagnostics),
-    };
-    // INVARIANT: the report has no map with keys that aren't strings, so serializing it can't fail.
-    let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
+    report(ReportFormat::Json, diagnostics, sources, &Style::default())
+}
+
+/// What stands before the findings.
+pub(super) const BEGIN: &str = "{\n  \"version\": 1,\n  \"diagnostics\": [";
+
+/// Renders an element of the list of findings.
+pub(super) fn element(diagnostic: &Diagnostic, sources: &Sources) -> String {
+    pretty(&finding(diagnostic, sources), 2)
+}
+
+/// Renders a finding on a line of its own.
+pub(super) fn line(diagnostic: &Diagnostic, sources: &Sources) -> String {
+    // INVARIANT: a finding has no map with keys that aren't strings, so serializing it can't fail.
+    let mut text = serde_json::to_string(&finding(diagnostic, sources)).unwrap_or_default();
     text.push('\n');
     text
 }
 
-#[derive(Serialize)]
-struct Report<'d> {
-    version: u32,
-    diagnostics: Vec<Finding<'d>>,
-    summary: Summary,
+/// Returns what stands after the findings.
+pub(super) fn end(is_empty: bool, summary: &Summary) -> String {
+    let close = if is_empty { "]" } else { "\n  ]" };
+    let summary = pretty(summary, 1);
+    format!("{close},\n  \"summary\": {}\n}}\n", summary.trim_start())
+}
+
+/// Renders a value as indented JSON that stands `depth` levels deep.
+pub(super) fn pretty(value: &impl Serialize, depth: usize) -> String {
+    // INVARIANT: no value of a report has a map with keys that aren't strings, so serializing it can't fail.
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let indent = "  ".repeat(depth);
+    // Line ends in strings are escaped, so that each line is one of the layout.
+    let lines: Vec<String> = text.lines().map(|line| format!("{indent}{line}")).collect();
+    lines.join("\n")
 }
 
 #[derive(Serialize)]

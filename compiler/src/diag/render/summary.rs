@@ -26,6 +26,25 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Returns the counts of findings of other files together with these.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            errors: self.errors + other.errors,
+            warnings: self.warnings + other.warnings,
+            infos: self.infos + other.infos,
+            hints: self.hints + other.hints,
+            files: self.files + other.files,
+            fixable: self.fixable + other.fixable,
+        }
+    }
+
+    /// Returns the number of findings.
+    #[must_use]
+    pub const fn total(&self) -> usize {
+        self.errors + self.warnings + self.infos + self.hints
+    }
+
     /// Counts findings.
     #[must_use]
     pub fn new(diagnostics: &[Diagnostic]) -> Self {
@@ -62,7 +81,12 @@ fn is_fixable(diagnostic: &Diagnostic) -> bool {
 /// It is empty if there are no findings.
 #[must_use]
 pub fn footer(diagnostics: &[Diagnostic], style: &Style) -> String {
-    let summary = Summary::new(diagnostics);
+    summary_line(&Summary::new(diagnostics), style)
+}
+
+/// Renders counts of findings, as [`footer`] does.
+#[must_use]
+pub fn summary_line(summary: &Summary, style: &Style) -> String {
     let kinds = [
         (Severity::Error, summary.errors, "error"),
         (Severity::Warning, summary.warnings, "warning"),
@@ -79,7 +103,7 @@ pub fn footer(diagnostics: &[Diagnostic], style: &Style) -> String {
     if parts.is_empty() {
         return String::new();
     }
-    let fixes = match (summary.fixable, diagnostics.len()) {
+    let fixes = match (summary.fixable, summary.total()) {
         (0, _) => String::new(),
         (1, 1) => "; it comes with a fix".to_owned(),
         (1, _) => "; 1 comes with a fix".to_owned(),

@@ -21,6 +21,8 @@ pub(super) struct Bare {
     pub(super) keyword: Span,
     /// Set if it has a title, which Mermaid drops.
     pub(super) titled: bool,
+    /// Set if more words follow its name, which would be read with it if the keyword weren't there.
+    pub(super) followed: bool,
     /// Set if Mermaid refuses it because of the `{` on the next line.
     pub(super) refused: bool,
 }
@@ -40,14 +42,16 @@ pub(super) fn check(diagram: &Diagram, bare: &[Bare], diags: &mut Diags) {
             span,
             keyword,
             titled,
+            followed,
             refused,
         } = declaration;
+        let keyword_alone = (!followed).then_some(*keyword);
         if *refused {
-            diags.push(refused_declaration(*span, *keyword, id));
+            diags.push(refused_declaration(*span, keyword_alone, id));
         } else if *titled {
             diags.push(undrawn_title(*span, *keyword, id));
         } else if !drawn.contains(id.as_str()) {
-            diags.push(undrawn_declaration(*span, *keyword, id));
+            diags.push(undrawn_declaration(*span, keyword_alone, id));
         }
     }
 }
@@ -80,11 +84,18 @@ fn bare_declaration(span: Span, message: impl Into<String>) -> Diagnostic {
 }
 
 /// Reports `state x` where nothing else names `x`.
-fn undrawn_declaration(span: Span, keyword: Span, id: &str) -> Diagnostic {
-    let id = quote(id);
-    bare_declaration(span, format!("Mermaid doesn't draw `{id}`"))
-        .note("`state name` without braces declares nothing there; here it declares the state")
-        .safe_fix(format!("write `{id}` alone"), keyword, "")
+fn undrawn_declaration(span: Span, keyword: Option<Span>, id: &str) -> Diagnostic {
+    let finding = bare_declaration(span, format!("Mermaid doesn't draw `{}`", quote(id)))
+        .note("`state name` without braces declares nothing there; here it declares the state");
+    without_keyword(finding, keyword, id)
+}
+
+/// Adds the fix that writes the name without its keyword, where it can be taken away.
+fn without_keyword(finding: Diagnostic, keyword: Option<Span>, id: &str) -> Diagnostic {
+    match keyword {
+        Some(keyword) => finding.safe_fix(format!("write `{}` alone", quote(id)), keyword, ""),
+        None => finding,
+    }
 }
 
 /// Reports `state x : Title`.
@@ -96,10 +107,12 @@ fn undrawn_title(span: Span, keyword: Span, id: &str) -> Diagnostic {
 }
 
 /// Reports `state x` above a line with a `{`.
-fn refused_declaration(span: Span, keyword: Span, id: &str) -> Diagnostic {
-    let id = quote(id);
-    let message = format!("Mermaid doesn't draw a diagram with `state {id}` here");
-    bare_declaration(span, message)
-        .note("since 11.16 it takes the word, the next line and its `{` for one name")
-        .safe_fix(format!("write `{id}` alone"), keyword, "")
+fn refused_declaration(span: Span, keyword: Option<Span>, id: &str) -> Diagnostic {
+    let message = format!(
+        "Mermaid doesn't draw a diagram with `state {}` here",
+        quote(id)
+    );
+    let finding = bare_declaration(span, message)
+        .note("since 11.16 it takes the word, the next line and its `{` for one name");
+    without_keyword(finding, keyword, id)
 }

@@ -145,7 +145,7 @@ impl Parser<'_> {
             let id = self.raw(first.start..word_end);
             let words = self.raw(extra.clone());
             self.report(stray_words::words_after_name(
-                self.span(extra),
+                self.span(extra.clone()),
                 self.span(range.clone()),
                 &id,
                 &words,
@@ -163,6 +163,7 @@ impl Parser<'_> {
             span: self.span(range.clone()),
             keyword: self.span(first.lead..first.start),
             titled: title.is_some(),
+            followed: !extra.is_empty(),
             refused: self.lexer.runs_into_brace(last.end),
         });
         self.declare(range, id, title, None, DrawnAs::Nothing);
