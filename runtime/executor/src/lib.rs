@@ -48,7 +48,7 @@ pub use prompt::{Prompt, Voice, assemble};
 pub use settings::{
     Checkpoints, Client, Command, InvalidSetting, Price, Provider, Settings, ToolStyle,
 };
-pub use surroundings::{ATTEMPT, Surroundings, attempt_text, parse_attempt};
+pub use surroundings::{ATTEMPT, Surroundings, Variable, attempt_text, parse_attempt};
 
 /// Drives runs through the tools of a dispatcher.
 pub struct Executor {

@@ -128,7 +128,7 @@ impl Talk<'_> {
                 self.remind()?;
             }
             for call in calls {
-                if let Some(end) = self.call(call)? {
+                if let Some(end) = self.call(&call)? {
                     return Ok(end);
                 }
             }
@@ -268,10 +268,10 @@ impl Talk<'_> {
     }
 
     /// Calls a tool, and tells the model what came of it. Returns the end of the attempt if that was it.
-    fn call(&mut self, call: Call) -> Result<Option<End>, RunError> {
+    fn call(&mut self, call: &Call) -> Result<Option<End>, RunError> {
         let began = Instant::now();
         let name = call.name.clone();
-        let (text, failed) = self.dispatch(&call);
+        let (text, failed) = self.dispatch(call);
         self.attempt.tell(Happening::Called {
             tool: name.clone(),
             failed,

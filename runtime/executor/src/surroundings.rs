@@ -11,6 +11,9 @@ use statemark_tools::OfAttempt;
 /// The variable by which programs of ours know which attempt they work for.
 pub const ATTEMPT: &str = "STATEMARK_ATTEMPT";
 
+/// A function that returns the value of a variable of the environment, if it has one.
+pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 /// The surroundings of an executor.
 #[derive(Clone)]
 pub struct Surroundings {
@@ -23,7 +26,7 @@ pub struct Surroundings {
     /// The address of the store.
     pub store: String,
     /// Returns the value of a variable of the environment that the configuration names.
-    pub variable: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    pub variable: Variable,
 }
 
 impl Surroundings {
