@@ -1,5 +1,7 @@
 //! Compiles state machines that people write in Markdown.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod arena;
 pub mod back;
 #[cfg(feature = "build")]

@@ -49,6 +49,8 @@ mod naive;
 #[cfg(test)]
 mod outside;
 #[cfg(test)]
+mod packages;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod payloads;

@@ -7,7 +7,7 @@ use statemark_harness::{files, is_update, root};
 use statemark_runs::Right;
 
 /// The address of the repository's files, for links that leave the book.
-const REPOSITORY: &str = "https://github.com/statemark/statemark/blob/main/";
+pub(crate) const REPOSITORY: &str = "https://github.com/statemark/statemark/blob/main/";
 
 /// Returns README and the chapters of the book, with their paths.
 fn texts() -> Vec<(PathBuf, String)> {

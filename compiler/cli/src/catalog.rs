@@ -158,7 +158,7 @@ impl SpecCatalog {
             return Self::read_table(path);
         }
         if !path.is_file() && !looks_like_file(word) {
-            let catalog = Self::read(specs)?;
+            let catalog = Self::read(specs)?.with_global()?;
             let unknown = || unknown_workflow(word, &catalog.ids(), &catalog.broken());
             let workflow = catalog.find(word).ok_or_else(unknown)?;
             return Ok((catalog, workflow));

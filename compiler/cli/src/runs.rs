@@ -76,13 +76,13 @@ pub(crate) fn open_if_exists(store: &StoreArgs) -> Result<Option<Runs>, Failure>
     open(store).map(Some)
 }
 
-/// Opens the runs of a store with the workflows of some specs, one of which is wanted.
+/// Opens the runs of a store with the workflows of some specs and of the user's own folder, one of which is wanted.
 pub(crate) fn open_with(
     store: &StoreArgs,
     specs: &SpecsArgs,
     workflow: &str,
 ) -> Result<Runs, Failure> {
-    let catalog = SpecCatalog::read(&specs.specs)?;
+    let catalog = SpecCatalog::read(&specs.specs)?.with_global()?;
     if catalog.find(workflow).is_none() {
         return Err(unknown_workflow(
             workflow,

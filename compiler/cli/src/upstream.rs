@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use statemark_runs::check::CheckPlace;
 use statemark_runs::{Authority, Workflow, Workflows as _, shell_word};
 use statemark_upstream::{BadDeclaration, BadName, Declaration, Declared, Place, Wanted};
 
@@ -39,7 +40,7 @@ pub(crate) fn read(
     };
     let mut servers = Servers {
         place: Place {
-            root: folder.clone(),
+            programs: CheckPlace::launched(folder.clone(), Vec::new()),
             folder,
             base: base.to_owned(),
         },

@@ -260,6 +260,8 @@
 //!
 //! Deliberately not here: anything but names of the two crates that do the work.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub use statemark_macros::machine;
 pub use statemark_runtime as runtime;
 pub use statemark_runtime::generated::{RestoreError, Snapshot};

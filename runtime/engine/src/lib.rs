@@ -123,6 +123,7 @@
 //! Deliberately not here: compiling, storing, and a clock. The [`Host`] has the context and the timers, for which there
 //! are [`Data`] and [`Timers`] ready-made; the machine asks, and is told by [`Machine::elapse`] that a time is over.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
 extern crate alloc;

@@ -5,11 +5,15 @@
 //! - A command is a program and its words. What only a shell understands is refused, with its place.
 //! - It is run as checks are: it ends with all that it has begun, by its timeout at the latest; of the environment it has
 //!   what isn't secret, and what the active states leave; where the kernel has Landlock, it writes below the project alone.
+//! - Of a long output an answer has both ends, and names a file with the rest (`output.rs`).
 //! - Programs that only destroy, or that get out of all this, aren't run, whatever runs them.
 //!
 //! Deliberately not here: which commands a state grants. The dispatcher has asked the policy, with the same words.
 
+mod output;
+
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -197,8 +201,9 @@ fn exec(ctx: &Ctx<'_>, call: &Exec) -> Outcome {
     let ran = with_progress(ctx, &program, limit, || {
         check::run_without(&declared, &[], &place, &is_blocked, ctx.cancelled())
     });
-    let ran = ran.map_err(|error| Problem::new("bad_command", error.to_string()))?;
-    answer(&declared.command, ran)
+    let mut ran = ran.map_err(|error| Problem::new("bad_command", error.to_string()))?;
+    let file = ran.long.take().map(|long| output::keep(&place.root, &long));
+    answer(&declared.command, ran, file)
 }
 
 /// Returns the words of a command, in any of the four styles.
@@ -339,7 +344,7 @@ fn is_precious(path: &str, root: &Path) -> bool {
 }
 
 /// Gives the result of a command its shape.
-fn answer(words: &[String], ran: CheckResult) -> Outcome {
+fn answer(words: &[String], ran: CheckResult, file: Option<io::Result<String>>) -> Outcome {
     let mut answer = json!({
         "command": words,
         "exit_code": ran.exit_code,
@@ -350,6 +355,15 @@ fn answer(words: &[String], ran: CheckResult) -> Outcome {
     });
     if let (Some(remark), Some(fields)) = (&ran.remark, answer.as_object_mut()) {
         fields.insert("remark".to_owned(), json!(remark));
+    }
+    if let (Some(file), Some(fields)) = (file, answer.as_object_mut()) {
+        match file {
+            Ok(file) => fields.insert("output_file".to_owned(), json!(file)),
+            Err(error) => fields.insert(
+                "output_file_problem".to_owned(),
+                json!(format!("the output can't be kept: {error}")),
+            ),
+        };
     }
     let problem = match (ran.cancelled, ran.problem) {
         (true, _) => Some("it was cancelled".to_owned()),

@@ -437,8 +437,15 @@ pub(crate) fn is_hidden(name: &OsStr) -> bool {
     HIDDEN.contains(&name.as_str())
 }
 
+/// The folder of what commands have printed, in `.statemark`: its files are an agent's to read.
+pub(crate) const OUTPUT: &str = ".statemark/output";
+
 fn check_names(path: &str, below: &Path) -> Result<(), Problem> {
-    if below.iter().any(is_hidden) {
+    let is_output = || {
+        let parent = below.parent().and_then(Path::to_str);
+        parent == Some(OUTPUT) && !below.file_name().is_some_and(is_hidden)
+    };
+    if !is_output() && below.iter().any(is_hidden) {
         return Err(outside(path, "belongs to the repository or to the runs"));
     }
     Ok(())

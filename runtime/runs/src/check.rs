@@ -10,14 +10,17 @@
 mod confine;
 #[cfg(target_os = "linux")]
 mod launch;
+mod missing;
 mod output;
 mod program;
 mod run;
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
+use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,6 +31,9 @@ pub use program::Program;
 pub(crate) use run::absolute;
 pub use run::{Running, RunningEnd, environment, run, run_without};
 
+use self::missing::Missing;
+#[cfg(target_os = "linux")]
+use self::missing::make_private_folder;
 use crate::git::find_working_copy;
 use crate::hash::Hash;
 use crate::workflow::Workflow;
@@ -44,7 +50,13 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
 const OWN_VARIABLES: &str = "STATEMARK_";
 
 /// The files and folders of ours in a project, which no check changes.
-const OWN: [&str; 3] = [".statemark", "statemark.toml", "statemark.lock"];
+const OWN: [&str; 3] = [FOLDER, FILES[0], FILES[1]];
+
+/// The folder of ours in a project, which has its store.
+const FOLDER: &str = ".statemark";
+
+/// The files of ours in a project: its configuration, and what was seen of other servers.
+const FILES: [&str; 2] = ["statemark.toml", "statemark.lock"];
 
 /// The place where a project's checks run, and what starts them there.
 #[derive(Clone, Debug, Default)]
@@ -139,6 +151,47 @@ impl CheckPlace {
         closed.sort();
         closed.dedup();
         closed
+    }
+
+    /// Returns a command for a program that uses this one's standard streams and ends with it, however it ends.
+    ///
+    /// Without a launcher it is the program itself, which may stay.
+    ///
+    /// # Errors
+    ///
+    /// There is no such program, seen from the folder that it runs in, in the folders of its search path.
+    pub fn attended<W: AsRef<OsStr>>(
+        &self,
+        program: &str,
+        arguments: impl IntoIterator<Item = W>,
+        (folder, path): (&Path, Option<&OsStr>),
+    ) -> io::Result<Command> {
+        #[cfg(target_os = "linux")]
+        if let Some(launcher) = &self.launcher {
+            let file = program::find_file(program, folder, path);
+            let file = file.ok_or_else(|| io::Error::from(rustix::io::Errno::NOENT))?;
+            file.metadata()?;
+            return Ok(launcher.attended(program, arguments));
+        }
+        let _ = (folder, path);
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Ok(command)
+    }
+
+    /// Returns what keeps files of ours from being made by a check.
+    ///
+    /// Neither grants nor mounts can name a file that isn't there.
+    fn missing(&self) -> Missing {
+        let (root, project) = (self.root.canonicalize(), self.project());
+        let root = root.as_deref().unwrap_or(&self.root);
+        // It is closed to the check once it is there.
+        #[cfg(target_os = "linux")]
+        if self.launcher.is_some() {
+            make_private_folder(&root.join(FOLDER));
+        }
+        let folders = root.ancestors().take_while(|it| it.starts_with(&project));
+        Missing::among(folders.flat_map(|folder| FILES.map(|name| folder.join(name))))
     }
 
     /// Returns the folder that a check runs in, which need not exist.
@@ -387,6 +440,18 @@ pub struct CheckResult {
     /// The length of the omitted output of both. Unit: bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
+    /// Both outputs from their beginning on, if any of it was omitted; never a part of a record.
+    #[serde(skip)]
+    pub long: Option<LongOutput>,
+}
+
+/// The outputs of a program that wrote more than a result has, each from its beginning up to a bound of 4 MiB.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LongOutput {
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

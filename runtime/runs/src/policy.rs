@@ -343,7 +343,10 @@ impl Loaded {
         let states = self.workflow.visible_states();
         let table = self.workflow.table();
         let leaves = states.filter(|(id, name)| {
-            table.is_leaf(*id) && !self.state.leaves.iter().any(|leaf| leaf == name)
+            // Nothing is called once a run has ended.
+            table.is_leaf(*id)
+                && !table.is_end(*id)
+                && !self.state.leaves.iter().any(|leaf| leaf == name)
         });
         let grants = |id: StateId| {
             let path = self.grant_path(id);

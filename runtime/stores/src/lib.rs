@@ -12,6 +12,8 @@
 //!
 //! Deliberately not here: what a record means. Back ends keep bytes, and lists that the run state derives.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod address;
 mod backup;
 mod memory;

@@ -2,6 +2,7 @@
 //!
 //! | module | answers |
 //! |---|---|
+//! | [`drain`] | which kinds of work a state can be for |
 //! | [`hex`] | how bytes are spelled in hexadecimal digits |
 //! | [`json`] | whether an object of JSON has a key twice, and where |
 //! | [`list`] | how items are joined in a sentence |
@@ -14,6 +15,7 @@
 //!
 //! Deliberately not here: anything that knows of machines or runs, and anything that only one crate asks.
 
+pub mod drain;
 pub mod hex;
 pub mod json;
 pub mod list;

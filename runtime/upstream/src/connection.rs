@@ -4,7 +4,6 @@
 //! a question of ours, and an approval is nobody's to give but a person's, elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use rmcp::service::{
 };
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde_json::Value;
+use statemark_runs::check::CheckPlace;
 use statemark_text::shorten::shorten;
 use statemark_text::visible;
 use tokio::sync::Notify;
@@ -91,7 +91,7 @@ impl Connection {
     pub(crate) async fn open(
         server: &str,
         declared: &Declaration,
-        root: &Path,
+        programs: &CheckPlace,
         changed: &Arc<Notify>,
     ) -> Result<Self, Fault> {
         let handler = Handler {
@@ -111,7 +111,7 @@ impl Connection {
                 (tokio::time::timeout(limit, starting).await, None)
             }
             None => {
-                let (process, streams) = Process::start(server, declared, root, &too_long)?;
+                let (process, streams) = Process::start(server, declared, programs, &too_long)?;
                 let starting = handler.serve_with_lifecycle(streams, lifecycle);
                 (tokio::time::timeout(limit, starting).await, Some(process))
             }

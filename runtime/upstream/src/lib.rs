@@ -35,6 +35,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
+use statemark_runs::check::CheckPlace;
 use statemark_tools::Tool;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -71,8 +72,8 @@ pub enum Use {
 /// The place of a project's servers.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The folder that programs run in.
-    pub root: PathBuf,
+    /// The folder that programs run in, and what starts them there.
+    pub programs: CheckPlace,
     /// The folder of the lock.
     pub folder: PathBuf,
     /// The beginning of all names, such as `ralph_upstream__`; mostly empty.
@@ -141,7 +142,7 @@ impl Upstreams {
                 base: place.base.clone(),
                 declared: one.declaration,
                 not_accepted: one.not_accepted,
-                root: place.root.clone(),
+                programs: place.programs.clone(),
                 lock: lock.clone(),
                 pins_first: purpose == Use::Serve,
                 handle: handle.clone(),

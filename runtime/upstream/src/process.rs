@@ -1,6 +1,7 @@
 //! A server that is a program: its process, and messages over its standard input and output.
 //!
-//! What to rely on: the process is in a group of its own, which is ended with the value, and it is waited for; what it
+//! What to rely on: the process is in a group of its own, which is ended with the value, and it is waited for; where
+//! somebody attends to it, it ends with this program, however that ends; what it
 //! writes to standard error is logged, line by line; a message that is too long closes the connection and is never held in
 //! memory as a whole.
 
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use statemark_runs::check::environment;
+use statemark_runs::check::{CheckPlace, environment};
 use statemark_text::visible;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -74,27 +75,31 @@ impl Process {
     pub(crate) fn start(
         server: &str,
         declared: &Declaration,
-        root: &Path,
+        programs: &CheckPlace,
         too_long: &TooLong,
     ) -> Result<(Self, Streams), Fault> {
         let program = declared.program().ok_or(Fault::Undeclared)?;
-        let mut command = Command::new(program);
+        let not_started = |error: io::Error| Fault::NotStarted {
+            program: program.to_owned(),
+            cause: error.to_string(),
+        };
+        let folder = folder(declared, &programs.root)?;
+        let variables = variables(declared)?;
+        let path = variables.iter().rev().find(|(name, _)| name == "PATH");
+        let path = path.map(|(_, value)| value.as_os_str());
+        let command = programs.attended(program, declared.arguments(), (&folder, path));
+        let mut command = Command::from(command.map_err(not_started)?);
         command
-            .args(declared.arguments())
             .env_clear()
-            .envs(variables(declared)?)
+            .envs(variables)
             .env(UPSTREAM, server)
-            .current_dir(folder(declared, root)?)
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         #[cfg(unix)]
         command.process_group(0);
-        let not_started = |error: io::Error| Fault::NotStarted {
-            program: program.to_owned(),
-            cause: error.to_string(),
-        };
         let mut child = command.spawn().map_err(not_started)?;
         let streams = (child.stdout.take(), child.stdin.take());
         let said = Said::default();

@@ -4,13 +4,13 @@
 //! answer of its own tools alone; a server that has ended is started again by the next call.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value, json};
+use statemark_runs::check::CheckPlace;
 use statemark_runs::policy::Pattern;
 use statemark_text::visible;
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, Tool, UpstreamTool};
@@ -49,7 +49,7 @@ pub(crate) struct Server {
     pub(crate) prefix: String,
     pub(crate) declared: Declaration,
     patterns: Option<Vec<Pattern>>,
-    root: PathBuf,
+    programs: CheckPlace,
     pub(crate) lock: Lock,
     /// The command by which a person accepts it; none if one has.
     pub(crate) not_accepted: Option<String>,
@@ -110,7 +110,7 @@ pub(crate) struct Parts {
     pub(crate) base: String,
     pub(crate) declared: Declaration,
     pub(crate) not_accepted: Option<String>,
-    pub(crate) root: PathBuf,
+    pub(crate) programs: CheckPlace,
     pub(crate) lock: Lock,
     pub(crate) pins_first: bool,
     pub(crate) handle: Handle,
@@ -135,7 +135,7 @@ impl Server {
             patterns: parts.declared.patterns().unwrap_or_default(),
             name: parts.name,
             declared: parts.declared,
-            root: parts.root,
+            programs: parts.programs,
             lock: parts.lock,
             not_accepted: parts.not_accepted,
             pins_first: parts.pins_first,
@@ -246,7 +246,7 @@ impl Server {
             Some(connection) => connection,
             None => {
                 state.listed = None;
-                Connection::open(&self.name, &self.declared, &self.root, &self.changed).await?
+                Connection::open(&self.name, &self.declared, &self.programs, &self.changed).await?
             }
         };
         let connection = state.connection.insert(connection);

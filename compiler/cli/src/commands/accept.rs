@@ -134,9 +134,13 @@ fn accept_all(args: &AcceptArgs, printer: &mut Printer) -> CommandResult {
 /// Returns the workflows that are meant, each with its file.
 fn find_workflows(args: &AcceptArgs) -> Result<(Vec<Arc<Workflow>>, Vec<String>), Failure> {
     let catalog = SpecCatalog::read(&args.specs.specs)?;
-    let ids = match args.workflows.as_slice() {
-        [] => catalog.ids(),
-        named => named.to_vec(),
+    // Without a name, those of this project are meant.
+    let (catalog, ids) = match args.workflows.as_slice() {
+        [] => {
+            let ids = catalog.ids();
+            (catalog, ids)
+        }
+        named => (catalog.with_global()?, named.to_vec()),
     };
     if ids.is_empty() {
         return Err(Failure::new("no spec here defines a workflow")

@@ -1,5 +1,7 @@
 //! Rules that each command and the rooms of the crate keep.
 
+mod changelog;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -293,29 +295,6 @@ fn every_command_has_a_case() {
         assert!(
             is_called,
             "compiler/cli/tests/cases has no case of `statemark {path}`"
-        );
-    }
-}
-
-#[test]
-fn every_command_is_in_the_changelog() {
-    let changelog = fs::read_to_string(root().join("../../CHANGELOG.md")).unwrap();
-    for command in program().get_subcommands() {
-        let name = command.get_name();
-        let is_named = [format!("`{name}"), format!("statemark {name}")];
-        let is_named = is_named.iter().any(|words| mentions(&changelog, words));
-        assert!(is_named, "CHANGELOG.md doesn't name `{name}`");
-    }
-}
-
-#[test]
-fn every_variable_of_ours_is_in_the_changelog() {
-    let changelog = fs::read_to_string(root().join("../../CHANGELOG.md")).unwrap();
-    let ours = crate::environment::VARIABLES.iter().map(|it| it.name);
-    for name in ours.filter(|name| name.starts_with("STATEMARK_")) {
-        assert!(
-            mentions(&changelog, name),
-            "CHANGELOG.md doesn't name {name}"
         );
     }
 }

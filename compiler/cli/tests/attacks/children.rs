@@ -264,6 +264,30 @@ fn third_a_check_without_namespaces_doesnt_reach_its_projects_store() {
     );
 }
 
+/// A check gives its project no configuration and no store that it hadn't.
+#[test]
+fn fourth_a_check_makes_nothing_of_ours() {
+    let scratch = Scratch::new("fourth-made");
+    let spec = r#"{"id": "w", "initial": "a", "checks": {"c": {"command": ["sh", "script"]}},
+        "states": {"a": {"on": {"next": "b"}}, "b": {"type": "final"}}}"#;
+    scratch.write("w.workflow.json", spec);
+    let script = "echo 'store = \"elsewhere.db\"' > statemark.toml\nln -s /etc/hosts statemark.lock\n\
+                  mkdir .statemark\necho '[]' > .statemark/tokens.json\ntrue\n";
+    scratch.write("script", script);
+    let said = attacked(&scratch, &["run-check", "c"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let is_there = |name: &str| fs::symlink_metadata(scratch.path.join(name)).is_ok();
+    for name in ["statemark.toml", "statemark.lock"] {
+        assert!(!is_there(name), "{name}: {}", said.stderr);
+        let aside = format!("{name}.from-check");
+        let is_told = said.stderr.contains(&format!("`{aside}`"));
+        // Without namespaces it makes nothing new there at all.
+        assert_eq!(is_told, is_there(&aside), "{}", said.stderr);
+        assert!(is_told || !is_mounted(&said.stderr), "{}", said.stderr);
+    }
+    assert!(!is_there(".statemark/tokens.json"), "{}", said.stderr);
+}
+
 /// Whether the kernel has Landlock, as its own list says, or as a program that asks for it finds out.
 fn has_landlock() -> bool {
     let list = fs::read_to_string("/sys/kernel/security/lsm");

@@ -306,3 +306,43 @@ fn a_command_has_no_secret_and_writes_in_its_project_alone() {
         assert!(work.join(".git/HEAD").exists(), "{argv:?}: {said}");
     }
 }
+
+/// What an answer leaves out is in a file that the agent's tools read, and that opens nothing else of ours to them.
+#[test]
+fn a_long_output_is_in_a_file() {
+    let scratch = Scratch::new("exec-long");
+    let work = scratch.path.join("work");
+    scratch.write("work/.git/HEAD", "ref: refs/heads/main\n");
+    scratch.write("work/.statemark/precious", "as it was\n");
+    let mut client = Client::start(&work, &["--toolsets", "exec,fs"]);
+    let mut call = |name: &str, arguments: Value| {
+        client.ask("tools/call", &json!({"name": name, "arguments": arguments}))
+    };
+    let answer = call("exec", json!({"argv": ["seq", "1", "20000"]}));
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    let result: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(result["truncated"], true, "{text}");
+    let shown = result["stdout"].as_str().unwrap();
+    assert!(
+        !shown.contains("\n10000\n") && shown.ends_with("\n20000\n"),
+        "{shown}"
+    );
+    let file = result["output_file"].as_str().unwrap();
+    // The lines of both outputs, each with a title and an empty line.
+    for (tool, arguments, found) in [
+        ("read_file", json!({"path": file}), "12321"),
+        ("exec", json!({"argv": ["grep", "-c", "", file]}), "20004"),
+    ] {
+        let read = call(tool, arguments).to_string();
+        assert!(read.contains(found), "{tool}: {read}");
+    }
+    for path in [
+        ".statemark/precious",
+        ".statemark/output/../precious",
+        ".statemark/output",
+        ".STATEMARK/output/x",
+    ] {
+        let read = call("read_file", json!({"path": path}));
+        assert_eq!(read["result"]["isError"], true, "{path}: {read}");
+    }
+}

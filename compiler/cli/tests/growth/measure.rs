@@ -33,7 +33,7 @@ impl std::fmt::Display for Hundredths {
 }
 
 /// A machine with what a send usually has: data that are checked, a guard, an assignment.
-const GATE: &str = r#"## STATE-MACHINE: gate
+pub(crate) const GATE: &str = r#"## STATE-MACHINE: gate
 
 ```mermaid
 stateDiagram-v2

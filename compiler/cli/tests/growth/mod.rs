@@ -5,6 +5,8 @@
 
 mod measure;
 
+pub(crate) use measure::GATE;
+
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -15,32 +15,9 @@ use serde_json::json;
 use statemark_harness::instructions::{Cost, can_count, counted};
 use statemark_harness::root;
 
+use crate::growth::GATE;
 use crate::served::client::{Client, serve};
 use crate::shell::{Scratch, statemark};
-
-/// A machine with what a send usually has to do: data that are checked, a guard, an assignment.
-const GATE: &str = r#"# Gate
-
-## STATE-MACHINE: gate
-
-```mermaid
-stateDiagram-v2
-    [*] --> open
-    open --> shut : shut
-    shut --> open : open
-```
-
-```json definition
-{
-  "context": {"count": 0},
-  "actions": {"add": {"assign": {"count": "count + 1"}}},
-  "events": {"shut": {"data": {"type": "object", "properties": {"by": {"type": "string"}}, "required": ["by"]}}},
-  "states": {
-    "open": {"on": {"shut": {"target": "shut", "guard": "count < 1000", "actions": ["add"]}}}
-  }
-}
-```
-"#;
 
 /// Compares a cost with its record.
 fn hold(name: &str, cost: &Cost) {

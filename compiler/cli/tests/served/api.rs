@@ -39,6 +39,12 @@ fn a_run_is_driven_and_decided() {
     );
     assert_eq!(server.get("/api/runs?limit=many", "").status, 400);
     assert_eq!(server.get("/api/runs?colour=red", "").status, 400);
+    let twice = server.get("/api/runs?limit=1&status=running&limit=2", "");
+    assert_eq!(
+        (twice.status, twice.code().as_str()),
+        (400, "invalid_arguments")
+    );
+    assert_eq!(twice.json()["error"]["details"]["path"], "limit");
     let refused = server.post("/api/runs/r1/events", "", &json!({"event": "accept"}));
     assert_eq!(refused.status, 409, "{refused:?}");
     scratch.write("text.md", "## Aim\n\nTo be read.\n");

@@ -16,6 +16,7 @@ mod offers;
 mod profiles;
 mod project;
 pub(crate) mod raw;
+mod readme;
 mod resources;
 mod sessions;
 mod socket;

@@ -7,6 +7,7 @@ pub(crate) mod unruly;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -732,7 +733,7 @@ fn nothing_that_a_server_asks_reaches_anybody() {
     }
     let until = Instant::now() + Duration::from_secs(10);
     while project.noted("answers").len() < 2 && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(20));
+        sleep(Duration::from_millis(20));
     }
     let answers = project.noted("answers");
     let [elicitation, sampling] = answers.as_slice() else {
@@ -812,6 +813,18 @@ fn nothing_is_left_when_the_server_ends() {
     assert!(!call(&mut client, "docs__echo", &json!({})).1);
     assert_eq!(client.end(), Some(0));
     assert_eq!(project.alive(), Vec::<String>::new());
+    if cfg!(target_os = "linux") {
+        // Nobody is there to end it, and it doesn't mind that its input has ended.
+        let mut client = project.serve(&[]);
+        assert!(!call(&mut client, "docs__echo", &json!({})).1);
+        assert_eq!(project.alive().len(), 1);
+        client.kill();
+        let until = Instant::now() + Duration::from_secs(10);
+        while !project.alive().is_empty() && Instant::now() < until {
+            sleep(Duration::from_millis(20));
+        }
+        assert_eq!(project.alive(), Vec::<String>::new());
+    }
 }
 
 fn our_own_server_is_one_over_both_transports() {

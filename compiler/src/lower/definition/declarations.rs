@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Map, Value};
+
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, quoted_list};
 use crate::front::definition::ast::{ActionDeclaration, Definition, Named, State};
@@ -171,22 +173,63 @@ fn add_references(
                     context.diags.push(diagnostic);
                 }
             }
+            let mut required = Vec::new();
             for event in &named.value.requires {
                 let Some(found) = find_event(event, draft, context) else {
                     continue;
                 };
+                let meanings = with_meanings(found, draft);
                 let is_handled = handled.iter().any(|&(source, event)| {
-                    event == found
+                    meanings.contains(&event)
                         && (draft.is_within(index, source) || draft.is_within(source, index))
                 });
                 if !is_handled {
                     let diagnostic = idle_requirement(event, &named.name.value, named.name.span);
                     context.diags.push(diagnostic);
                 }
+                required.push((event.value.as_str(), meanings));
             }
+            name_required_events(&required, index, draft);
         }
         add_references(&named.value.states, handled, draft, context);
     }
+}
+
+/// Puts the names of events into a state's `requires`, where the text has their words, or a label that leads to several places.
+///
+/// Hosts compare names of events: a requirement whose name no event has would demand nothing.
+fn name_required_events(
+    required: &[(&str, Vec<Handle<Event>>)],
+    state: StateHandle,
+    draft: &mut Draft,
+) {
+    let ids = |word: &str| -> Vec<String> {
+        match required.iter().find(|(it, _)| *it == word) {
+            Some((_, events)) => {
+                let events = events.iter();
+                events
+                    .map(|&event| draft.events.at(event).id.clone())
+                    .collect()
+            }
+            None => vec![word.to_owned()],
+        }
+    };
+    let Some(Value::Object(lists)) = draft.get(state).ir.meta.get("requires") else {
+        return;
+    };
+    let mut named = Map::new();
+    for (word, list) in lists {
+        for id in ids(word) {
+            match (named.get_mut(&id), list) {
+                (Some(Value::Array(before)), Value::Array(more)) => before.extend_from_slice(more),
+                _ => {
+                    named.insert(id, list.clone());
+                }
+            }
+        }
+    }
+    let meta = &mut draft.get_mut(state).ir.meta;
+    meta.insert("requires".to_owned(), Value::Object(named));
 }
 
 /// Returns an event, and the events that it means where it leads to several places.

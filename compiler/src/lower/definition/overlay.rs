@@ -265,18 +265,21 @@ fn overlay_branches(
         let Some(wanted) = find_states(targets, key.source, draft, context) else {
             continue;
         };
-        let found = drawn
-            .transitions_from(key.source)
-            .iter()
-            .copied()
-            .find(|index| {
-                !matched.contains(index)
-                    && draft.transitions.get(*index).is_some_and(|transition| {
-                        leads_to(transition, &wanted.states, branch, draft)
-                            && has_trigger(transition, &key.trigger, draft)
-                    })
-            });
-        let Some(index) = found else {
+        let drawn_here = drawn.transitions_from(key.source).iter().copied();
+        let found = drawn_here.filter(|index| {
+            !matched.contains(index)
+                && draft.transitions.get(*index).is_some_and(|transition| {
+                    leads_to(transition, &wanted.states, branch, draft)
+                        && has_trigger(transition, &key.trigger, draft)
+                })
+        });
+        // What is said of an event alone, such as an approval, is said of each of its ways: one that lacked it would be a
+        // way around. Guards and several branches tell the ways apart.
+        let is_for_all =
+            branches.len() == 1 && wanted.states.is_empty() && branch.guards.is_empty();
+        let most = if is_for_all { usize::MAX } else { 1 };
+        let found: Vec<usize> = found.take(most).collect();
+        if found.is_empty() {
             let from = draft.get(key.source);
             let targets: Vec<&str> = targets.iter().map(|it| it.value.as_str()).collect();
             context.diags.push(undrawn_transition(
@@ -287,9 +290,11 @@ fn overlay_branches(
                 from.ir.span,
             ));
             continue;
-        };
-        matched.insert(index);
-        add_branch(index, branch, key, wanted.inside, drawn, draft, context);
+        }
+        for index in found {
+            matched.insert(index);
+            add_branch(index, branch, key, wanted.inside, drawn, draft, context);
+        }
     }
 }
 

@@ -12,6 +12,9 @@
 //! check writes below the project, below the folder for temporary files and below the folders that a person allows, and
 //! signals nothing outside. What it can't reach is the project's own store (`confine.rs`).
 //!
+//! A server of tools isn't a check: it speaks with us by its standard streams, and lives as long as we do. A third part of
+//! the launcher attends to it, and ends it where we are gone.
+//!
 //! Deliberately not here: systems other than Linux, where a check's group of processes is killed; and limits of memory and
 //! processor time.
 
@@ -41,9 +44,10 @@ pub(super) const COMMAND: &str = "launch-check";
 /// This program. Source: `proc_pid_exe(5)`.
 pub(super) const THIS: &str = "/proc/self/exe";
 
-/// The parts that it plays: the last two help the second one.
+/// The parts that it plays: the last two help the second one, and the third is for programs that aren't checks.
 const SUPERVISE: &str = "supervise";
 const CONFINE: &str = "confine";
+const ATTEND: &str = "attend";
 pub(super) const TRY: &str = "try";
 pub(super) const MAP: &str = "map";
 
@@ -62,6 +66,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The interval of looks at what is left. Why: most is gone at once.
 const POLL: Duration = Duration::from_millis(1);
 
+/// The interval of looks at whether the parent is there. Why: a server that is left alone for that long does no harm.
+const GLANCE: Duration = Duration::from_millis(250);
+
 /// A program that launches checks: it calls [`launch`] before anything else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
@@ -76,6 +83,21 @@ impl Launcher {
         Self {
             program: PathBuf::from(THIS),
         }
+    }
+
+    /// Returns a command that runs a program which uses our end of its standard streams, and which ends with this process.
+    pub(super) fn attended(
+        &self,
+        program: &str,
+        arguments: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>,
+    ) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args([COMMAND, ATTEND])
+            .arg(getpid().as_raw_pid().to_string())
+            .args([END, program])
+            .args(arguments);
+        command
     }
 
     /// Returns a command that runs a program with arguments, and our end of its socket.
@@ -169,6 +191,11 @@ fn play(mut arguments: impl Iterator<Item = OsString>) -> io::Result<()> {
     if part == MAP {
         return map_users(own.first().ok_or(io::ErrorKind::InvalidInput)?);
     }
+    if part == ATTEND {
+        let parent = own.first().ok_or(io::ErrorKind::InvalidInput)?;
+        let program = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
+        return attend(parent, &program, arguments);
+    }
     let socket = stdin_socket()?;
     let program = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
     if part == SUPERVISE {
@@ -191,6 +218,38 @@ fn stdin_socket() -> io::Result<UnixStream> {
     socket.peer_addr()?;
     rustix::stdio::dup2_stdin(fs::File::open("/dev/null")?)?;
     Ok(socket)
+}
+
+/// Starts a program with the standard streams of this process, and ends it with all that it began once the parent is gone.
+///
+/// The kernel's own signal for that comes with the end of the thread that started a process, not of its program.
+fn attend(
+    parent: &OsString,
+    program: &OsString,
+    arguments: impl Iterator<Item = OsString>,
+) -> io::Result<()> {
+    set_child_subreaper(Some(getpid()))?;
+    let child = Pid::from_child(&Command::new(program).args(arguments).spawn()?);
+    // The other ends of the streams are to notice when the program closes them.
+    let mut options = fs::File::options();
+    let nothing = options.read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    let parent = parent.clone();
+    thread::spawn(move || {
+        let is_there = || getppid().is_some_and(|pid| *parent == *pid.as_raw_pid().to_string());
+        while is_there() {
+            thread::sleep(GLANCE);
+        }
+        let _ = kill_process(child, Signal::KILL);
+    });
+    let end = wait_for(child);
+    end_all();
+    match end {
+        CheckEnd::Exited(0) => Ok(()),
+        _ => Err(io::ErrorKind::Other.into()),
+    }
 }
 
 /// Starts the check, waits for its end, ends everything that is left, and reports.

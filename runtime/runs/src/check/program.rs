@@ -3,6 +3,7 @@
 //! A run's first record names the programs of the checks that it requires. So a search path that somebody sets later leads
 //! to another program, which is noticed.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -40,14 +41,9 @@ impl Program {
             Some(cwd) => root.join(cwd),
             None => root.to_path_buf(),
         };
-        let file = if program.contains('/') {
-            folder.join(program)
-        } else {
-            let declared = declared.env.get("PATH").map(Into::into);
-            let path = declared.or_else(|| std::env::var_os("PATH"))?;
-            let places = std::env::split_paths(&path).map(|place| folder.join(place).join(program));
-            places.into_iter().find(|file| is_program(file))?
-        };
+        let path = declared.env.get("PATH").map(Into::into);
+        let path = path.or_else(|| std::env::var_os("PATH"));
+        let file = find_file(program, &folder, path.as_deref())?;
         let file = file.canonicalize().ok()?;
         Some(Self {
             hash: hash_file(&file)?,
@@ -63,6 +59,18 @@ impl Program {
         let is_ours = || PathBuf::from(&self.path).starts_with(root);
         self.path == other.path && (self.hash == other.hash || is_ours())
     }
+}
+
+/// Finds the file of a program that runs in a folder, in the folders of a search path, as `execvp(3)` does.
+pub(super) fn find_file(program: &str, folder: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Some(folder.join(program));
+    }
+    let mut places = std::env::split_paths(path?);
+    places.find_map(|place| {
+        let file = folder.join(place).join(program);
+        is_program(&file).then_some(file)
+    })
 }
 
 #[cfg(unix)]

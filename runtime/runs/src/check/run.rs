@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 #[cfg(target_os = "linux")]
 use super::launch::{CheckEnd, Report};
 use super::output::CapturedOutput;
-use super::{Bound, CheckError, CheckPlace, CheckResult, Declaration, OWN_VARIABLES, Program};
+use super::{
+    Bound, CheckError, CheckPlace, CheckResult, Declaration, LongOutput, OWN_VARIABLES, Program,
+};
 use crate::redact::{Redactor, is_secret_name};
 
 /// The interval at which a running check is polled.
@@ -97,6 +99,7 @@ pub fn run_without(
     let words = own.iter().chain(arguments);
     let mut variables = environment(&declared.inherit);
     variables.retain(|(name, _)| !is_blocked(&name.to_string_lossy()));
+    let missing = place.missing();
     let mut child = match Process::start(program, words, &declared.env, place, (&folder, variables))
     {
         Ok(child) => child,
@@ -127,15 +130,20 @@ pub fn run_without(
     if !stdout.is_done_by(until) || !stderr.is_done_by(until) {
         kill(&mut child.child);
     }
-    let ((stdout, one), (stderr, other)) = (stdout.to_text(), stderr.to_text());
+    let long = || LongOutput {
+        stdout: stdout.to_long_text(),
+        stderr: stderr.to_long_text(),
+    };
+    let ((out, one), (err, other)) = (stdout.to_text(), stderr.to_text());
     let mut result = CheckResult {
         folder: absolute(&folder),
         root: Some(root),
         program: found,
         milliseconds,
-        stdout,
-        stderr,
+        stdout: out,
+        stderr: err,
         left_out: one.saturating_add(other),
+        long: (one > 0 || other > 0).then(long),
         ..CheckResult::default()
     };
     match end {
@@ -155,7 +163,14 @@ pub fn run_without(
         Err(error) => result.problem = Some(format!("nobody knows how it ended: {error}")),
     }
     result.passed = result.exit_code == Some(0);
-    result.remark = remark(bound, result.passed, place).map(str::to_owned);
+    let remarks = [
+        missing.set_aside(),
+        remark(bound, result.passed, place).map(str::to_owned),
+    ];
+    result.remark = remarks
+        .into_iter()
+        .flatten()
+        .reduce(|one, other| format!("{one}; {other}"));
     Ok(result)
 }
 
@@ -459,6 +474,13 @@ impl Reader {
             thread::sleep(POLL / 10);
         }
         true
+    }
+
+    fn to_long_text(&self) -> String {
+        self.output
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .to_long_text()
     }
 
     fn to_text(&self) -> (String, u64) {

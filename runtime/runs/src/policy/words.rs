@@ -6,6 +6,8 @@
 //!
 //! `write_file` doesn't distinguish tracked files from others, so two capabilities stand for it.
 
+use statemark_text::drain::Drain;
+
 /// The built-in capabilities, each with its tools.
 const CAPABILITIES: &[(&str, &[&str])] = &[
     (
@@ -92,22 +94,19 @@ const VISIT: &[&str] = &["upstream.tool_use", "web.visit"];
 /// The capability of a drain that searches elsewhere.
 const SEARCH: &[&str] = &["web.search"];
 
-/// The drains of Ralph's document, each with its capabilities, as far as a server has the tools.
-const DRAINS: &[(&str, &[&[&str]])] = &[
-    ("planning", &[BASE, VISIT, SEARCH]),
-    ("development", &[BASE, WRITE, REPORT, VISIT, SEARCH]),
-    ("development_analysis", &[BASE, VISIT]),
-    ("development_commit", &[BASE, REPORT]),
-    ("review", &[BASE, VISIT, SEARCH]),
-    ("review_analysis", &[BASE, VISIT]),
-    ("review_commit", &[BASE, REPORT]),
-    ("fix", &[BASE, WRITE, REPORT, VISIT, SEARCH]),
-    ("commit", &[BASE, REPORT]),
-];
+/// Returns the capabilities of a drain in Ralph's document, in groups, as far as a server has the tools.
+const fn capability_groups(drain: Drain) -> &'static [&'static [&'static str]] {
+    match drain {
+        Drain::Planning | Drain::Review => &[BASE, VISIT, SEARCH],
+        Drain::Development | Drain::Fix => &[BASE, WRITE, REPORT, VISIT, SEARCH],
+        Drain::DevelopmentAnalysis | Drain::ReviewAnalysis => &[BASE, VISIT],
+        Drain::DevelopmentCommit | Drain::ReviewCommit | Drain::Commit => &[BASE, REPORT],
+    }
+}
 
 /// The tools of a plan, which only one drain writes.
-const PLAN: (&str, &[&str]) = (
-    "planning",
+const PLAN: (Drain, &[&str]) = (
+    Drain::Planning,
     &[
         "ralph_submit_plan_section",
         "ralph_finalize_plan",
@@ -118,13 +117,13 @@ const PLAN: (&str, &[&str]) = (
 
 /// Returns the tools that a drain may not use, whatever its capabilities say.
 pub(super) fn withheld_by_drain(drain: &str) -> &'static [&'static str] {
-    if drain == PLAN.0 { &[] } else { PLAN.1 }
+    if drain == PLAN.0.name() { &[] } else { PLAN.1 }
 }
 
 /// Returns the capabilities of a drain, if there is one of that name.
 pub(super) fn drain_capabilities(drain: &str) -> Option<impl Iterator<Item = &'static str>> {
-    let found = DRAINS.iter().find(|(name, _)| *name == drain);
-    found.map(|(_, groups)| groups.iter().copied().flatten().copied())
+    let groups = capability_groups(Drain::named(drain)?);
+    Some(groups.iter().copied().flatten().copied())
 }
 
 /// The packs, each with its capabilities.

@@ -6,6 +6,7 @@
 //! Arguments come from the query or from the body, which is a JSON object; what the path names can't be said otherwise there.
 //! The answer is the envelope that a tool gives, with a status by its code. The same policy holds as for tools.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -138,6 +139,11 @@ fn handler(tool: &'static str, route: Route) -> MethodRouter<Api> {
                   Extension(share),
                   params: RawPathParams,
                   Query(pairs): Pairs| async move {
+                if let Some(name) = find_repeated(&pairs) {
+                    let what = "it stands twice in the query; give it once, with commas between the items of a list";
+                    let problem = Problem::argument(name, what);
+                    return refuse(StatusCode::BAD_REQUEST, problem);
+                }
                 let arguments = match api.hub.dispatcher.own_tool(tool) {
                     Some(known) => typed(pairs, &known.input),
                     None => Map::new(),
@@ -260,6 +266,13 @@ pub(super) fn status_of(code: &str) -> StatusCode {
     }
 }
 
+/// Finds a parameter that a query has twice, of which one value would be lost.
+fn find_repeated(pairs: &[(String, String)]) -> Option<&str> {
+    let mut seen = BTreeSet::new();
+    let mut names = pairs.iter().map(|(name, _)| name.as_str());
+    names.find(|name| !seen.insert(*name))
+}
+
 /// Converts a query to arguments of the types of the tool's schema; lists have commas.
 fn typed(pairs: Vec<(String, String)>, schema: &Map<String, Value>) -> Map<String, Value> {
     let properties = schema.get("properties");
@@ -306,6 +319,9 @@ mod tests {
             Value::Object(typed(pairs.to_vec(), schema.as_object().unwrap())),
             json!({"limit": 5, "resume": true, "kinds": ["event", "refused"], "query": "7", "other": "x"})
         );
+        assert_eq!(find_repeated(&pairs), None);
+        let twice = [pairs.as_slice(), &pairs[1..2]].concat();
+        assert_eq!(find_repeated(&twice), Some("resume"));
         let wrong = vec![("limit".to_owned(), "many".to_owned())];
         assert_eq!(
             Value::Object(typed(wrong, schema.as_object().unwrap())),

@@ -1,22 +1,11 @@
 //! The keys of states.
 
+use statemark_text::drain::Drain;
+
 use super::{
     ACTIONS, BRANCHES, BRANCHES_BY_NAME, INITIALS, TARGETS, doc, host, old, required, shape, typed,
 };
 use crate::front::definition::shape::{Shape, Want};
-
-/// The drains of Ralph Workflow, whose capabilities the runtime's policy knows.
-const DRAINS: [&str; 9] = [
-    "planning",
-    "development",
-    "development_analysis",
-    "development_commit",
-    "review",
-    "review_analysis",
-    "review_commit",
-    "fix",
-    "commit",
-];
 
 /// The requirements for leaving a state: artifacts, checks or facts.
 ///
@@ -186,7 +175,7 @@ pub(in crate::front::definition) static STATE: Shape = shape(
         ),
         host(
             "drain",
-            Want::Choice(&DRAINS),
+            Want::Choice(&Drain::NAMES),
             doc(
                 "the kind of work done here, as Ralph Workflow names it: it stands for the `capabilities` of that drain",
                 "none",
