@@ -97,11 +97,9 @@ fn answer(mut stream: &TcpStream, step: &Value) {
     let said = step.get("text").and_then(Value::as_str).unwrap_or_default();
     let mut body = String::new();
     // A text comes in two parts, as from a model that thinks.
-    let half = said
-        .char_indices()
-        .nth(said.chars().count() / 2)
-        .map_or(0, |it| it.0);
-    for part in [&said[..half], &said[half..]] {
+    let half = said.chars().count() / 2;
+    let (first, second) = (said.chars().take(half), said.chars().skip(half));
+    for part in [first.collect::<String>(), second.collect()] {
         let _ = write!(
             body,
             "data: {}\n\n",
