@@ -215,9 +215,9 @@ struct LadderRung {
 /// The reason why the one that is meant can't.
 fn assign(meta: &Meta<'_>, settings: &Settings, work: &Work) -> Result<Option<Who>, String> {
     let is_direct = meta.get("direct_execution") == Some(&Value::Bool(true));
-    // Whoever names a model for a call means the executor that has models.
+    // Whoever names a model means the states that models work in, and those that name nobody.
     let asked = work.model.as_ref().map(|_| "model".to_owned());
-    let named = asked.or_else(|| meta.text("executor"));
+    let named = meta.text("executor").or(asked);
     let named = named.or_else(|| settings.default.clone());
     let has_model = || settings.model.is_some() || meta.get("model").is_some();
     let name = match named {

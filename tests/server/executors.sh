@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# `statemark agent run` with the command lines of agents themselves: Claude Code and Codex work offline against a scripted model,
+# start our server for the run alone, and a tool of their own that the state withholds doesn't run.
+# Fetches both clients (about 800 MB, a minute and a half) into the target folder; on demand, not part of tests/run.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. tests/server/node.sh
+
+fetch @anthropic-ai/claude-code claude-code 2.1.329
+fetch @openai/codex codex 0.169.0
+claude=$home/claude-code-2.1.329/node_modules/.bin/claude
+codex=$home/codex-0.169.0/node_modules/.bin/codex
+cargo build --workspace --bin statemark --example conformance
+root=$PWD
+work=$(mktemp -d "$home/executors.XXXXXX")
+trap 'kill ${model:-} 2>/dev/null || true; rm -rf "$work"' EXIT
+mkdir -p "$work/home/.codex" "$work/bin"
+ln -s "$target/debug/statemark" "$work/bin/statemark"
+export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config CODEX_HOME=$work/home/.codex PATH=$work/bin:$PATH
+export ANTHROPIC_API_KEY=none CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+unset STATEMARK_STORE STATEMARK_TOKEN STATEMARK_RUN
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+# Begins a project whose first state is worked on by a client.
+begin() {
+    local client=$1 program=$2
+    mkdir "$work/$client"
+    cd "$work/$client"
+    git init --quiet .
+    cat >steps.workflow.json <<SPEC
+{
+  "id": "steps",
+  "initial": "look",
+  "states": {
+    "look": { "executor": "$client", "max_attempts": 1, "allowed_tools": ["Read"], "instructions": "Look, and change nothing.", "on": { "READY": "over" } },
+    "over": { "type": "final" }
+  }
+}
+SPEC
+    cat >statemark.toml <<CONFIG
+[executor.$client]
+command = ["$program"]
+inherit = ["ANTHROPIC_API_KEY"]
+CONFIG
+}
+
+# Lets the executor work while a scripted model makes these calls.
+work_through() {
+    local script=$1
+    rm -f "$work/log" "$work/address"
+    touch "$work/log"
+    printf '%s\n' "$script" >"$work/script"
+    "$node" "$root/tests/server/model.mjs" "$work/script" "$work/log" >"$work/address" &
+    model=$!
+    address=$(line_of "$work/address")
+    if [ -e "$CODEX_HOME/config.toml" ]; then sed -i "s|ADDRESS|$address|" "$CODEX_HOME/config.toml"; fi
+    ANTHROPIC_BASE_URL=$address timeout 180 statemark agent run steps --run-id r >"$work/said" 2>&1 </dev/null ||
+        fail "$(cat "$work/said" "$work/log"; statemark transcript r)"
+    kill "$model"
+}
+
+echo "== Claude Code: withheld tools don't run, the event is sent by a server for this run alone"
+begin claude "$claude"
+work_through "$(
+    echo "{\"name\": \"Write\", \"input\": {\"file_path\": \"$PWD/one.txt\", \"content\": \"x\\n\"}}"
+    echo '{"name": "ToolSearch", "input": {"query": "select:mcp__statemark__send_event"}}'
+    echo '{"name": "mcp__statemark__send_event", "input": {"event": "READY"}}'
+)"
+[ ! -e one.txt ] || fail "the state \`look\` lets a file be written"
+statemark transcript r >"$work/transcript"
+grep -q 'Write denied' "$work/transcript" || fail "the refusal isn't recorded in the attempt: $(cat "$work/transcript")"
+grep -q 'tokens read' "$work/transcript" || fail "nobody says what it cost: $(cat "$work/transcript")"
+statemark state r | grep -q completed || fail "the run isn't over: $(statemark state r)"
+
+echo "== Codex: the same, with the hook in its own configuration"
+begin codex "$codex"
+statemark hook install codex
+cat >"$CODEX_HOME/config.toml" <<CONFIG
+model_provider = "scripted"
+model = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "ADDRESS/v1"
+wire_api = "responses"
+[projects."$PWD"]
+trust_level = "trusted"
+[mcp_servers.statemark]
+default_tools_approval_mode = "approve"
+CONFIG
+printf 'arguments = ["--dangerously-bypass-hook-trust"]\n' >>statemark.toml
+work_through "$(
+    echo '{"name": "exec_command", "input": {"cmd": "touch one.txt"}}'
+    echo '{"name": "send_event", "namespace": "mcp__statemark", "input": {"event": "READY"}}'
+)"
+[ ! -e one.txt ] || fail "the state \`look\` lets a program run"
+statemark transcript r >"$work/transcript"
+grep -q 'denied' "$work/transcript" || fail "the refusal isn't recorded in the attempt: $(cat "$work/transcript")"
+statemark state r | grep -q completed || fail "the run isn't over: $(statemark state r)"
