@@ -15,6 +15,7 @@ mod checks;
 mod clock;
 mod commands;
 mod describe;
+mod drawing;
 mod environment;
 mod failure;
 mod files;
