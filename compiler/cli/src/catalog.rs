@@ -301,6 +301,14 @@ impl SpecCatalog {
     }
 }
 
+/// Draws the workflow of a run: that of a spec in the current folder if it is the same, else that of the run's own table.
+pub(crate) fn draw_run(workflow: &Workflow, options: &back::svg::Options) -> String {
+    // A folder whose specs can't be read doesn't keep anybody from looking at a run.
+    let catalog = SpecCatalog::read(&[PathBuf::from(".")]).ok();
+    let drawn = catalog.and_then(|catalog| catalog.draw(workflow, options));
+    drawn.unwrap_or_else(|| back::svg::write_table(workflow.table(), options))
+}
+
 /// Returns the workflows that are gone while their files are there, with those files.
 fn lost_workflows(before: &Snapshot, now: &Snapshot) -> BTreeMap<String, String> {
     let files = now.files.iter().map(|(path, _)| files::display(path));

@@ -29,6 +29,7 @@ mod layout;
 mod level;
 mod measure;
 mod order;
+mod overlap;
 mod place;
 mod rank;
 mod simplex;
@@ -99,6 +100,15 @@ pub fn write(valid: &Valid, options: &Options) -> String {
 #[must_use]
 pub fn write_table(table: &Table, options: &Options) -> String {
     write_chart(&Chart::of_table(table), options)
+}
+
+/// Lists what stands on what it mustn't: labels, boxes, titles and notes, in words. It is always empty, which tests hold.
+#[doc(hidden)]
+#[must_use]
+pub fn overlaps(valid: &Valid) -> Vec<String> {
+    let chart = Chart::of_machine(valid);
+    let graph = Graph::new(&chart, &Overlay::default());
+    overlap::find(&graph, &Layout::new(&graph))
 }
 
 /// Draws a chart.

@@ -1,7 +1,6 @@
 //! `graph`: a drawing of a machine, or of the way of a run.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::ValueEnum;
 use statemark_compiler::back;
@@ -9,7 +8,7 @@ use statemark_compiler::back::svg::{self, Theme};
 use statemark_runs::load_trail;
 
 use crate::args::{StoreArgs, TextFormat};
-use crate::catalog::SpecCatalog;
+use crate::catalog;
 use crate::drawing::drawing_options;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
@@ -20,9 +19,9 @@ use crate::specs::{LoadedMachine, load};
 /// Draw a machine, or the way of a run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-                        statemark graph door.md -o door.svg        a drawing, light or dark as its reader's system is\n  \
-                        statemark graph door.md --format dot       the graph, for Graphviz\n  \
-                        statemark graph --run build-7 -o way.svg   with what the run visited, for how long, and by which way\n\n\
+                        statemark graph door.md -o door.svg         a drawing, light or dark as the reader's system\n  \
+                        statemark graph door.md --format dot        the graph, for Graphviz\n  \
+                        statemark graph --run build-7 -o way.svg    with what the run visited, how long, by which way\n\n\
                         It needs no browser, and what it writes needs no network.")]
 pub(crate) struct GraphArgs {
     /// A spec, or a table that `build` wrote
@@ -133,11 +132,7 @@ fn draw_run(id: &str, args: &GraphArgs, form: Form) -> Result<String, Failure> {
     let trail = load_trail(&runs, &loaded)?;
     let mut options = drawing_options(Some(&trail));
     options.theme = args.theme.into();
-    // A folder whose specs can't be read doesn't keep anybody from looking at a run.
-    let catalog = SpecCatalog::read(&[PathBuf::from(".")]).ok();
-    let workflow = Arc::clone(&loaded.workflow);
-    let drawn = catalog.and_then(|it| it.draw(&workflow, &options));
-    Ok(drawn.unwrap_or_else(|| svg::write_table(workflow.table(), &options)))
+    Ok(catalog::draw_run(&loaded.workflow, &options))
 }
 
 impl From<Colors> for Theme {

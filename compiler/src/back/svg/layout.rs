@@ -24,6 +24,9 @@ pub(super) const LOOP: i64 = 26;
 /// Space between a box and its note. Unit: pixels.
 const NOTE_GAP: i64 = 20;
 
+/// Room that each of many links takes at a box. Unit: pixels. Why: heads of arrows are 8 wide.
+const CROWD: i64 = 11;
+
 /// Distance of links in the channel below regions. Unit: pixels.
 const TRACK: i64 = 14;
 
@@ -168,6 +171,8 @@ struct Engine<'g> {
     graph: &'g Graph<'g>,
     axes: Axes,
     depth: Vec<i64>,
+    /// The links beyond the first at each node, on the side that has more.
+    crowd: Vec<i64>,
     /// The edges whose both ends are in a composite, but not in one of its children.
     inside: Vec<Vec<usize>>,
     /// The middle of each composite's box, in its own coordinates.
@@ -198,6 +203,7 @@ impl<'g> Engine<'g> {
                 extent: 0,
             },
             depth,
+            crowd: crowds(graph),
             inside: vec![Vec::new(); count],
             middle: vec![(0, 0); count],
             center: vec![(0, 0); count],
@@ -305,7 +311,9 @@ impl<'g> Engine<'g> {
             } else {
                 &mut cross
             };
-            side.1 = side.1.max(side.0 + node.width);
+            // What is inside stands in the middle, below a wide title, too.
+            let lack = (node.width - (side.1 - side.0)).max(0);
+            *side = (side.0 - lack / 2, side.1 + lack - lack / 2);
         }
         // Loops at the border need their room.
         let room = self.loops_extent(node);
@@ -370,6 +378,11 @@ impl<'g> Engine<'g> {
         } else {
             let (cross, rank) = self.axes.size(node.width, node.height);
             let rank = rank.max(self.loops_extent(node));
+            let crowd = self.crowd.get(index).copied().unwrap_or(0);
+            let cross = match node.kind {
+                NodeKind::State | NodeKind::Final => cross.max(crowd * CROWD + 24),
+                _ => cross,
+            };
             let extents = Extents::around(cross, rank);
             (
                 Sized {
@@ -387,6 +400,7 @@ impl<'g> Engine<'g> {
             right: extents.right,
             before: extents.before,
             after: extents.after,
+            rim: (extents.before, extents.after),
             reach: match node.kind {
                 NodeKind::Choice => 8,
                 NodeKind::Initial | NodeKind::End => 0,
@@ -790,6 +804,19 @@ impl<'g> Engine<'g> {
     }
 }
 
+/// Counts the links beyond the first that lead to a node, or away from it if that is more.
+fn crowds(graph: &Graph<'_>) -> Vec<i64> {
+    let mut counts = vec![(0, 0); graph.nodes.len()];
+    for edge in graph.edges.iter().filter(|edge| edge.from != edge.to) {
+        counts[edge.from].0 += 1;
+        counts[edge.to].1 += 1;
+    }
+    let beyond = counts
+        .into_iter()
+        .map(|(out, into): (i64, i64)| out.max(into) - 1);
+    beyond.map(|count| count.max(0)).collect()
+}
+
 /// A level that is being made ready.
 struct LevelDraft {
     cells: Vec<Cell>,
@@ -808,6 +835,7 @@ impl LevelDraft {
             right: 1,
             before: 0,
             after: 0,
+            rim: (0, 0),
             reach: 0,
             shape: Shape::Box,
         };
@@ -920,6 +948,7 @@ impl LevelDraft {
             right: node.width,
             before,
             after,
+            rim: (before, after),
             reach: 0,
             shape: Shape::Box,
         });

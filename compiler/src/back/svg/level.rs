@@ -38,6 +38,8 @@ pub(super) struct Cell {
     /// The extents along the rank axis.
     pub(super) before: i64,
     pub(super) after: i64,
+    /// The border where links end, on both sides of the center: within the extents if a note is longer than its box.
+    pub(super) rim: (i64, i64),
     /// Half of the border on which links may be attached; 0 if all are attached in the middle.
     pub(super) reach: i64,
     /// The shape, which says how far from the border a link ends.
@@ -410,7 +412,7 @@ impl Net {
                 let it = &self.vertices[vertex];
                 let stop = if place == 0 {
                     let inset = cells[vertex].inset(upper_at);
-                    let from = center(vertex) + it.after - inset;
+                    let from = center(vertex) + cells[vertex].rim.1 - inset;
                     Stop {
                         cross: x[vertex] + upper_at,
                         begin: from,
@@ -419,7 +421,7 @@ impl Net {
                     }
                 } else if place == last {
                     let inset = cells[vertex].inset(lower_at);
-                    let to = center(vertex) - it.before + inset;
+                    let to = center(vertex) - cells[vertex].rim.0 + inset;
                     Stop {
                         cross: x[vertex] + lower_at,
                         begin: begin.min(to),
@@ -469,7 +471,7 @@ impl Cell {
     fn inset(&self, at: i64) -> i64 {
         match self.shape {
             Shape::Box => 0,
-            Shape::Diamond => at.abs().min(self.before),
+            Shape::Diamond => at.abs().min(self.rim.0),
         }
     }
 }
