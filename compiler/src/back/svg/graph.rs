@@ -353,7 +353,11 @@ impl<'c> Graph<'c> {
                 _ => source,
             };
             if targets.is_empty() {
-                let label = transition.label();
+                let mut label = transition.label();
+                if label.is_empty() {
+                    // It has no event of its own, acts on nothing, and is a transition all the same.
+                    "done".clone_into(&mut label);
+                }
                 push_lines(
                     &mut self.nodes[from].lines,
                     &label,

@@ -750,7 +750,7 @@ impl<'g> Engine<'g> {
                     height: edge.height,
                 });
             }
-            layout.routes.push(route);
+            layout.routes.push(merged(route));
         }
         layout
     }
@@ -802,6 +802,27 @@ impl<'g> Engine<'g> {
         }
         rects
     }
+}
+
+/// Joins the stops that go on straight, so that a long link is one line.
+fn merged(route: Vec<Stop>) -> Vec<Stop> {
+    let mut merged: Vec<Stop> = Vec::with_capacity(route.len());
+    for stop in route {
+        let way = |stop: &Stop| (stop.end - stop.begin).signum();
+        match merged.last_mut() {
+            Some(last)
+                if last.cross == stop.cross
+                    && !last.label
+                    && !stop.label
+                    && way(last) * way(&stop) >= 0
+                    && (stop.end - last.begin) * (way(last) + way(&stop)) >= 0 =>
+            {
+                last.end = stop.end;
+            }
+            _ => merged.push(stop),
+        }
+    }
+    merged
 }
 
 /// Counts the links beyond the first that lead to a node, or away from it if that is more.
