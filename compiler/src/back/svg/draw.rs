@@ -526,13 +526,13 @@ impl Drawing<'_> {
         for (index, stop) in stops.iter().enumerate() {
             let is_last = index + 1 == stops.len();
             if index > 0 {
-                self.curve(
-                    &mut path,
-                    at,
-                    (stop.cross, stop.begin),
-                    way,
-                    stop.end >= stop.begin,
-                );
+                let mut begin = stop.begin;
+                let near = (stop.end - begin).abs() < HEAD.0 && (begin - at.1).abs() > HEAD.0;
+                if is_last && edge.head && near {
+                    // A curve ends where the head begins, which stands straight.
+                    begin = stop.end - (begin - at.1).signum() * HEAD.0;
+                }
+                self.curve(&mut path, at, (stop.cross, begin), way, stop.end >= begin);
             }
             if stop.end != stop.begin {
                 way = (stop.end - stop.begin).signum();

@@ -291,24 +291,26 @@ mod tests {
 
     #[test]
     fn no_shift_of_a_part_is_better() {
-        // A machine that makes problems: a linear congruence, so that it is always the same ones.
+        // A linear congruence makes problems, so that they are always the same ones.
         let mut seed = 7_u64;
-        let mut next = move |below: u64| {
+        let mut next = move |below: usize| {
             seed = seed
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) % below
+            usize::try_from(seed >> 33).unwrap() % below
         };
+        let number = |it: usize| i64::try_from(it).unwrap();
         for _ in 0..200 {
-            let count = 2 + next(7) as usize;
+            let count = 2 + next(7);
             let mut arcs = Vec::new();
             for _ in 0..count * 2 {
-                let (a, b) = (next(count as u64) as usize, next(count as u64) as usize);
+                let (a, b) = (next(count), next(count));
                 if a != b {
-                    arcs.push(arc(a.min(b), a.max(b), next(3) as i64, next(4) as i64));
+                    let (min, weight) = (number(next(3)), number(next(4)));
+                    arcs.push(arc(a.min(b), a.max(b), min, weight));
                 }
             }
-            let mut values: Vec<i64> = (0..count).map(|it| it as i64 * 3).collect();
+            let mut values: Vec<i64> = (0..count).map(|it| number(it) * 3).collect();
             minimize(&mut values, &arcs, 1_000_000);
             let is_kept = |values: &[i64]| {
                 arcs.iter()
@@ -319,7 +321,7 @@ mod tests {
             for set in 1..1_usize << count {
                 let moved = values.iter().enumerate();
                 let moved: Vec<i64> = moved
-                    .map(|(index, it)| it + (set >> index & 1) as i64)
+                    .map(|(index, it)| it + number(set >> index & 1))
                     .collect();
                 let cheaper = is_kept(&moved) && price(&moved, &arcs) < price(&values, &arcs);
                 assert!(!cheaper, "{arcs:?} {values:?} {moved:?}");
