@@ -2,9 +2,11 @@
 //!
 //! None of them can fail.
 
+pub mod dot;
 pub mod mermaid;
 pub mod rust;
 #[cfg(feature = "scxml")]
 pub mod scxml;
 pub mod stale;
+pub mod svg;
 pub mod table;

@@ -158,6 +158,7 @@ fn options(arguments: &Arguments, source: &str) -> rust::Options {
     options.module = arguments.module.as_ref().map(ToString::to_string);
     options.source = Some(source.to_owned());
     options.typestate = arguments.typestate;
+    options.drawing = true;
     options
 }
 

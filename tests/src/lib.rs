@@ -25,6 +25,8 @@ mod contexts;
 #[cfg(test)]
 mod contracts;
 #[cfg(test)]
+mod drawings;
+#[cfg(test)]
 mod engines;
 #[cfg(test)]
 mod expressions;

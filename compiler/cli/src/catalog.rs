@@ -17,12 +17,13 @@ use statemark_compiler::proofs::prove;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_compiler::valid::Valid;
 use statemark_compiler::{Format, back};
-use statemark_runs::{Hash, RunError, Workflow, WorkflowError, Workflows};
+use statemark_runs::{Hash, RunError, Trail, Workflow, WorkflowError, Workflows};
 use statemark_text::suggest::nearest;
 use statemark_tools::{
     Allow, Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
 };
 
+use crate::drawing::drawing_options;
 use crate::failure::Failure;
 use crate::simulation::simulate;
 use crate::specs::{
@@ -277,6 +278,18 @@ impl SpecCatalog {
         ask(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Draws a workflow as its spec has it, with notes and direction.
+    ///
+    /// `None` if there is no spec of this very table: a run may go by that of an older one.
+    pub(crate) fn draw(&self, workflow: &Workflow, options: &back::svg::Options) -> Option<String> {
+        let same = |entry: &Entry| {
+            let is_same = entry.workflow.hash() == workflow.hash();
+            is_same.then(|| Arc::clone(&entry.compiled))
+        };
+        let compiled = self.entry(workflow.id(), same).flatten()?;
+        Some(back::svg::write(&compiled.machine, options))
+    }
+
     fn entry<T>(&self, id: &str, get: impl FnOnce(&Entry) -> T) -> Option<T> {
         self.with(|snapshot| {
             snapshot
@@ -286,6 +299,14 @@ impl SpecCatalog {
                 .map(get)
         })
     }
+}
+
+/// Draws the workflow of a run: that of a spec in the current folder if it is the same, else that of the run's own table.
+pub(crate) fn draw_run(workflow: &Workflow, options: &back::svg::Options) -> String {
+    // A folder whose specs can't be read doesn't keep anybody from looking at a run.
+    let catalog = SpecCatalog::read(&[PathBuf::from(".")]).ok();
+    let drawn = catalog.and_then(|catalog| catalog.draw(workflow, options));
+    drawn.unwrap_or_else(|| back::svg::write_table(workflow.table(), options))
 }
 
 /// Returns the workflows that are gone while their files are there, with those files.
@@ -415,6 +436,12 @@ impl Catalog for SpecCatalog {
     fn diagram(&self, id: &str) -> Option<String> {
         let compiled = self.entry(id, |entry| Arc::clone(&entry.compiled))?;
         Some(back::mermaid::write(&compiled.machine))
+    }
+
+    fn drawing(&self, workflow: &Workflow, trail: Option<&Trail>) -> Option<String> {
+        let options = drawing_options(trail);
+        let drawn = self.draw(workflow, &options);
+        Some(drawn.unwrap_or_else(|| back::svg::write_table(workflow.table(), &options)))
     }
 
     fn proofs(&self, id: &str) -> Option<Value> {

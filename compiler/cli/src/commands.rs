@@ -10,6 +10,7 @@ mod completions;
 mod docs;
 mod explain;
 mod fmt;
+mod graph;
 mod health;
 mod help;
 mod hook;
@@ -106,6 +107,7 @@ commands! {
         "fmt" fmt::FmtArgs => fmt::run,
         "build" build::BuildArgs => build::run,
         "show" show::ShowArgs => show::run,
+        "graph" graph::GraphArgs => graph::run,
         "simulate" simulate::SimulateArgs => simulate::run,
         "new" new::NewArgs => new::run,
         "accept" accept::AcceptArgs => accept::run,

@@ -4,7 +4,7 @@
 //! runtime, and gives texts to the [`printer`].
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`upstream`], [`catalog`],
-//! [`simulation`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
+//! [`simulation`], [`drawing`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
 //! [`printer`], [`failure`], [`environment`].
 
 mod args;
@@ -15,6 +15,7 @@ mod checks;
 mod clock;
 mod commands;
 mod describe;
+mod drawing;
 mod environment;
 mod failure;
 mod files;

@@ -20,12 +20,12 @@ mod plain;
 use std::collections::BTreeMap;
 
 pub use label::guard_text;
-pub(crate) use label::label;
+pub(crate) use label::{action_names, label, label_parts};
 
 use crate::arena::Handle;
 use crate::ir::{Direction, EventKind, Machine, State, StateKind, Transition};
 use crate::valid::Valid;
-use label::{action_list, action_names};
+use label::action_list;
 use plain::{diagram_id, is_region};
 
 /// Returns the diagram of a machine, with a line end after its last line.

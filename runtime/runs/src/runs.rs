@@ -38,6 +38,7 @@ mod session;
 mod timeline;
 mod timers;
 mod tool;
+mod trail;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -79,6 +80,7 @@ pub use session::{BindSession, EndSession, ReleaseSession};
 pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited, load_timeline};
 pub use timers::{Fired, fire_all_due, fire_due};
 pub use tool::{DenyTool, RecordCall, ReserveCall, ReserveOutcome};
+pub use trail::{Stay, Trail, load_trail};
 
 use crate::authority::AuthorityCache;
 use crate::clock::Clock;

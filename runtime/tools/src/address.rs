@@ -3,11 +3,13 @@
 //! ```text
 //! statemark://workflow/ID                        the spec as it was written
 //! statemark://workflow/ID/diagram                a Mermaid diagram
+//! statemark://workflow/ID/graph                  a drawing, as SVG
 //! statemark://workflow/ID/table                  the compiled table, in text
 //! statemark://workflow/ID/state/STATE            the texts of a state
 //! statemark://workflow/ID/artifact/NAME          the contract of an artifact
 //! statemark://run/ID?after=SEQ&limit=N           the journal, a JSON record a line
 //! statemark://run/ID/transcript?after=SEQ        the journal for people
+//! statemark://run/ID/graph                       a drawing of its way, as SVG
 //! statemark://run/ID/artifacts                   the artifacts
 //! statemark://run/ID/artifacts/NAME[/REVISION]   the content of one
 //! statemark://docs/PAGE[#PART]                   documentation
@@ -38,6 +40,8 @@ pub enum Address {
     Spec(String),
     /// The diagram of a workflow.
     Diagram(String),
+    /// The drawing of a workflow.
+    Drawing(String),
     /// The table of a workflow, as text.
     Table(String),
     /// The texts of a workflow's state.
@@ -48,6 +52,8 @@ pub enum Address {
     Journal(RunId, Part),
     /// Records of a run, for people.
     Transcript(RunId, Part),
+    /// The drawing of a run's workflow, with its way.
+    RunDrawing(RunId),
     /// The artifacts of a run.
     Artifacts(RunId),
     /// A revision of a run's artifact; the newest if none is named.
@@ -94,6 +100,7 @@ impl Address {
         let found = match parts.as_slice() {
             ["workflow", id] => Self::Spec((*id).to_owned()),
             ["workflow", id, "diagram"] => Self::Diagram((*id).to_owned()),
+            ["workflow", id, "graph"] => Self::Drawing((*id).to_owned()),
             ["workflow", id, "table"] => Self::Table((*id).to_owned()),
             ["workflow", id, "state", state] => Self::State((*id).to_owned(), (*state).to_owned()),
             ["workflow", id, "artifact", name] => {
@@ -103,6 +110,7 @@ impl Address {
             ["run", id, "transcript"] => {
                 return Ok(Self::Transcript(run(id)?, part(query).ok_or_else(none)?));
             }
+            ["run", id, "graph"] => Self::RunDrawing(run(id)?),
             ["run", id, "artifacts"] => Self::Artifacts(run(id)?),
             ["run", id, "artifacts", name] => Self::Artifact(run(id)?, (*name).to_owned(), None),
             ["run", id, "artifacts", name, revision] => {
@@ -121,12 +129,14 @@ impl Address {
     /// Returns the tools with the same information. One of them has to be offered.
     const fn tools(&self) -> &'static [&'static str] {
         match self {
-            Self::Spec(_) | Self::Diagram(_) | Self::Table(_) | Self::State(..) => {
-                &["describe_workflow"]
-            }
+            Self::Spec(_)
+            | Self::Diagram(_)
+            | Self::Drawing(_)
+            | Self::Table(_)
+            | Self::State(..) => &["describe_workflow"],
             // Errors of submitted artifacts name this page.
             Self::Contract(..) => &["describe_workflow", "submit_artifact"],
-            Self::Journal(..) | Self::Transcript(..) => &["get_events"],
+            Self::Journal(..) | Self::Transcript(..) | Self::RunDrawing(_) => &["get_events"],
             Self::Artifacts(_) | Self::Artifact(..) => &["get_artifact"],
             Self::Page(_) => &["search_docs"],
         }
@@ -154,6 +164,7 @@ impl Address {
         match self {
             Self::Journal(run, _)
             | Self::Transcript(run, _)
+            | Self::RunDrawing(run)
             | Self::Artifacts(run)
             | Self::Artifact(run, ..) => Some(run),
             _ => None,
@@ -168,6 +179,7 @@ impl fmt::Display for Address {
         match self {
             Self::Spec(id) => write!(out, "workflow/{}", e(id)),
             Self::Diagram(id) => write!(out, "workflow/{}/diagram", e(id)),
+            Self::Drawing(id) => write!(out, "workflow/{}/graph", e(id)),
             Self::Table(id) => write!(out, "workflow/{}/table", e(id)),
             Self::State(id, state) => write!(out, "workflow/{}/state/{}", e(id), e(state)),
             Self::Contract(id, name) => write!(out, "workflow/{}/artifact/{}", e(id), e(name)),
@@ -175,6 +187,7 @@ impl fmt::Display for Address {
             Self::Transcript(run, part) => {
                 write!(out, "run/{}/transcript{part}", e(run.as_str()))
             }
+            Self::RunDrawing(run) => write!(out, "run/{}/graph", e(run.as_str())),
             Self::Artifacts(run) => write!(out, "run/{}/artifacts", e(run.as_str())),
             Self::Artifact(run, name, revision) => {
                 write!(out, "run/{}/artifacts/{}", e(run.as_str()), e(name))?;
@@ -229,6 +242,8 @@ mod tests {
         for address in [
             Address::Spec("a b/c?d".to_owned()),
             Address::Diagram("ä".to_owned()),
+            Address::Drawing("a b".to_owned()),
+            Address::RunDrawing(run.clone()),
             Address::Table("t".to_owned()),
             Address::State("t".to_owned(), "one/two".to_owned()),
             Address::Contract("t".to_owned(), "plan.md".to_owned()),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use statemark_runs::check::{CheckPlace, Declaration};
-use statemark_runs::{Hash, Workflow, Workflows};
+use statemark_runs::{Hash, Trail, Workflow, Workflows};
 
 use crate::{Page, Problem};
 
@@ -24,6 +24,14 @@ pub trait Catalog: Workflows {
 
     /// Draws the machine as a canonical Mermaid diagram.
     fn diagram(&self, id: &str) -> Option<String>;
+
+    /// Draws a workflow as SVG, with the way of a run through it if there is one.
+    ///
+    /// It needn't be the catalog's: a run goes by the table that it began with.
+    fn drawing(&self, workflow: &Workflow, trail: Option<&Trail>) -> Option<String> {
+        let _ = (workflow, trail);
+        None
+    }
 
     /// Lists the proofs of a machine, as `show --output-format json` does; `None` for tables alone.
     fn proofs(&self, id: &str) -> Option<Value> {

@@ -24,6 +24,8 @@ fuzz_target!(|input: &[u8]| {
         let sections = statemark_runtime::decode(&bytes).expect("a table that we wrote");
         statemark_runtime::verify(sections).expect("a machine that we checked");
         let _ = back::mermaid::write(machine);
+        let _ = back::svg::write(machine, &back::svg::Options::default());
+        assert_eq!(back::svg::overlaps(machine), Vec::<String>::new());
         let _ = back::rust::write_file(machine, &back::rust::Options::default());
     }
 });

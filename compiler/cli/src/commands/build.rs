@@ -27,7 +27,7 @@ pub(crate) struct BuildArgs {
     /// Folder to write to; it is created if it doesn't exist
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// What to write: table, rust, mermaid, scxml
+    /// What to write: table, rust, mermaid, scxml, svg, dot
     #[arg(
         long,
         value_enum,
@@ -59,6 +59,10 @@ enum Emit {
     Mermaid,
     /// `ID.scxml`: the canonical SCXML document.
     Scxml,
+    /// `ID.svg`: a drawing.
+    Svg,
+    /// `ID.dot`: the graph, for Graphviz.
+    Dot,
 }
 
 /// Builds the machines of some specs.
@@ -179,6 +183,11 @@ impl Outputs {
                     ("rs", text.into_bytes())
                 }
                 Emit::Scxml => ("scxml", back::scxml::write(valid).into_bytes()),
+                Emit::Svg => {
+                    let options = back::svg::Options::default();
+                    ("svg", back::svg::write(valid, &options).into_bytes())
+                }
+                Emit::Dot => ("dot", back::dot::write(valid).into_bytes()),
                 Emit::Mermaid => ("mmd", back::mermaid::write(valid).into_bytes()),
             };
             let name = format!("{stem}.{ending}");

@@ -3,11 +3,13 @@
 //! A text of the spec is in the docs as its author wrote it; its Markdown means the same in rustdoc.
 
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use super::facts::Facts;
 use super::tokens::doc;
 use crate::arena::Handle;
 use crate::back::mermaid::{self, guard_text};
+use crate::back::svg;
 use crate::ir::{Event, EventKind, Expression, State, StateKind, Transition};
 use crate::valid::Valid;
 
@@ -27,6 +29,11 @@ pub(super) fn module(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
         text.push_str(description);
         text.push('\n');
     }
+    let drawing = drawing(valid, facts);
+    let head = match drawing.is_empty() {
+        true => TokenStream::new(),
+        false => doc(std::mem::take(&mut text).trim_end()),
+    };
     if facts.machine.transitions.len() <= MAX_ROWS {
         let diagram = diagram(valid);
         if !diagram.is_empty() {
@@ -36,7 +43,20 @@ pub(super) fn module(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
         }
         text.push_str(&transitions(facts));
     }
-    doc(text.trim_end())
+    let rest = doc(text.trim_end());
+    quote! { #head #drawing #rest }
+}
+
+/// Returns the drawing of the machine, for rustdoc alone, if the options ask for it.
+fn drawing(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
+    if !facts.options.drawing || facts.machine.transitions.len() > MAX_ROWS {
+        return TokenStream::new();
+    }
+    let mut options = svg::Options::default();
+    options.prefix = format!("{}-", valid.id.value);
+    // Markdown takes lines for HTML that begin with a tag, up to an empty line.
+    let drawing = format!("\n{}\n", svg::write(valid, &options));
+    quote! { #[cfg_attr(doc, doc = #drawing)] }
 }
 
 /// Returns the canonical Mermaid source.

@@ -48,6 +48,8 @@ pub struct Options {
     ///
     /// [`typestate_obstacle`](super::typestate_obstacle) says if that is possible.
     pub typestate: bool,
+    /// True to have the module's page show a drawing of the machine, where rustdoc makes it.
+    pub drawing: bool,
 }
 
 impl Default for Options {
@@ -58,6 +60,7 @@ impl Default for Options {
             source: None,
             table_hash: None,
             typestate: false,
+            drawing: false,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The API: the tools of ours by paths and methods, for programs that don't speak MCP.
 //!
-//! Paths, methods and the index at `/` are made from the [`Route`]s that tools declare; only `/stream` (`http/stream.rs`), `/me`
-//! and `/mcp` have none.
+//! Paths, methods and the index at `/` are made from the [`Route`]s that tools declare; only drawings, `/stream`
+//! (`http/stream.rs`), `/me` and `/mcp` have none.
 //!
 //! Arguments come from the query or from the body, which is a JSON object; what the path names can't be said otherwise there.
 //! The answer is the envelope that a tool gives, with a status by its code. The same policy holds as for tools.
@@ -11,15 +11,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Query, RawPathParams, State};
+use axum::extract::{Path, Query, RawPathParams, State};
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Json, Router};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use statemark_tools::{Caller, Credential, Method, Problem, Route, own_tools};
+use statemark_tools::{Address, Caller, Credential, Method, Problem, Route, own_tools};
 use tokio_util::sync::CancellationToken;
 
 use super::middleware::{Cause, refuse};
@@ -27,6 +27,7 @@ use crate::call::{Call, failure_cause};
 use crate::hub::Hub;
 use crate::limits::Share;
 use crate::request_id::RequestId;
+use crate::resource;
 
 /// The state of the API's handlers.
 #[derive(Clone)]
@@ -45,6 +46,9 @@ pub(super) fn router(stream: MethodRouter<Api>, hub: Arc<Hub>, stop: Cancellatio
     for (tool, route) in routes() {
         router = router.route(route.path, handler(tool, route));
     }
+    for (path, _, address) in DRAWINGS {
+        router = router.route(path, drawing(*address));
+    }
     router
         .route("/stream", stream)
         .route("/me", get(describe_caller))
@@ -58,6 +62,59 @@ pub(super) fn router(stream: MethodRouter<Api>, hub: Arc<Hub>, stop: Cancellatio
             refuse(StatusCode::METHOD_NOT_ALLOWED, problem)
         })
         .with_state(Api { hub, stop })
+}
+
+/// The address of a drawing, by what a path names.
+type DrawingAddress = fn(String) -> Result<Address, Problem>;
+
+/// The paths of drawings: resources with addresses of their own, for pages.
+const DRAWINGS: &[(&str, &str, DrawingAddress)] = &[
+    (
+        "/workflows/{workflow}/graph.svg",
+        "a drawing of one of them",
+        |id| Ok(Address::Drawing(id)),
+    ),
+    (
+        "/runs/{run_id}/graph.svg",
+        "a drawing of its workflow, with its way",
+        |id| {
+            let run = id
+                .parse()
+                .map_err(|error| Problem::argument("run_id", error))?;
+            Ok(Address::RunDrawing(run))
+        },
+    ),
+];
+
+/// Creates the handler of a drawing.
+fn drawing(address: DrawingAddress) -> MethodRouter<Api> {
+    get(
+        move |State(api): State<Api>,
+              Extension(caller): Extension<Caller>,
+              Path(id): Path<String>| async move {
+            let read = tokio::task::spawn_blocking(move || {
+                let dispatcher = &api.hub.dispatcher;
+                resource::read(&dispatcher.ctx(&caller), &address(id)?)
+            });
+            match read.await {
+                Ok(Ok(content)) => {
+                    // Nothing in it is a script; a browser that opens it alone shall run none either.
+                    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+                    let headers = [
+                        (CONTENT_TYPE, content.media.as_str()),
+                        (CONTENT_SECURITY_POLICY, policy),
+                        (CACHE_CONTROL, "no-cache"),
+                    ];
+                    (headers, content.bytes).into_response()
+                }
+                Ok(Err(problem)) => refuse(status_of(&problem.code), problem),
+                Err(error) => {
+                    let problem = Problem::new("failed", error.to_string());
+                    refuse(StatusCode::INTERNAL_SERVER_ERROR, problem)
+                }
+            }
+        },
+    )
 }
 
 /// Lists the routes of our own tools, each with its tool.
@@ -99,7 +156,9 @@ pub(super) fn index<S: Clone + Send + Sync + 'static>() -> MethodRouter<S> {
         (route.method.name(), path, route.summary)
     });
     let fixed = fixed.map(|(method, path, what)| (method, path.to_owned(), what));
-    for (method, path, what) in routes.chain(fixed) {
+    let drawings = DRAWINGS.iter();
+    let drawings = drawings.map(|(path, what, _)| ("GET", format!("/api{path}"), *what));
+    for (method, path, what) in routes.chain(drawings).chain(fixed) {
         match paths.iter_mut().find(|known| known.path == path) {
             Some(known) => {
                 known.methods.push(method);

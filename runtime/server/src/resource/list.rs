@@ -49,6 +49,12 @@ const TEMPLATES: &[Template] = &[
         "",
     ),
     (
+        "statemark://run/{run}/graph",
+        "run-graph",
+        "A drawing of a run's workflow, with its way.",
+        "image/svg+xml",
+    ),
+    (
         "statemark://run/{run}/transcript{?after}",
         "run-transcript",
         "The records of a run, a line each.",
@@ -77,6 +83,12 @@ const TEMPLATES: &[Template] = &[
         "workflow-diagram",
         "A workflow as a Mermaid diagram.",
         "text/vnd.mermaid",
+    ),
+    (
+        "statemark://workflow/{workflow}/graph",
+        "workflow-graph",
+        "A drawing of a workflow.",
+        "image/svg+xml",
     ),
     (
         "statemark://workflow/{workflow}/state/{state}",
@@ -144,6 +156,8 @@ pub(crate) fn list(ctx: &Ctx<'_>) -> Result<Vec<Entry>, Problem> {
         add(Address::Spec(id.clone()), title.clone(), &about, "");
         let diagram = Address::Diagram(id.clone());
         add(diagram, format!("{title}: diagram"), "", "text/vnd.mermaid");
+        let drawing = Address::Drawing(id.clone());
+        add(drawing, format!("{title}: drawing"), "", "image/svg+xml");
         let table = Address::Table(id.clone());
         add(table, format!("{title}: table"), "", "text/plain");
         let workflow = catalog.find(&id);

@@ -1,7 +1,7 @@
 //! The contents of resources.
 
 use serde_json::{Value, json};
-use statemark_runs::{RunId, Workflow, builtin, builtin_type, read_artifact};
+use statemark_runs::{RunId, Workflow, builtin, builtin_type, load_trail, read_artifact};
 use statemark_tools::envelope::bounds;
 use statemark_tools::lookup::{missing_workflow, unknown_revision};
 use statemark_tools::{Address, Ctx, Part, Problem};
@@ -10,6 +10,9 @@ use statemark_tools::{Address, Ctx, Part, Problem};
 ///
 /// Why: a reader of resources has more room than a model's context, but not for a journal of 100,000 records.
 const MAX_PART: usize = 256 << 10;
+
+/// The media type of drawings.
+const SVG: &str = "image/svg+xml";
 
 /// Most records that are read at once.
 const PAGE: usize = 500;
@@ -58,6 +61,17 @@ pub(crate) fn read(ctx: &Ctx<'_>, address: &Address) -> Result<Content, Problem>
             let text = catalog.diagram(id).ok_or_else(|| unknown(ctx, id))?;
             Ok(Content::text("text/vnd.mermaid", text))
         }
+        Address::Drawing(id) => {
+            let workflow = catalog.find(id).ok_or_else(|| unknown(ctx, id))?;
+            let text = catalog.drawing(&workflow, None);
+            Ok(Content::text(SVG, text.ok_or_else(undrawn)?))
+        }
+        Address::RunDrawing(run) => {
+            let loaded = ctx.runs().catch_up(run)?;
+            let trail = load_trail(ctx.runs(), &loaded)?;
+            let text = catalog.drawing(&loaded.workflow, Some(&trail));
+            Ok(Content::text(SVG, text.ok_or_else(undrawn)?))
+        }
         Address::Table(id) => {
             let workflow = catalog.find(id).ok_or_else(|| unknown(ctx, id))?;
             let text = statemark_runtime::dump(workflow.table().sections());
@@ -104,6 +118,13 @@ pub(crate) fn read(ctx: &Ctx<'_>, address: &Address) -> Result<Content, Problem>
 
 fn unknown(ctx: &Ctx<'_>, id: &str) -> Problem {
     missing_workflow(ctx.catalog(), id).mended_by("list_workflows", json!({}))
+}
+
+/// Creates the problem of a server that can't draw.
+fn undrawn() -> Problem {
+    let message =
+        "this server has no drawings: it serves tables without the program that draws them";
+    Problem::new("not_offered", message)
 }
 
 /// Returns the media type of a spec, by its file's name.

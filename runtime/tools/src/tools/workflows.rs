@@ -14,7 +14,7 @@ use crate::envelope::{
     part_cursor, remaining_room,
 };
 use crate::lookup::unknown_workflow;
-use crate::{Annotations, Ctx, Problem, Route, Set, Spec, ToolCall};
+use crate::{Address, Annotations, Ctx, Problem, Route, Set, Spec, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -120,6 +120,9 @@ pub(super) struct Described {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     description: Option<Value>,
+    /// The address of a drawing of it, as SVG.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drawing: Option<String>,
     /// The states, with what the definition says of each.
     #[serde(skip_serializing_if = "Page::is_pending")]
     states: Page<State>,
@@ -233,6 +236,7 @@ fn describe(
         answer.diagnostics = spec.map(|spec| spec.diagnostics);
         answer.title = meta.get("title").cloned();
         answer.description = meta.get("description").cloned();
+        answer.drawing = Some(Address::Drawing(workflow.id().to_owned()).to_string());
     }
     let (first, mut start) = match &cursor {
         Some(cursor) => (cursor.part.as_str(), cursor.position),

@@ -190,7 +190,7 @@ fn describe_timeline(timeline: &Timeline, palette: Palette) -> String {
     text
 }
 
-fn describe_mark(mark: &Marked) -> String {
+pub(super) fn describe_mark(mark: &Marked) -> String {
     match mark {
         Marked::Started => "started".to_owned(),
         Marked::Forked { from, at } => format!("forked from {from} at {at}"),

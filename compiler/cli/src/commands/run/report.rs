@@ -1,7 +1,10 @@
-//! `report`: the tools that were used in a run, by state, and what policy said to them.
+//! `report`: the tools that were used in a run, by state, and what policy said to them; or all of the run, as a page.
+
+mod page;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use statemark_runs::body::{Tool, ToolVerdict};
@@ -9,6 +12,7 @@ use statemark_runs::{Body, Loaded, RunState, Runs, state};
 
 use crate::args::{RunArgs, TextFormat};
 use crate::failure::{CommandResult, ExitStatus, Failure};
+use crate::files;
 use crate::printer::{Printer, count};
 use crate::runs;
 
@@ -21,10 +25,14 @@ const REPORTED_FROM: u64 = 80;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
                   statemark report build-7\n  \
-                  statemark report build-7 --json\n\n\
+                  statemark report build-7 --json\n  \
+                  statemark report build-7 -o run.html   all of the run, as one page\n\n\
                   A hook that only observes (`statemark hook install AGENT --observe`) records what would have\n\
                   been refused: `enough` is the `allowed_tools` by which nothing would have been.")]
 pub(crate) struct ReportArgs {
+    /// Write one page instead, with drawing, decisions, timeline, checks, artifacts and journal: an .html file
+    #[arg(short, long, value_name = "FILE", conflicts_with = "json")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -83,7 +91,24 @@ struct LimitUse {
 /// Shows the report.
 pub(in crate::commands) fn run(args: &ReportArgs, printer: &mut Printer) -> CommandResult {
     let (runs, loaded) = runs::open_run(&args.run)?;
+    if let Some(path) = &args.output
+        && !path
+            .extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case("html"))
+    {
+        let message = format!(
+            "a report is a page: `{}` is no name of one",
+            files::display(path)
+        );
+        return Err(Failure::new(message).with_help("name a file that ends in `.html`"));
+    }
     let report = make_report(&runs, &loaded)?;
+    if let Some(path) = &args.output {
+        let text = page::write(&runs, &loaded, &report)?;
+        files::write(path, text.as_bytes())?;
+        printer.result(&format!("{}\n", files::display(path)));
+        return Ok(ExitStatus::Clean);
+    }
     match args.run.store.format() {
         TextFormat::Json => printer.json(&report),
         TextFormat::Text => printer.result(&describe(&report)),

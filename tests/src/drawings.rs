@@ -1,0 +1,133 @@
+//! Drawings: nothing overlaps, all that a page relies on is there, and the same machine is the same text.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use statemark_compiler::back::svg::{self, Options};
+use statemark_compiler::diag::Diags;
+use statemark_compiler::ir::{EventKind, Machine};
+use statemark_compiler::valid::{self, Valid};
+use statemark_harness::{files, relative, root};
+use statemark_runtime::{decode, verify};
+
+use crate::random::{self, Shape};
+use crate::specs::{compile_text, outside};
+
+/// Draws a machine from its spec and from its table, and lists what is wrong with the drawings.
+fn faults(machine: &Valid) -> Vec<String> {
+    let mut faults = svg::overlaps(machine);
+    let options = Options::default();
+    let drawing = svg::write(machine, &options);
+    if drawing != svg::write(machine, &options) {
+        faults.push("two drawings differ".to_owned());
+    }
+    let bytes = statemark_compiler::back::table::write(machine);
+    let table = verify(decode(&bytes).unwrap()).unwrap();
+    for drawing in [drawing, svg::write_table(&table, &options)] {
+        faults.extend(broken_promises(machine, &drawing));
+    }
+    faults
+}
+
+/// Lists what a page relies on and doesn't find: states, transitions, unique ids, well-formed text.
+fn broken_promises(machine: &Machine, drawing: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let document = match roxmltree::Document::parse(drawing) {
+        Ok(document) => document,
+        Err(error) => return vec![format!("it is no XML: {error}")],
+    };
+    let mut ids = BTreeSet::new();
+    let (mut states, mut transitions) = (BTreeSet::new(), BTreeSet::new());
+    for element in document.descendants() {
+        if let Some(id) = element.attribute("id")
+            && !ids.insert(id)
+        {
+            faults.push(format!("two elements have the id {id}"));
+        }
+        if element.has_tag_name("script")
+            || element.attributes().any(|it| it.name().starts_with("on"))
+        {
+            faults.push("it has a script".to_owned());
+        }
+        states.extend(element.attribute("data-state"));
+        let numbers = element.attribute("data-transition").unwrap_or_default();
+        transitions.extend(numbers.split(' ').filter_map(|it| it.parse::<usize>().ok()));
+    }
+    for (_, state) in machine.named_states() {
+        // XML has no such letters, so no attribute has them.
+        let id: String = state
+            .id
+            .chars()
+            .filter(|letter| !letter.is_control())
+            .collect();
+        if !states.contains(id.as_str()) {
+            faults.push(format!("no element shows the state `{id}`"));
+        }
+    }
+    for (handle, transition) in machine.transitions.iter() {
+        let mut kinds = transition
+            .triggers
+            .iter()
+            .map(|it| machine.events.at(*it).kind);
+        let is_hidden = kinds.any(|kind| kind == EventKind::Unknown);
+        if is_hidden == transitions.contains(&handle.index()) {
+            faults.push(format!(
+                "transition {} is missing, or shown in vain",
+                handle.index()
+            ));
+        }
+    }
+    faults
+}
+
+#[test]
+fn nothing_overlaps_in_drawings_of_specs() {
+    let folders = [
+        "examples",
+        "skills",
+        "tests",
+        "compiler/cli/tests",
+        "runtime/tools/tests",
+    ];
+    let mut paths: Vec<_> = folders
+        .iter()
+        .flat_map(|folder| files(&root().join(folder)))
+        .collect();
+    paths.extend(outside().iter().flat_map(|folder| files(folder)));
+    let (mut drawn, mut all) = (0, String::new());
+    for path in paths {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if !matches!(ending, Some("md" | "mmd" | "json" | "scxml")) {
+            continue;
+        }
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
+        let (_, compiled) = compile_text(&path.display().to_string(), &text);
+        for machine in &compiled.machines {
+            drawn += 1;
+            for fault in faults(machine) {
+                all += &format!("{} `{}`: {fault}\n", relative(&path), machine.id.value);
+            }
+        }
+    }
+    assert!(all.is_empty(), "{all}");
+    assert!(drawn >= 200, "only {drawn} machines were drawn");
+}
+
+#[test]
+fn nothing_overlaps_in_drawings_of_random_machines() {
+    let mut drawn = 0;
+    for shape in [Shape::plain, Shape::any] {
+        for seed in 0..150 {
+            let machine = random::machine(seed, shape(seed));
+            let Some(valid) = valid::check(machine, false, &mut Diags::new()) else {
+                continue;
+            };
+            drawn += 1;
+            let faults = faults(&valid);
+            assert!(faults.is_empty(), "seed {seed}:\n{}", faults.join("\n"));
+        }
+    }
+    assert!(drawn >= 100, "only {drawn} machines were drawn");
+}
