@@ -52,8 +52,10 @@ fn drawing(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
     if !facts.options.drawing || facts.machine.transitions.len() > MAX_ROWS {
         return TokenStream::new();
     }
-    let mut options = svg::Options::default();
-    options.prefix = format!("{}-", valid.id.value);
+    let options = svg::Options {
+        prefix: format!("{}-", valid.id.value),
+        ..svg::Options::default()
+    };
     // Markdown takes lines for HTML that begin with a tag, up to an empty line.
     let drawing = format!("\n{}\n", svg::write(valid, &options));
     quote! { #[cfg_attr(doc, doc = #drawing)] }

@@ -265,11 +265,11 @@ impl<'c> Graph<'c> {
             _ if !kind.is_composite() => return,
             _ => self.add(NodeKind::Initial, node, None),
         };
-        self.lead(from, &targets, label, &[]);
+        self.lead(from, &targets, &label, &[]);
     }
 
     /// Adds an arrow, by a bar if it leads to several places.
-    fn lead(&mut self, from: usize, targets: &[usize], label: Vec<String>, transitions: &[usize]) {
+    fn lead(&mut self, from: usize, targets: &[usize], label: &[String], transitions: &[usize]) {
         match *targets {
             [] => {}
             [target] => self.add_edge(from, target, label, transitions, true),
@@ -277,7 +277,7 @@ impl<'c> Graph<'c> {
                 let bar = self.add(NodeKind::Fork, self.around(from), None);
                 self.add_edge(from, bar, label, transitions, false);
                 for &target in targets {
-                    self.add_edge(bar, target, Vec::new(), transitions, true);
+                    self.add_edge(bar, target, &[], transitions, true);
                 }
             }
         }
@@ -300,11 +300,11 @@ impl<'c> Graph<'c> {
         &mut self,
         from: usize,
         to: usize,
-        parts: Vec<String>,
+        parts: &[String],
         transitions: &[usize],
         head: bool,
     ) {
-        let label = wrap_label(&parts);
+        let label = wrap_label(parts);
         let width = if label.is_empty() {
             0
         } else {
@@ -372,7 +372,7 @@ impl<'c> Graph<'c> {
                 Some(branches) => {
                     let choice = self.add(NodeKind::Choice, self.around(from), None);
                     let trunk = vec![transition.trigger.clone()];
-                    self.add_edge(from, choice, trunk, branches, false);
+                    self.add_edge(from, choice, &trunk, branches, false);
                     for &branch in branches {
                         taken[branch] = true;
                         let it = &chart.transitions[branch];
@@ -380,10 +380,10 @@ impl<'c> Graph<'c> {
                         if it.guard.is_none() && !it.is_else {
                             parts.insert(0, "[else]".to_owned());
                         }
-                        self.lead(choice, &to(it), parts, &[branch]);
+                        self.lead(choice, &to(it), &parts, &[branch]);
                     }
                 }
-                None => self.lead(from, &targets, transition.parts(), &[index]),
+                None => self.lead(from, &targets, &transition.parts(), &[index]),
             }
         }
     }

@@ -111,7 +111,7 @@ impl Layout {
     pub(super) fn new(graph: &Graph<'_>) -> Self {
         let mut engine = Engine::new(graph);
         let size = engine.scope(0, &[]);
-        engine.finish(size)
+        engine.finish(&size)
     }
 
     /// Returns a point of the axes of levels on the page.
@@ -670,7 +670,7 @@ impl<'g> Engine<'g> {
     }
 
     /// Computes absolute coordinates.
-    fn finish(mut self, size: Sized) -> Layout {
+    fn finish(mut self, size: &Sized) -> Layout {
         let graph = self.graph;
         let Extents {
             left,

@@ -395,8 +395,8 @@ impl Net {
             bands[layer].0 + before.max().unwrap_or(0)
         };
         let mut placed = Placed::default();
-        for cell in 0..cells.len() {
-            placed.centers.push((x[cell], center(cell)));
+        for (cell, &at) in x.iter().enumerate().take(cells.len()) {
+            placed.centers.push((at, center(cell)));
         }
         for (index, link) in links.iter().enumerate() {
             if link.hidden {

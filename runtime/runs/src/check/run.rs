@@ -500,7 +500,7 @@ mod tests {
         Declaration {
             command: words.iter().map(|&word| word.to_owned()).collect(),
             cwd: None,
-            env: std::collections::BTreeMap::new(),
+            env: BTreeMap::new(),
             inherit: Vec::new(),
             timeout: None,
         }
