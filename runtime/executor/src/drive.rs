@@ -98,9 +98,11 @@ impl Driver<'_> {
         let usage = runs.load(&work.run)?.state.usage.clone();
         let is_lost = AtomicBool::new(false);
         let is_done = AtomicBool::new(false);
+        // What was done in runs under it.
+        let mut below = Worked::default();
         let stopped = thread::scope(|scope| {
             scope.spawn(|| self.renew(&lease, &is_lost, &is_done));
-            let stopped = self.go_on(work, until, &lease, &is_lost, depth);
+            let stopped = self.go_on(work, until, &lease, (&is_lost, &mut below), depth);
             is_done.store(true, Ordering::Release);
             stopped
         });
@@ -111,13 +113,18 @@ impl Driver<'_> {
         Ok(Worked {
             stopped: stop,
             reason,
-            attempts: state.attempted.saturating_sub(before),
-            input_tokens: state.usage.input_tokens.saturating_sub(usage.input_tokens),
-            output_tokens: state
+            attempts: (state.attempted.saturating_sub(before)).saturating_add(below.attempts),
+            input_tokens: (state.usage.input_tokens.saturating_sub(usage.input_tokens))
+                .saturating_add(below.input_tokens),
+            output_tokens: (state
                 .usage
                 .output_tokens
-                .saturating_sub(usage.output_tokens),
-            cost: cost.map(|cost| cost.saturating_sub(usage.cost.unwrap_or_default())),
+                .saturating_sub(usage.output_tokens))
+            .saturating_add(below.output_tokens),
+            cost: cost
+                .map(|cost| cost.saturating_sub(usage.cost.unwrap_or_default()))
+                .map(|cost| cost.saturating_add(below.cost.unwrap_or_default()))
+                .or(below.cost),
         })
     }
 
@@ -151,7 +158,7 @@ impl Driver<'_> {
         work: &Work,
         until: Option<&str>,
         lease: &Lease,
-        is_lost: &AtomicBool,
+        (is_lost, below): (&AtomicBool, &mut Worked),
         depth: usize,
     ) -> Result<(Stop, String), Problem> {
         let is_ended = || (self.is_cancelled)() || is_lost.load(Ordering::Acquire);
@@ -196,7 +203,7 @@ impl Driver<'_> {
                 }
                 let waits = planned.ready.iter().any(|it| !busy.contains(&it.state));
                 if busy.is_empty() && !waits {
-                    match self.drive_children(work, &loaded, depth)? {
+                    match self.drive_children(work, &loaded, (depth, below))? {
                         Children::Ended => continue,
                         Children::Wait(stop, reason) => return Ok((stop, reason)),
                         Children::None => return Ok(idle(&loaded, &planned)),
@@ -425,7 +432,7 @@ impl Driver<'_> {
         &self,
         work: &Work,
         loaded: &Loaded,
-        depth: usize,
+        (depth, below): (usize, &mut Worked),
     ) -> Result<Children, Problem> {
         let waiting = loaded.state.waiting_for().into_iter();
         let children = waiting.filter_map(|it| match it {
@@ -452,6 +459,12 @@ impl Driver<'_> {
                 }
                 worked => worked?,
             };
+            below.attempts = below.attempts.saturating_add(worked.attempts);
+            below.input_tokens = below.input_tokens.saturating_add(worked.input_tokens);
+            below.output_tokens = below.output_tokens.saturating_add(worked.output_tokens);
+            if let Some(cost) = worked.cost {
+                below.cost = Some(below.cost.unwrap_or_default().saturating_add(cost));
+            }
             if worked.stopped == Stop::Ended {
                 // The run has been told, and goes on.
                 return Ok(Children::Ended);

@@ -81,8 +81,10 @@ function mark(svg, { active, states, visits = {}, pending }) {
     group.classList.toggle('target', Boolean(pending?.to?.includes(state)));
   });
   svg.querySelectorAll('[data-transition]').forEach((group) => {
-    const number = group.getAttribute('data-transition');
-    group.classList.toggle('pending', Boolean(pending?.transitions?.map(String).includes(number)));
+    // The way to a choice is several transitions'.
+    const numbers = group.getAttribute('data-transition').split(' ');
+    const isPending = pending?.transitions?.map(String).some((it) => numbers.includes(it));
+    group.classList.toggle('pending', Boolean(isPending));
   });
 }
 

@@ -35,9 +35,10 @@ enum AgentCommand {
                         statemark agent run bug-fix --task 'login fails with an empty password'\n  \
                         statemark agent run bug-fix-1 --until review\n  \
                         statemark agent run build-7 --model ollama:qwen3:8b\n\n\
-                        Who works in a state is said by its key `executor` or `model`, and by `[executor]` in statemark.toml\n\
-                        (`statemark help configuration`). Agents have the tools that `statemark serve` would offer here, as far as\n\
-                        the state grants them. Ctrl-C ends the attempt; `statemark agent run` goes on with the run.\n\
+                        Who works in a state is said by its key `executor` or `model`, and by `[executor]` in\n\
+                        statemark.toml (`statemark help configuration`). Agents have the tools that `statemark serve`\n\
+                        would offer here, as far as the state grants them. Ctrl-C ends the attempt; the same command\n\
+                        goes on with the run.\n\
                         Exit code 0: the run has ended, or is where it was to be driven to; 1: it waits for somebody.")]
 struct RunArgs {
     /// The run, the beginning of its id, or a workflow to start a run of

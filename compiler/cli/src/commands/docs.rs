@@ -143,6 +143,11 @@ const GUIDES: &[(&str, f64, &str)] = &[
         include_str!("docs/linked/bugfix_agent.md"),
     ),
     (
+        "examples/night_shift",
+        EXAMPLE,
+        include_str!("docs/linked/night_shift.md"),
+    ),
+    (
         "examples/order",
         EXAMPLE,
         include_str!("docs/linked/order.md"),
