@@ -263,7 +263,11 @@ fn check_journal(folder: &Path, run: &str) {
         .iter()
         .filter(|it| it["body"]["outcome"] != "advanced")
         .count();
-    assert_eq!(started, 10 + lost, "{run}");
+    // One that was killed between its event and its end is lost, too.
+    assert!(
+        (10..=10 + lost).contains(&started),
+        "{run}: {started}, {lost} lost"
+    );
 }
 
 #[test]

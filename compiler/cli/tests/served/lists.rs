@@ -88,7 +88,7 @@ fn long_lists_come_in_pages() {
         }
     }
     found.retain(|it| !it.starts_with("statemark://docs/"));
-    assert_eq!(found.len(), 60 * 3 + 4);
+    assert_eq!(found.len(), 60 * 4 + 5);
     assert!(found.is_sorted());
     let wrong = client.ask("resources/list", &json!({"cursor": "made up"}));
     assert_eq!(wrong["error"]["code"], -32602);

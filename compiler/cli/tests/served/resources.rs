@@ -205,6 +205,7 @@ fn workflows_can_be_read() {
             "statemark://workflow/desk",
             "statemark://workflow/desk/artifact/text",
             "statemark://workflow/desk/diagram",
+            "statemark://workflow/desk/graph",
             "statemark://workflow/desk/table",
         ]
     );
@@ -471,24 +472,29 @@ fn what_scopes_tools_scopes_what_can_be_read() {
         names.filter(|it| !it.contains("://docs/")).collect()
     };
     // What is offered, what can be read by it, and what can't.
-    let journal = ["statemark://run/r1", "statemark://run/r1/transcript"];
+    let journal = [
+        "statemark://run/r1",
+        "statemark://run/r1/transcript",
+        "statemark://run/r1/graph",
+    ];
     let spec = [
         "statemark://workflow/desk",
         "statemark://workflow/desk/diagram",
         "statemark://workflow/desk/table",
         "statemark://workflow/desk/state/writing",
         "statemark://workflow/desk/artifact/text",
+        "statemark://workflow/desk/graph",
     ];
     let artifacts = ["statemark://run/r1/artifacts"];
     let all = [&journal[..], &spec, &artifacts].concat();
     for (flags, good, templates) in [
         (["--allowed-tools", "list_runs"], vec![], 0),
-        (["--allowed-tools", "get_events"], journal.to_vec(), 2),
-        (["--allowed-tools", "describe_workflow"], spec.to_vec(), 5),
+        (["--allowed-tools", "get_events"], journal.to_vec(), 3),
+        (["--allowed-tools", "describe_workflow"], spec.to_vec(), 6),
         (["--allowed-tools", "get_artifact"], artifacts.to_vec(), 3),
         (["--toolsets", "artifacts"], vec![spec[4], artifacts[0]], 4),
-        (["--toolsets", "runs"], [&journal[..], &spec].concat(), 7),
-        (["--toolsets", "runs,artifacts"], all.clone(), 10),
+        (["--toolsets", "runs"], [&journal[..], &spec].concat(), 9),
+        (["--toolsets", "runs,artifacts"], all.clone(), 12),
     ] {
         let mut client = Client::start(&scratch.path, &flags);
         for uri in &all {

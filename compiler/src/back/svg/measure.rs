@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(lines.concat().len(), 100);
         assert_eq!(
             FACE.wrap("waiting_for_approval", 100),
-            ["waiting_for_", "approval"]
+            ["waiting_", "for_approval"]
         );
     }
 
