@@ -29,7 +29,8 @@ fn every_spec_survives_its_fixes() {
 
 /// Reports whether a diagram has a state that is called as a word of Mermaid.
 fn names_keyword(text: &str) -> bool {
-    const WORDS: [&str; 9] = [
+    const WORDS: [&str; 10] = [
+        "href",
         "state",
         "note",
         "class",
@@ -114,6 +115,8 @@ fn check(name: &str, text: &str, least: Applicability) -> FixedText {
         let mut changed = changed_rows(&before, &done.compiled);
         // A state without a letter gives arrows without a label an event that is named after its place.
         changed.retain(|row| !row.contains(" to_") || !text.contains('#'));
+        // So does a state that has no name at all, whose place a fix may move.
+        changed.retain(|row| !is_named_by_place(row));
         assert!(
             changed.is_empty(),
             "{changed:#?}: {name}: {text}\n{}",
@@ -123,6 +126,12 @@ fn check(name: &str, text: &str, least: Applicability) -> FixedText {
     let again = fix_text(name, done.text(), &options, least, |_| true);
     assert_eq!(again.text(), done.text(), "fixing it twice changes more");
     done
+}
+
+/// Reports whether a row has a name that is made of a place in the text: `state_6_done`.
+fn is_named_by_place(row: &str) -> bool {
+    let mut after = row.split("state_").skip(1);
+    after.any(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
 fn has_errors(compiled: &Compiled) -> bool {
