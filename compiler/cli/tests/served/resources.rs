@@ -102,6 +102,7 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
                 "statemark://docs/examples/bugfix_agent",
                 "A skill that keeps an agent in order"
             ),
+            ("statemark://docs/examples/night_shift", "Night shift"),
             ("statemark://docs/examples/order", "Order"),
             ("statemark://docs/examples/paper", "A paper"),
             ("statemark://docs/examples/player", "Player"),
