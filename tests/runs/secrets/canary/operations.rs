@@ -27,7 +27,7 @@ use crate::stores::sqlite::folder;
 pub(super) type Act = fn(&Runs, &Order, &str);
 
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
-pub(super) const OPERATIONS: [(&str, Act); 34] = [
+pub(super) const OPERATIONS: [(&str, Act); 38] = [
     ("StartRun", |runs, order, it| {
         let start = StartRun {
             workflow: "fix".to_owned(),
@@ -45,6 +45,55 @@ pub(super) const OPERATIONS: [(&str, Act); 34] = [
             },
         );
         runs.execute(order, &start).unwrap();
+    }),
+    ("StartAttempt", |runs, order, it| {
+        let lease = statemark_runs::acquire_lease(runs, &order.run, "executor", 60_000).unwrap();
+        let order = statemark_runs::Order {
+            fence: Some(lease.fence),
+            ..order.clone()
+        };
+        let start = statemark_runs::runs::StartAttempt {
+            state: "plan".to_owned(),
+            executor: it.to_owned(),
+            model: Some(it.to_owned()),
+            task: Some(it.to_owned()),
+            prompt: runs.store().put_blob(b"work").unwrap(),
+            left_out: vec![it.to_owned()],
+        };
+        runs.execute(&order, &start).unwrap();
+        statemark_runs::release_lease(runs, &lease).unwrap();
+    }),
+    ("RecordTurn", |runs, order, it| {
+        let turn = statemark_runs::runs::RecordTurn {
+            messages: vec![(it.to_owned(), it.to_owned())],
+            usage: Some((1, 1, None)),
+            model: Some(it.to_owned()),
+        };
+        let order = statemark_runs::Order {
+            attempt: Some(1),
+            ..order.clone()
+        };
+        runs.execute(&order, &turn).unwrap();
+    }),
+    ("EndAttempt", |runs, order, it| {
+        let end = statemark_runs::runs::EndAttempt {
+            outcome: statemark_runs::body::AttemptOutcome::Failed,
+            reason: Some(it.to_owned()),
+        };
+        let order = statemark_runs::Order {
+            attempt: Some(1),
+            ..order.clone()
+        };
+        runs.execute(&order, &end).unwrap();
+    }),
+    // In a state that isn't active, so that the run goes on.
+    ("ReachLimit", |runs, order, it| {
+        let reach = statemark_runs::runs::ReachLimit {
+            limit: it.to_owned(),
+            state: it.to_owned(),
+            reason: it.to_owned(),
+        };
+        runs.execute(order, &reach).unwrap();
     }),
     ("SendEvent", |runs, order, it| {
         let send = |event: &str, data: Value| {
