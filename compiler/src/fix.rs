@@ -1,13 +1,14 @@
 //! Fixes, applied to a spec until nothing is left to apply.
 //!
 //! [`fix_text`] compiles, applies the fixes that don't touch each other, and compiles again. A fix that doesn't keep its
-//! promise is taken back and named, so that no spec is worse afterwards: one that compiled still does, and every machine is
-//! still found.
+//! promise is taken back and named, so that no spec is worse afterwards: one that compiled still does, every machine is still
+//! found, and where only safe fixes are applied, each machine does what it did.
 
 use std::collections::BTreeSet;
 
 use crate::diag::apply::{apply_fixes, best_fix};
 use crate::diag::{Applicability, Code, Diagnostic, Severity};
+use crate::meaning::changed_rows;
 use crate::pipeline::{Compiled, Options, compile};
 use crate::source::Sources;
 
@@ -71,9 +72,18 @@ impl FixedText {
         Some(next)
     }
 
-    /// Reports whether a text that follows this one keeps what fixes have to keep.
-    fn is_kept_by(&self, next: &Self) -> bool {
-        next.compiled.found >= self.compiled.found && (self.has_errors() || !next.has_errors())
+    /// Reports whether a text that follows this one keeps what its fixes promise.
+    fn is_kept_by(&self, next: &Self, least: Applicability) -> bool {
+        if next.compiled.found < self.compiled.found {
+            return false;
+        }
+        // What has errors is no machine yet.
+        if self.has_errors() {
+            return true;
+        }
+        let promises_meaning = least == Applicability::Safe;
+        !next.has_errors()
+            && (!promises_meaning || changed_rows(&self.compiled, &next.compiled).is_empty())
     }
 }
 
@@ -112,7 +122,7 @@ pub fn fix_text(
             break;
         };
         let is_new = !seen.contains(next.text());
-        if is_new && now.is_kept_by(&next) {
+        if is_new && now.is_kept_by(&next, least) {
             seen.insert(next.text().to_owned());
             now = continued(now, next);
             continue;
@@ -125,7 +135,7 @@ pub fn fix_text(
         };
         let key = (first.code, first.message.clone());
         let alone = now.apply(std::slice::from_ref(first), options, least, |_| true);
-        match alone.filter(|next| !seen.contains(next.text()) && now.is_kept_by(next)) {
+        match alone.filter(|next| !seen.contains(next.text()) && now.is_kept_by(next, least)) {
             Some(next) => {
                 seen.insert(next.text().to_owned());
                 now = continued(now, next);

@@ -6,7 +6,7 @@ use std::path::Path;
 use statemark_compiler::diag::{Applicability, Code, Diagnostic, Fix, Severity, render};
 use statemark_compiler::{Compiled, Options, fix_text};
 use statemark_harness::{Case, Suite, files, relative, root};
-use statemark_tests::specs::{assert_spans, changed_rows, compile_text};
+use statemark_tests::specs::{assert_spans, compile_text};
 
 /// The extensions of specs.
 const SPECS: &[&str] = &["md", "json", "jsonc", "mmd", "scxml"];
@@ -128,7 +128,7 @@ fn check_fix(
         return Err(format!("`{}` makes errors\n{fixed}", fix.title));
     }
     let compiles = before.machines.len() == before.found;
-    let changed = changed_rows(before, &after);
+    let changed = statemark_compiler::changed_rows(before, &after);
     if compiles && fix.applicability == Applicability::Safe && !changed.is_empty() {
         return Err(format!(
             "`{}` changes a machine: {changed:#?}\n{fixed}",

@@ -1,11 +1,10 @@
 //! Specs that tests compile, and inputs that other people wrote.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use statemark_compiler::diag::Diagnostic;
 use statemark_compiler::source::Sources;
-use statemark_compiler::{Compiled, Options, back, compile};
+use statemark_compiler::{Compiled, Options, compile};
 
 /// Compiles one text under a file name.
 pub fn compile_text(name: &str, text: &str) -> (Sources, Compiled) {
@@ -31,66 +30,6 @@ pub fn assert_spans(sources: &Sources, diagnostics: &[Diagnostic]) {
             );
         }
     }
-}
-
-/// Returns what each machine does, and what it lets be done: its rows by name, whatever their order and their words for
-/// readers.
-#[must_use]
-pub fn meanings(compiled: &Compiled) -> Vec<BTreeSet<String>> {
-    let machines = compiled.machines.iter();
-    machines
-        .map(|machine| meaning(&statemark_runtime::dump(&back::table::sections(machine))))
-        .collect()
-}
-
-/// The keys of rows that only readers read.
-const WORDS: [&str; 5] = ["label", "title", "description", "implied", "prose"];
-
-fn meaning(dump: &str) -> BTreeSet<String> {
-    let (rows, _) = dump.split_once("\nhashes\n").unwrap_or((dump, ""));
-    let mut title = "";
-    let mut meaning = BTreeSet::new();
-    for row in rows.lines().skip(1) {
-        let Some(row) = row.strip_prefix(' ') else {
-            title = row;
-            continue;
-        };
-        let (row, data) = row.split_once(" metadata ").unwrap_or((row, "{}"));
-        // Rows are numbered; the first state is the machine, which has the file's name.
-        let number = |word: &&str| word.chars().all(|it| it.is_ascii_digit());
-        let words: Vec<&str> = row.split_whitespace().skip_while(number).collect();
-        let is_root = title == "states" && meaning.iter().all(|it: &String| !it.starts_with(title));
-        let words = words
-            .get(usize::from(is_root)..)
-            .unwrap_or_default()
-            .join(" ");
-        // A dump escapes what JSON has escaped already, and characters that can't be seen; those are only in words.
-        let data = data.replace("\\\\", "\\");
-        let data: Option<serde_json::Value> = serde_json::from_str(&data).ok();
-        let mut data = data.unwrap_or_else(|| serde_json::json!({}));
-        if let Some(keys) = data.as_object_mut() {
-            keys.retain(|key, _| !WORDS.contains(&key.as_str()));
-        }
-        meaning.insert(format!("{title}: {words} {data}"));
-    }
-    meaning
-}
-
-/// Returns the rows that a machine has lost or got, of the machines that are there before and after. There may be more.
-#[must_use]
-pub fn changed_rows(before: &Compiled, after: &Compiled) -> Vec<String> {
-    let now = meanings(after);
-    let mut lost = meanings(before);
-    lost.retain(|meaning| !now.contains(meaning));
-    let Some(lost) = lost.first() else {
-        return Vec::new();
-    };
-    let nearest = now
-        .iter()
-        .min_by_key(|it| it.symmetric_difference(lost).count());
-    let none = BTreeSet::new();
-    let nearest = nearest.unwrap_or(&none);
-    lost.symmetric_difference(nearest).cloned().collect()
 }
 
 /// Returns the folder of inputs that other people wrote, if it is here.

@@ -15,6 +15,7 @@ mod bare_declarations;
 mod composite_texts;
 pub mod entity;
 mod front_matter;
+pub(crate) mod ids;
 mod inside_itself;
 mod invisible;
 mod lex;

@@ -15,6 +15,7 @@ use super::trigger::end_event;
 use crate::arena::HandleSet;
 use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::Kind;
+use crate::front::mermaid::ids::is_plain_id;
 use crate::front::words::word_key;
 use crate::ir::{Initial, State};
 use crate::source::{Span, Spanned};
@@ -423,7 +424,8 @@ fn dead_end(
         .note(format!(
             "the machine is made as if it said `{id} --> [*] : {event}`"
         ));
-    match line {
+    // Some ids can be written in quotes alone, or behind `state`.
+    match line.filter(|_| is_plain_id(id)) {
         Some((line_break, prefix)) => diagnostic.safe_fix(
             format!("say that `{id}` is the end"),
             statement.after(),
@@ -456,12 +458,13 @@ fn inferred_initial_state(
         .label("the only state in it that nothing leads to");
     let line = format!("[*] --> {}", first.ir.id);
     match *place {
-        Place::Diagram(Some((line_break, prefix))) => diagnostic.safe_fix(
-            format!("add `{line}`"),
-            first.first_statement.before(),
-            format!("{line}{line_break}{prefix}"),
-        ),
-        Place::Diagram(None) => diagnostic.help(format!("add `{line}`")),
+        Place::Diagram(Some((line_break, prefix))) if is_plain_id(&first.ir.id) => diagnostic
+            .safe_fix(
+                format!("add `{line}`"),
+                first.first_statement.before(),
+                format!("{line}{line_break}{prefix}"),
+            ),
+        Place::Diagram(_) => diagnostic.help(format!("add `{line}`")),
         Place::Definition => diagnostic.help(format!("add `\"initial\": \"{}\"`", first.ir.id)),
     }
 }

@@ -1,6 +1,7 @@
 //! Ids and texts that Mermaid can parse again.
 
 use crate::arena::Handle;
+use crate::front::mermaid::ids::{is_keyword, is_plain_id};
 use crate::front::words::slug;
 use crate::ir::{Machine, State, StateKind};
 
@@ -19,48 +20,16 @@ pub(super) fn diagram_id(machine: &Machine, state: Handle<State>) -> String {
         return format!("{composite}{mark}");
     }
     let id = &row.id;
-    const KEYWORDS: [&str; 13] = [
-        "acctitle",
-        "accdescr",
-        "state",
-        "note",
-        "class",
-        "classdef",
-        "style",
-        "scale",
-        "click",
-        "href",
-        "default",
-        "statediagram",
-        "statediagram-v2",
-    ];
-    let plain = !id.is_empty()
-        && id.chars().all(|c| !c.is_whitespace() && !":-{".contains(c))
-        && !id.starts_with(['#', '"', '}'])
-        && !id.contains("%%")
-        && !begins_with_keyword(id)
-        && id != "[*]";
-    if KEYWORDS.contains(&id.to_ascii_lowercase().as_str()) {
+    if is_keyword(id) {
         return format!("{id}_");
     }
-    if plain {
+    if is_plain_id(id) {
         return id.to_owned();
     }
     match slug(&id.replace('-', "_")) {
         name if name.is_empty() => format!("state_{}", state.index()),
         name => name,
     }
-}
-
-/// Reports whether Mermaid's lexer takes the start of an id for a keyword.
-///
-/// Its rules for these match at a word's end, and precede the rule for ids.
-fn begins_with_keyword(id: &str) -> bool {
-    let lower = id.to_ascii_lowercase();
-    ["click", "href", "default"].iter().any(|keyword| {
-        let rest = lower.strip_prefix(keyword);
-        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
-    })
 }
 
 /// Escapes a text for a description or a note.
