@@ -20,6 +20,7 @@ use crate::arena::Handle;
 use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit};
 use crate::front::definition::ast::{Definition, Kind};
 use crate::front::label::actions_without_event;
+use crate::front::mermaid::ids::is_keyword;
 use crate::front::words::{is_identifier, slug, word_key};
 use crate::ir::{Event, EventKind};
 use crate::source::{Sources, Span, Spanned};
@@ -343,6 +344,7 @@ fn written_out(arrow: &Unlabeled, sources: &Sources) -> Option<Edit> {
     let is_plain = !target.is_empty()
         && !target.contains([':', ';', '%', '\n'])
         && !target.contains("-->")
+        && !is_keyword(target.trim())
         && !target.ends_with(char::is_whitespace);
     // What follows on the line would become part of the label.
     let file = sources.file(arrow.arrow.file);
