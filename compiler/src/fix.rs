@@ -22,7 +22,7 @@ const MAX_PASSES: usize = 100;
 pub struct FixedText {
     /// The text, the only one.
     pub sources: Sources,
-    /// What was compiled of it, and the findings that are left.
+    /// The compiled text, with the findings that are left.
     pub compiled: Compiled,
     /// The codes of the findings that were fixed, in the order of fixing.
     pub fixed: Vec<Code>,

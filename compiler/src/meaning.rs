@@ -1,5 +1,6 @@
-//! The meaning of a spec: what its machines do, whatever the order of their rows and their words for readers.
+//! The meaning of a spec: what its machines do.
 //!
+//! The order of rows and words for readers don't count.
 //! Fixes that are called safe are held to it.
 
 use std::collections::BTreeSet;
@@ -7,8 +8,7 @@ use std::collections::BTreeSet;
 use crate::back;
 use crate::pipeline::Compiled;
 
-/// Returns what each machine does, and what it lets be done: its rows by name, whatever their order and their words for
-/// readers.
+/// Returns the meaning of each machine: its rows by name.
 fn meanings(compiled: &Compiled) -> Vec<BTreeSet<String>> {
     let machines = compiled.machines.iter();
     machines
@@ -49,7 +49,9 @@ fn meaning(dump: &str) -> BTreeSet<String> {
     meaning
 }
 
-/// Returns the rows that a machine has lost or got, of the machines that are there before and after. There may be more.
+/// Returns the rows that a machine has lost or got, of the machines that are there before and after.
+///
+/// There may be more.
 #[must_use]
 pub fn changed_rows(before: &Compiled, after: &Compiled) -> Vec<String> {
     let now = meanings(after);

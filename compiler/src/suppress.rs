@@ -25,13 +25,15 @@ pub(crate) struct Remark {
     pub(crate) words: String,
     /// The span of the words.
     pub(crate) span: Span,
-    /// What it covers.
+    /// The lines that it covers.
     pub(crate) scope: Span,
     /// The whole comment, with its line.
     pub(crate) whole: Span,
 }
 
-/// Returns the comments for us in a diagram, a definition or an SCXML document: lines of their own that begin with `opening`.
+/// Returns the comments for us in a diagram, a definition or an SCXML document.
+///
+/// They are lines of their own that begin with `opening`.
 ///
 /// Each covers the next line that is no comment.
 pub(crate) fn line_remarks(source: &str, excerpt: &Excerpt, opening: &str) -> Vec<Remark> {

@@ -301,7 +301,9 @@ impl SpecCatalog {
     }
 }
 
-/// Draws the workflow of a run: that of a spec in the current folder if it is the same, else that of the run's own table.
+/// Draws the workflow of a run.
+///
+/// It is that of a spec in the current folder if that is the same, else that of the run's own table.
 pub(crate) fn draw_run(workflow: &Workflow, options: &back::svg::Options) -> String {
     // A folder whose specs can't be read doesn't keep anybody from looking at a run.
     let catalog = SpecCatalog::read(&[PathBuf::from(".")]).ok();

@@ -140,7 +140,7 @@ pub(crate) fn diagrams() -> Result<Diagrams, Failure> {
         .unwrap_or(Diagrams::Sections))
 }
 
-/// Returns the rules of `lint` in the project of the current folder, with more codes that are selected or ignored.
+/// Returns the rules of `lint` in the current project, with more codes that are selected or ignored.
 pub(crate) fn lint_rules(select: &[String], ignore: &[String]) -> Result<Rules, Failure> {
     let here = current_folder()?;
     let found = find_config(&here)?;

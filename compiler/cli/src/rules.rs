@@ -61,7 +61,7 @@ impl From<Level> for Severity {
     }
 }
 
-/// What is done with findings.
+/// The rules by which findings are reported.
 #[derive(Debug, Default)]
 pub(crate) struct Rules {
     select: Option<Vec<Selector>>,

@@ -76,7 +76,7 @@ pub(crate) fn open_if_exists(store: &StoreArgs) -> Result<Option<Runs>, Failure>
     open(store).map(Some)
 }
 
-/// Opens the runs of a store with the workflows of some specs and of the user's own folder, one of which is wanted.
+/// Opens the runs of a store with the workflows of some specs and of the user, one of which is wanted.
 pub(crate) fn open_with(
     store: &StoreArgs,
     specs: &SpecsArgs,

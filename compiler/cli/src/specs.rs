@@ -110,7 +110,7 @@ pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Check
 pub(crate) struct LintPlan<'c> {
     /// The diagrams of Markdown files that are checked.
     pub(crate) diagrams: Diagrams,
-    /// What is known to have no findings.
+    /// The cache of texts without findings.
     pub(crate) cache: Option<&'c Cache>,
     /// The least trust in a fix that is applied; none applies no fix.
     pub(crate) fix: Option<Applicability>,
@@ -257,7 +257,9 @@ pub(crate) fn find_specs(
     })
 }
 
-/// Hands over the text of each spec among some paths, with its name and its path; standard input has none.
+/// Hands over the text of each spec among some paths, with its name and its path.
+///
+/// Standard input has no path.
 ///
 /// What isn't text is left out where it was met in a folder.
 pub(crate) fn read_specs(

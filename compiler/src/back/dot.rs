@@ -111,11 +111,11 @@ impl Writer<'_> {
                 },
                 source => self.end(source),
             };
-            let around = self
+            let enclosing = self
                 .is_composite(transition.source)
                 .then_some(transition.source);
             for &target in &transition.targets {
-                self.arrow(&from, target, &transition.label(), around);
+                self.arrow(&from, target, &transition.label(), enclosing);
             }
         }
         self.line(0, "}");
@@ -215,16 +215,16 @@ impl Writer<'_> {
         }
     }
 
-    fn arrow(&mut self, from: &End, target: usize, label: &str, around: Option<usize>) {
+    fn arrow(&mut self, from: &End, target: usize, label: &str, enclosing: Option<usize>) {
         let to = self.end(target);
         let mut attributes = Vec::new();
         if !label.is_empty() {
             attributes.push(format!("label={}", quoted(label)));
         }
-        if let Some(cluster) = from.cluster.filter(|_| around != Some(target)) {
+        if let Some(cluster) = from.cluster.filter(|_| enclosing != Some(target)) {
             attributes.push(format!("ltail=cluster_{cluster}"));
         }
-        if let Some(cluster) = to.cluster.filter(|_| around != Some(target)) {
+        if let Some(cluster) = to.cluster.filter(|_| enclosing != Some(target)) {
             attributes.push(format!("lhead=cluster_{cluster}"));
         }
         let attributes = match attributes.is_empty() {

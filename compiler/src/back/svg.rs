@@ -46,7 +46,7 @@ use crate::valid::Valid;
 /// The colors of a drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// Those of the reader's system, light or dark.
+    /// The colors of the reader's system, light or dark.
     #[default]
     Auto,
     /// Dark on light, as plain values: for programs that don't know custom properties.
@@ -64,7 +64,7 @@ pub struct Overlay {
     pub visited: BTreeSet<String>,
     /// The transitions that were taken, by their index, and how often.
     pub taken: BTreeMap<usize, usize>,
-    /// What is written into states, by id: visits, time.
+    /// The notes in states, by id: visits, time.
     pub remarks: BTreeMap<String, String>,
 }
 
@@ -76,7 +76,7 @@ pub struct Options {
     pub theme: Theme,
     /// The start of all ids, so that several drawings may stand in one page.
     pub prefix: String,
-    /// What is lit up.
+    /// The states and transitions that are lit up.
     pub overlay: Overlay,
 }
 
@@ -102,7 +102,9 @@ pub fn write_table(table: &Table, options: &Options) -> String {
     write_chart(&Chart::of_table(table), options)
 }
 
-/// Lists what stands on what it mustn't: labels, boxes, titles and notes, in words. It is always empty, which tests hold.
+/// Lists the labels, boxes, titles and notes that overlap, in words.
+///
+/// The list is always empty, which tests hold.
 #[doc(hidden)]
 #[must_use]
 pub fn overlaps(valid: &Valid) -> Vec<String> {

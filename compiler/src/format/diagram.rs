@@ -1,4 +1,6 @@
-//! The canonical form of diagrams: indentation by nesting, a blank around arrows and colons, nothing at the end of a line.
+//! The canonical form of diagrams.
+//!
+//! It has indentation by nesting, a blank on both sides of arrows and colons, and nothing at the end of a line.
 
 use std::ops::Range;
 
@@ -14,7 +16,7 @@ const INDENT: &str = "    ";
 /// The statements of a diagram, as ranges of its excerpt.
 #[derive(Default)]
 struct Layout {
-    /// What is between braces, the signs included.
+    /// The text between braces, the signs included.
     bodies: Vec<Range<usize>>,
     /// Statements of several lines whose text belongs to their author, such as notes.
     verbatim: Vec<Range<usize>>,

@@ -1,4 +1,6 @@
-//! The canonical form of definitions: two blanks a level, a member a line where its author began a line, else one line.
+//! The canonical form of definitions.
+//!
+//! It has two blanks a level, and a member a line where its author began a line, else one line.
 //!
 //! Source of the layout: what most formatters of JSON do. Tokens and comments stay as they are.
 
@@ -11,7 +13,9 @@ use super::replace;
 use crate::diag::Edit;
 use crate::excerpt::Excerpt;
 
-/// Longest line of an object or a list that stays on one. Unit: characters. Why: a terminal and an editor side by side.
+/// Longest line of an object or a list that stays on one.
+///
+/// Unit: characters. Why: a terminal and an editor side by side.
 const WIDTH: usize = 100;
 
 /// A kind of token, as far as blanks depend on it.
@@ -100,7 +104,9 @@ pub(super) fn add_edits(text: &str, excerpt: &Excerpt, edits: &mut Vec<Edit>) {
     }
 }
 
-/// Adds the edit of a gap. In a quote or a list, only the indentation of a line that is there is changed.
+/// Adds the edit of a gap.
+///
+/// In a quote or a list, only the indentation of a line that is there is changed.
 fn change(text: &str, excerpt: &Excerpt, gap: Range<usize>, blanks: &str, edits: &mut Vec<Edit>) {
     // A break that isn't there yet would lack what its container begins lines with.
     let lacks_prefix =

@@ -337,7 +337,9 @@ fn unlabeled_arrows(first: &Unlabeled, others: &[Unlabeled], sources: &Sources) 
     }
 }
 
-/// Returns the edit that writes an arrow's event, if the arrow plainly ends in a state's name, at the end of its line.
+/// Returns the edit that writes an arrow's event.
+///
+/// There is one if the arrow plainly ends in a state's name, at the end of its line.
 fn written_out(arrow: &Unlabeled, sources: &Sources) -> Option<Edit> {
     let text = sources.text(arrow.arrow);
     let (_, target) = text.split_once("-->")?;

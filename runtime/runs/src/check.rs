@@ -68,7 +68,7 @@ pub struct CheckPlace {
     pub launcher: Option<Launcher>,
     /// Folders outside of the project that a person allows them to use.
     pub allowed: Vec<PathBuf>,
-    /// True for programs that a person runs as themselves, such as an agent's client: they reach what that person does.
+    /// True for programs that reach what the person who runs them does, such as an agent's client.
     pub is_open: bool,
 }
 
@@ -153,7 +153,9 @@ impl CheckPlace {
         closed
     }
 
-    /// Returns a command for a program that uses this one's standard streams and ends with it, however it ends.
+    /// Returns a command for a program that ends with this one, however this one ends.
+    ///
+    /// It uses this one's standard streams.
     ///
     /// Without a launcher it is the program itself, which may stay.
     ///
@@ -445,7 +447,9 @@ pub struct CheckResult {
     pub long: Option<LongOutput>,
 }
 
-/// The outputs of a program that wrote more than a result has, each from its beginning up to a bound of 4 MiB.
+/// The outputs of a program that wrote more than a result has.
+///
+/// Each is there from its beginning up to a bound of 4 MiB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LongOutput {
     /// Its standard output.

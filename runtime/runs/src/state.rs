@@ -227,7 +227,7 @@ pub struct AttemptState {
     pub calls: u64,
 }
 
-/// What a person has let a run have anew, by continuing it.
+/// The allowance that a person has given a run anew, by continuing it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Allowance {

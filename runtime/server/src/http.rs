@@ -165,11 +165,11 @@ pub async fn serve_handler<H: ServerHandler>(
 /// The routes of a server besides MCP.
 #[derive(Default)]
 struct Routes {
-    /// Those behind the whole middleware.
+    /// The routes after the whole middleware.
     routes: Router,
     /// The pages, for which only host and origin are checked.
     pages: Router,
-    /// Those that are open to all.
+    /// The routes that are open to all.
     open: Router,
 }
 

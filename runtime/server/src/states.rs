@@ -12,7 +12,9 @@ use statemark_runs::{Hash, Head, RunId, Watermark};
 use statemark_tools::Dispatcher;
 use tokio::sync::OnceCell;
 
-/// The number of changes whose states are kept. Why: readers are some changes apart at most; a slower one reads by itself.
+/// The number of changes whose states are kept.
+///
+/// Why: readers are some changes apart at most; a slower one reads by itself.
 const KEPT: usize = 64;
 
 /// The state of a run at some time.
@@ -20,7 +22,7 @@ pub(crate) struct RunState {
     pub(crate) run: RunId,
     /// The hash of its last record.
     pub(crate) hash: Hash,
-    /// What readers are told: JSON.
+    /// The text for readers: JSON.
     pub(crate) data: String,
 }
 

@@ -9,17 +9,17 @@ pub enum Drain {
     Planning,
     /// The plan is carried out.
     Development,
-    /// What was developed is looked at.
+    /// The analysis of what was developed.
     DevelopmentAnalysis,
-    /// What was developed is committed.
+    /// The commit of what was developed.
     DevelopmentCommit,
     /// The changes are reviewed.
     Review,
     /// The review is looked at.
     ReviewAnalysis,
-    /// What was reviewed is committed.
+    /// The commit of what was reviewed.
     ReviewCommit,
-    /// What the review found is mended.
+    /// The mending of what the review found.
     Fix,
     /// The changes are committed.
     Commit,
@@ -70,7 +70,7 @@ impl Drain {
 
     /// Returns the drain of a name in a definition.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|drain| drain.name() == name)
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn each_has_a_name_of_its_own() {
         for drain in Drain::ALL {
-            assert_eq!(Drain::named(drain.name()), Some(drain));
+            assert_eq!(Drain::find(drain.name()), Some(drain));
         }
         assert_eq!(Drain::NAMES, Drain::ALL.map(Drain::name));
     }

@@ -12,7 +12,9 @@ use statemark_runs::RunId;
 
 use crate::{Ctx, Outcome, Problem, Signal};
 
-/// Longest time between two looks of a call at the work that it waits for. Why: its caller hears of progress meanwhile.
+/// Longest time between two looks of a call at the work that it waits for.
+///
+/// Why: its caller hears of progress meanwhile.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Takes runs, and has agents work in their states.
@@ -30,7 +32,7 @@ pub trait Executor: Send + Sync {
 pub struct Work {
     /// The run.
     pub run: RunId,
-    /// What is to be achieved, if the caller says so.
+    /// The goal, if the caller names one.
     pub task: Option<String>,
     /// The only state to work in.
     pub state: Option<String>,
@@ -72,7 +74,7 @@ pub trait Working: Send + Sync {
     fn changed(&self) -> Signal;
 }
 
-/// What came of work on a run.
+/// The result of work on a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Worked {
     /// The reason why it is over.
@@ -105,7 +107,7 @@ pub enum Stop {
     NoExecutor,
     /// The run is paused: by a person, or because a limit was reached.
     Paused,
-    /// Whoever asked for it has ended it.
+    /// An end by whoever asked for it.
     Cancelled,
 }
 
@@ -125,7 +127,9 @@ impl Stop {
 }
 
 impl Ctx<'_> {
-    /// Has the executor work on a run, and goes on when it can do no more. Returns what the call ends its turn with.
+    /// Hands a run to the executor, and goes on when that can do no more.
+    ///
+    /// Returns what the call ends its turn with.
     ///
     /// A caller who gives up ends the work.
     #[must_use]
@@ -159,5 +163,5 @@ impl Ctx<'_> {
     }
 }
 
-/// What a call does with work that is over.
+/// The rest of a call, when its work is over.
 type Then = Box<dyn FnOnce(&Ctx<'_>, Worked) -> Outcome + Send>;

@@ -167,13 +167,13 @@ fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> Comman
         printer,
         json: args.store.json,
     });
-    let tell = |happened: &Happened| {
+    let show = |happened: &Happened| {
         let mut lines = lines
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         lines.print(happened);
     };
-    let worked = executor.drive(&work, args.until.as_deref(), &is_asked, &tell);
+    let worked = executor.drive(&work, args.until.as_deref(), &is_asked, &show);
     prepared.close();
     let worked = worked.map_err(|problem| Failure::new(problem.message))?;
     if args.store.json {

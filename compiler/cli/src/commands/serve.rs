@@ -159,7 +159,7 @@ fn offered_sets(args: &ServeArgs) -> Result<Vec<Set>, Failure> {
     Ok(sets)
 }
 
-/// A server that is about to serve, or an executor that is about to work: its tools, and what they come from.
+/// The tools of a server or of an executor, and what they come from.
 pub(super) struct Prepared {
     pub(super) dispatcher: Arc<Dispatcher>,
     pub(super) tokio: Runtime,
@@ -296,12 +296,12 @@ impl Worker {
         let (project, parallel) = (project::id(".")?, args.parallel);
         let thread = std::thread::Builder::new().name("statemark-worker".to_owned());
         let thread = thread.spawn(move || {
-            let tell = |happened: &Happened| {
+            let log_line = |happened: &Happened| {
                 if let Some(line) = line_of(happened) {
                     tracing::info!(run = %happened.run, "{line}");
                 }
             };
-            while let Err(error) = own.serve(Some(&project), parallel, &tell) {
+            while let Err(error) = own.serve(Some(&project), parallel, &log_line) {
                 tracing::error!("work can't be looked for: {error}");
                 std::thread::sleep(UPSTREAM_PATIENCE);
             }

@@ -1,4 +1,6 @@
-//! What is drawn: states and transitions with their texts, from a checked machine or from a table.
+//! The chart that is drawn: states and transitions with their texts.
+//!
+//! It is of a checked machine, or of a table.
 
 use std::ops::Range;
 
@@ -36,7 +38,7 @@ pub(crate) struct ChartState {
     pub(crate) implied: bool,
     pub(crate) parent: Option<usize>,
     pub(crate) children: Vec<usize>,
-    /// Where it begins, and the actions on that way.
+    /// The initial state, and the actions on the path to it.
     pub(crate) initial: Option<(Vec<usize>, String)>,
     pub(crate) entry: String,
     pub(crate) exit: String,

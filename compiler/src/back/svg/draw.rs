@@ -11,7 +11,9 @@ use super::{Options, Theme};
 /// The rules of all drawings; `@name` stands for a color.
 const STYLE: &str = include_str!("style.css");
 
-/// The colors: name, light, dark. Why these: text has a contrast of 4.5 on what it stands on, lines of 3.
+/// The colors: name, light, dark.
+///
+/// Why these: text has a contrast of 4.5 on what it stands on, lines of 3.
 const COLORS: [(&str, &str, &str); 17] = [
     // Longer names first, because they are replaced in this order.
     ("active-line", "#1d4ed8", "#7cb0ff"),
@@ -273,9 +275,11 @@ impl Drawing<'_> {
         );
     }
 
-    /// Writes the lines of a box: the name, and below a rule its actions. Without an indent, they are centered.
+    /// Writes the lines of a box: the name, and below a rule its actions.
+    ///
+    /// Without an indent, they are centered.
     fn lines(&mut self, node: &Node, rect: Rect, indent: Option<i64>) {
-        let total: i64 = node.lines.iter().map(|line| line.face.line_height()).sum();
+        let total: i64 = node.lines.iter().map(|line| line.font.line_height()).sum();
         let ruled = node
             .lines
             .iter()
@@ -296,8 +300,8 @@ impl Drawing<'_> {
                 );
                 top += space;
             }
-            let y = tenths(top * 10 + line.face.line_height() * 5 + line.face.size * 36 / 100);
-            top += line.face.line_height();
+            let y = tenths(top * 10 + line.font.line_height() * 5 + line.font.size * 36 / 100);
+            top += line.font.line_height();
             let Line {
                 text,
                 class,
@@ -323,7 +327,7 @@ impl Drawing<'_> {
     }
 
     fn notes(&mut self, index: usize) {
-        let (Some(node), Some(rects), Some(&around)) = (
+        let (Some(node), Some(rects), Some(&owner)) = (
             self.graph.nodes.get(index),
             self.layout.notes.get(index),
             self.layout.boxes.get(index),
@@ -343,7 +347,7 @@ impl Drawing<'_> {
                 height,
             } = *rect;
             self.text.push_str("<g class=\"note\">");
-            let (from, to) = tether(around, *rect);
+            let (from, to) = tether(owner, *rect);
             put!(
                 self,
                 "<path class=\"tether\" d=\"M{} {}L{} {}\"/>",
@@ -521,28 +525,28 @@ impl Drawing<'_> {
             return path;
         };
         let mut at = (first.cross, first.begin);
-        let mut way = 1;
+        let mut sign = 1;
         path.both(&format!("M{}", self.point(at.0, at.1)));
         for (index, stop) in stops.iter().enumerate() {
             let is_last = index + 1 == stops.len();
             if index > 0 {
                 let mut begin = stop.begin;
-                let near = (stop.end - begin).abs() < HEAD.0 && (begin - at.1).abs() > HEAD.0;
-                if is_last && edge.head && near {
+                let is_near = (stop.end - begin).abs() < HEAD.0 && (begin - at.1).abs() > HEAD.0;
+                if is_last && edge.head && is_near {
                     // A curve ends where the head begins, which stands straight.
                     begin = stop.end - (begin - at.1).signum() * HEAD.0;
                 }
-                self.curve(&mut path, at, (stop.cross, begin), way, stop.end >= begin);
+                self.curve(&mut path, at, (stop.cross, begin), sign, stop.end >= begin);
             }
             if stop.end != stop.begin {
-                way = (stop.end - stop.begin).signum();
+                sign = (stop.end - stop.begin).signum();
             } else if stop.begin != at.1 {
-                way = (stop.begin - at.1).signum();
+                sign = (stop.begin - at.1).signum();
             }
             let mut end = stop.end;
             if is_last && edge.head {
                 // The line ends inside of the head, so that its tip is sharp.
-                end -= way * (HEAD.0 - 1);
+                end -= sign * (HEAD.0 - 1);
             }
             if stop.label {
                 let half = if self.layout.point(0, 1).0 == self.layout.point(0, 0).0 {
@@ -551,14 +555,19 @@ impl Drawing<'_> {
                     edge.width
                 } / 2;
                 let middle = (stop.begin + stop.end).div_euclid(2);
-                path.both(&format!("L{}", self.point(stop.cross, middle - way * half)));
-                path.line
-                    .push_str(&format!("M{}", self.point(stop.cross, middle + way * half)));
+                path.both(&format!(
+                    "L{}",
+                    self.point(stop.cross, middle - sign * half)
+                ));
+                path.line.push_str(&format!(
+                    "M{}",
+                    self.point(stop.cross, middle + sign * half)
+                ));
             }
             path.both(&format!("L{}", self.point(stop.cross, end)));
             at = (stop.cross, stop.end);
             if is_last {
-                let base = stop.end - way * HEAD.0;
+                let base = stop.end - sign * HEAD.0;
                 path.head = format!(
                     "M{}L{} {}z",
                     self.point(at.0, at.1),
@@ -571,22 +580,22 @@ impl Drawing<'_> {
     }
 
     /// Adds the part between two layers.
-    fn curve(&self, path: &mut Path, from: (i64, i64), to: (i64, i64), way: i64, down: bool) {
+    fn curve(&self, path: &mut Path, from: (i64, i64), to: (i64, i64), sign: i64, down: bool) {
         if from.0 == to.0 {
             path.both(&format!("L{}", self.point(to.0, to.1)));
             return;
         }
-        if from.1 == to.1 && (way > 0) != down {
+        if from.1 == to.1 && (sign > 0) != down {
             // Along a channel and back.
             let side = (to.0 - from.0).signum() * 8;
             path.both(&format!(
                 "L{}Q{} {}L{}Q{} {}",
-                self.point(from.0, from.1 - way * 8),
+                self.point(from.0, from.1 - sign * 8),
                 self.point(from.0, from.1),
                 self.point(from.0 + side, from.1),
                 self.point(to.0 - side, to.1),
                 self.point(to.0, to.1),
-                self.point(to.0, to.1 - way * 8)
+                self.point(to.0, to.1 - sign * 8)
             ));
             return;
         }
@@ -616,19 +625,19 @@ impl Path {
 }
 
 /// Returns the line between a box and its note.
-fn tether(around: Rect, note: Rect) -> ((i64, i64), (i64, i64)) {
+fn tether(owner: Rect, note: Rect) -> ((i64, i64), (i64, i64)) {
     let middle = |rect: Rect| (rect.x + rect.width / 2, rect.y + rect.height / 2);
-    let (center, other) = (middle(around), middle(note));
-    if note.x >= around.x + around.width {
-        let y = other.1.clamp(around.y, around.y + around.height);
-        ((around.x + around.width, y), (note.x, y))
-    } else if note.x + note.width <= around.x {
-        let y = other.1.clamp(around.y, around.y + around.height);
-        ((around.x, y), (note.x + note.width, y))
-    } else if note.y >= around.y + around.height {
-        ((center.0, around.y + around.height), (center.0, note.y))
+    let (center, other) = (middle(owner), middle(note));
+    if note.x >= owner.x + owner.width {
+        let y = other.1.clamp(owner.y, owner.y + owner.height);
+        ((owner.x + owner.width, y), (note.x, y))
+    } else if note.x + note.width <= owner.x {
+        let y = other.1.clamp(owner.y, owner.y + owner.height);
+        ((owner.x, y), (note.x + note.width, y))
+    } else if note.y >= owner.y + owner.height {
+        ((center.0, owner.y + owner.height), (center.0, note.y))
     } else {
-        ((center.0, around.y), (center.0, note.y + note.height))
+        ((center.0, owner.y), (center.0, note.y + note.height))
     }
 }
 

@@ -11,31 +11,33 @@ use std::collections::BTreeMap;
 
 use super::Overlay;
 use super::chart::{Chart, ChartTransition};
-use super::measure::Face;
+use super::measure::Font;
 use crate::ir::{Direction, StateKind};
 
 /// The names of states.
-pub(super) const NAME: Face = Face {
+pub(super) const NAME: Font = Font {
     size: 135,
     bold: true,
 };
 /// The names of states with substates.
-pub(super) const TITLE: Face = Face {
+pub(super) const TITLE: Font = Font {
     size: 125,
     bold: true,
 };
 /// Ids below titles, actions, and what a run says of a state.
-pub(super) const SMALL: Face = Face {
+pub(super) const SMALL: Font = Font {
     size: 110,
     bold: false,
 };
 /// The labels of transitions.
-pub(super) const LABEL: Face = Face {
+pub(super) const LABEL: Font = Font {
     size: 120,
     bold: false,
 };
 
-/// Widest lines. Unit: pixels. Why: a picture of narrow columns is read more easily than one of wide boxes.
+/// Widest lines.
+///
+/// Unit: pixels. Why: a picture of narrow columns is read more easily than one of wide boxes.
 const STATE_WIDTH: i64 = 210;
 const LABEL_WIDTH: i64 = 190;
 const NOTE_WIDTH: i64 = 180;
@@ -74,7 +76,7 @@ pub(super) enum NodeKind {
     DeepHistory,
     Choice,
     Fork,
-    /// What the machine does in every state begins here.
+    /// The start of transitions that every state has.
     Any,
 }
 
@@ -82,7 +84,7 @@ pub(super) enum NodeKind {
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) text: String,
-    pub(super) face: Face,
+    pub(super) font: Font,
     pub(super) class: &'static str,
     /// The transition that acts and doesn't leave the state.
     pub(super) transition: Option<usize>,
@@ -209,14 +211,14 @@ impl<'c> Graph<'c> {
             NodeKind::State | NodeKind::Final | NodeKind::Compound | NodeKind::Parallel
         ) || kind == NodeKind::Region && !state.implied;
         if named {
-            let face = if kind.is_composite() { TITLE } else { NAME };
+            let font = if kind.is_composite() { TITLE } else { NAME };
             let title = state
                 .title
                 .as_deref()
                 .map(str::trim)
                 .filter(|it| !it.is_empty());
             let name = title.unwrap_or(&state.id);
-            push_lines(&mut lines, name, face, STATE_WIDTH, "name", None);
+            push_lines(&mut lines, name, font, STATE_WIDTH, "name", None);
             if title.is_some_and(|title| title != state.id) {
                 push_lines(&mut lines, &state.id, SMALL, STATE_WIDTH, "id", None);
             }
@@ -274,7 +276,7 @@ impl<'c> Graph<'c> {
             [] => {}
             [target] => self.add_edge(from, target, label, transitions, true),
             _ => {
-                let bar = self.add(NodeKind::Fork, self.around(from), None);
+                let bar = self.add(NodeKind::Fork, self.enclosing(from), None);
                 self.add_edge(from, bar, label, transitions, false);
                 for &target in targets {
                     self.add_edge(bar, target, &[], transitions, true);
@@ -284,7 +286,7 @@ impl<'c> Graph<'c> {
     }
 
     /// Returns the composite in which a pseudo-state belongs that something leads to.
-    fn around(&self, node: usize) -> usize {
+    fn enclosing(&self, node: usize) -> usize {
         let mut parent = if node == 0 {
             0
         } else {
@@ -341,8 +343,9 @@ impl<'c> Graph<'c> {
             let Some(&source) = of_state.get(transition.source) else {
                 continue;
             };
-            let to = |it: &ChartTransition| -> Vec<usize> {
-                it.targets
+            let to = |transition: &ChartTransition| -> Vec<usize> {
+                transition
+                    .targets
                     .iter()
                     .filter_map(|&it| of_state.get(it).copied())
                     .collect()
@@ -370,7 +373,7 @@ impl<'c> Graph<'c> {
             }
             match groups.get(&index) {
                 Some(branches) => {
-                    let choice = self.add(NodeKind::Choice, self.around(from), None);
+                    let choice = self.add(NodeKind::Choice, self.enclosing(from), None);
                     let trunk = vec![transition.trigger.clone()];
                     self.add_edge(from, choice, &trunk, branches, false);
                     for &branch in branches {
@@ -421,10 +424,10 @@ impl<'c> Graph<'c> {
         let width = node
             .lines
             .iter()
-            .map(|line| line.face.width(&line.text))
+            .map(|line| line.font.width(&line.text))
             .max()
             .unwrap_or(0);
-        let heights: i64 = node.lines.iter().map(|line| line.face.line_height()).sum();
+        let heights: i64 = node.lines.iter().map(|line| line.font.line_height()).sum();
         match node.kind {
             NodeKind::State | NodeKind::Final => {
                 let has_actions = node.lines.iter().any(|line| line.class == "action");
@@ -495,22 +498,22 @@ fn capped(mut lines: Vec<String>) -> Vec<String> {
 fn push_lines(
     lines: &mut Vec<Line>,
     text: &str,
-    face: Face,
+    font: Font,
     width: i64,
     class: &'static str,
     transition: Option<usize>,
 ) {
-    let wrapped = capped(face.wrap(text, width));
+    let wrapped = capped(font.wrap(text, width));
     lines.extend(wrapped.into_iter().map(|text| Line {
         text,
-        face,
+        font,
         class,
         transition,
     }));
 }
 
-fn widest(lines: &[String], face: Face) -> i64 {
-    lines.iter().map(|line| face.width(line)).max().unwrap_or(0)
+fn widest(lines: &[String], font: Font) -> i64 {
+    lines.iter().map(|line| font.width(line)).max().unwrap_or(0)
 }
 
 /// Returns a number of lines as a number of pixels is computed with.

@@ -21,7 +21,7 @@ const PAD: i64 = 16;
 /// Space around the drawing. Unit: pixels.
 const MARGIN: i64 = 14;
 
-/// How far a loop leads away from its box. Unit: pixels.
+/// The distance of a loop from its box. Unit: pixels.
 pub(super) const LOOP: i64 = 26;
 
 /// Space between a box and its note. Unit: pixels.
@@ -53,11 +53,11 @@ pub(super) struct Layout {
     pub(super) routes: Vec<Vec<Stop>>,
     /// The label of each edge that has one.
     pub(super) labels: Vec<Option<Rect>>,
-    /// Where each loop leaves its box: its middle, on the axes of levels.
+    /// The middle of each loop at its box, on the axes of levels.
     pub(super) loops: Vec<Option<(i64, i64)>>,
     /// The notes of each node.
     pub(super) notes: Vec<Vec<Rect>>,
-    /// How far the title of each composite stands from its left side.
+    /// The distance of each composite's title from its left side.
     pub(super) titles: Vec<i64>,
     /// The lines between regions.
     pub(super) dividers: Vec<Rect>,
@@ -135,7 +135,9 @@ struct Port {
     label: bool,
 }
 
-/// The extents of a box from its center: left and right on the cross axis, before and after on the rank axis.
+/// The extents of a box from its center.
+///
+/// Left and right are on the cross axis, before and after on the rank axis.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extents {
     left: i64,
@@ -145,7 +147,7 @@ struct Extents {
 }
 
 impl Extents {
-    const fn around(cross: i64, rank: i64) -> Self {
+    const fn centered(cross: i64, rank: i64) -> Self {
         Self {
             left: cross / 2,
             right: cross - cross / 2,
@@ -164,7 +166,9 @@ struct Sized {
 
 /// A part of a link, inside of one composite.
 struct Piece {
-    /// The place among the parts: inner ones of the source first, then that around both, then those of the target.
+    /// The position among the parts.
+    ///
+    /// Inner ones of the source come first, then the one that encloses both, then those of the target.
     key: i64,
     scope: usize,
     stops: Vec<Stop>,
@@ -184,9 +188,9 @@ struct Engine<'g> {
     center: Vec<(i64, i64)>,
     extents: Vec<Extents>,
     pieces: Vec<Vec<Piece>>,
-    /// Where regions meet: the composite, in its coordinates the place, and the range.
+    /// The borders of regions: the composite, and in its coordinates position and range.
     dividers: Vec<(usize, i64, (i64, i64))>,
-    /// How far each title stands from the left.
+    /// The distance of each title from the left.
     titles: Vec<i64>,
 }
 
@@ -386,7 +390,7 @@ impl<'g> Engine<'g> {
                 NodeKind::State | NodeKind::Final => cross.max(crowd * CROWD + 24),
                 _ => cross,
             };
-            let extents = Extents::around(cross, rank);
+            let extents = Extents::centered(cross, rank);
             (
                 Sized {
                     extents,
@@ -782,7 +786,7 @@ impl<'g> Engine<'g> {
             .iter()
             .map(|&it| self.label(it).map_or(0, |label| label.0))
             .max();
-        let beside = cross.1 + widest.map_or(0, |widest| LOOP + widest);
+        let right_side = cross.1 + widest.map_or(0, |widest| LOOP + widest);
         let mut rects = Vec::new();
         let size = |note: &super::graph::Note| self.axes.size(note.width, note.height);
         for left in [true, false] {
@@ -797,7 +801,7 @@ impl<'g> Engine<'g> {
                 let (across, along) = size(note);
                 let range = match left {
                     true => (cross.0 - NOTE_GAP - across, cross.0 - NOTE_GAP),
-                    false => (beside + NOTE_GAP, beside + NOTE_GAP + across),
+                    false => (right_side + NOTE_GAP, right_side + NOTE_GAP + across),
                 };
                 rects.push(self.axes.rect(range, (begin, begin + along)));
                 begin += along + 8;
@@ -811,14 +815,14 @@ impl<'g> Engine<'g> {
 fn merged(route: Vec<Stop>) -> Vec<Stop> {
     let mut merged: Vec<Stop> = Vec::with_capacity(route.len());
     for stop in route {
-        let way = |stop: &Stop| (stop.end - stop.begin).signum();
+        let sign = |stop: &Stop| (stop.end - stop.begin).signum();
         match merged.last_mut() {
             Some(last)
                 if last.cross == stop.cross
                     && !last.label
                     && !stop.label
-                    && way(last) * way(&stop) >= 0
-                    && (stop.end - last.begin) * (way(last) + way(&stop)) >= 0 =>
+                    && sign(last) * sign(&stop) >= 0
+                    && (stop.end - last.begin) * (sign(last) + sign(&stop)) >= 0 =>
             {
                 last.end = stop.end;
             }

@@ -12,7 +12,7 @@ use super::order::{Segment, order};
 use super::place::Placing;
 use super::rank::{Tie, layers};
 
-/// What is special about a cell.
+/// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pin {
     /// Nothing: it stands where its links put it.
@@ -38,7 +38,9 @@ pub(super) struct Cell {
     /// The extents along the rank axis.
     pub(super) before: i64,
     pub(super) after: i64,
-    /// The border where links end, on both sides of the center: within the extents if a note is longer than its box.
+    /// The border where links end, on both sides of the center.
+    ///
+    /// It is within the extents if a note is longer than its box.
     pub(super) rim: (i64, i64),
     /// Half of the border on which links may be attached; 0 if all are attached in the middle.
     pub(super) reach: i64,
@@ -100,7 +102,9 @@ const MOST_GROWTH: i64 = 40;
 /// Distance of links in one place of a box. Unit: pixels. Why: heads of arrows don't touch.
 const APART: i64 = 15;
 
-/// Returns the layer of each cell. Cells on the border come first or last, and those of `first` before the others.
+/// Returns the layer of each cell.
+///
+/// Cells on the border come first or last, and those of `first` before the others.
 pub(super) fn rank(cells: &[Cell], links: &[Link], first: &[usize]) -> Vec<i64> {
     let step = if links.iter().any(|link| link.label.is_some()) {
         2
@@ -144,7 +148,7 @@ pub(super) fn lay_out(cells: &[Cell], links: &[Link], ranks: &[i64]) -> Placed {
         .position(|cell| matches!(cell.pin, Pin::Title { .. }));
     let segments: Vec<Segment> = net.segments.iter().map(|it| it.0).collect();
     order(&mut net.layers, net.vertices.len(), &segments, title);
-    let x = net.place();
+    let x = net.coordinates();
     let attached = net.attach(&x, links, cells);
     let bands = net.bands(&x, &attached);
     net.finish(&x, &attached, &bands, cells, links)
@@ -290,7 +294,7 @@ impl Net {
         self.turned.push(is_turned);
     }
 
-    fn place(&self) -> Vec<i64> {
+    fn coordinates(&self) -> Vec<i64> {
         let left: Vec<i64> = self.vertices.iter().map(|it| it.left).collect();
         let right: Vec<i64> = self.vertices.iter().map(|it| it.right).collect();
         let gap = |a: usize, b: usize| match (self.vertices[a].kind, self.vertices[b].kind) {
@@ -306,7 +310,7 @@ impl Net {
             segments: &self.segments,
             gap: &gap,
         };
-        placing.place()
+        placing.coordinates()
     }
 
     /// Returns where each link is attached: distances from the centers of its upper and lower cell.

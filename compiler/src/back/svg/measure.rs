@@ -1,7 +1,7 @@
 //! Widths of text, without fonts.
 //!
 //! The table has the advance widths of the metric-compatible family that browsers have under one name or another (Arial,
-//! Helvetica, Liberation Sans). Other fonts are wider by up to a sixth, so a [`Face`] measures with a margin; boxes have
+//! Helvetica, Liberation Sans). Other fonts are wider by up to a sixth, so a [`Font`] measures with a margin; boxes have
 //! padding on top of that.
 
 /// Advance widths of `' '..='~'`. Unit: thousandths of the font size.
@@ -22,19 +22,21 @@ const BOLD: [i64; 95] = [
     278, 889, 611, 611, 611, 611, 389, 556, 333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584,
 ];
 
-/// Margin for other fonts. Unit: hundredths of the width. Why: half of what the widest common one needs; padding has the rest.
+/// Margin for other fonts.
+///
+/// Unit: hundredths of the width. Why: half of what the widest common one needs; padding has the rest.
 const MARGIN: i64 = 106;
 
 /// A size and weight of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Face {
+pub(super) struct Font {
     /// The font size. Unit: tenths of a pixel.
     pub(super) size: i64,
     /// True for bold.
     pub(super) bold: bool,
 }
 
-impl Face {
+impl Font {
     /// Returns the width of a line. Unit: pixels, rounded up.
     pub(super) fn width(self, line: &str) -> i64 {
         let table = if self.bold { &BOLD } else { &REGULAR };
@@ -124,9 +126,9 @@ fn advance(table: &[i64; 95], letter: char) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Face;
+    use super::Font;
 
-    const FACE: Face = Face {
+    const FACE: Font = Font {
         size: 130,
         bold: false,
     };

@@ -155,15 +155,15 @@ impl Ordering {
         };
         for layer in order {
             let vertices = self.layers[layer].clone();
-            let around = if is_down { &self.up } else { &self.down };
+            let neighbors = if is_down { &self.up } else { &self.down };
             let mut keyed: Vec<(Option<i64>, usize)> = Vec::with_capacity(vertices.len());
             for &vertex in &vertices {
-                let near = &around[vertex];
-                let sum: i64 = near
+                let adjacent = &neighbors[vertex];
+                let sum: i64 = adjacent
                     .iter()
                     .map(|&(other, at, own)| self.key(other, at) - own)
                     .sum();
-                let mean = i64::try_from(near.len())
+                let mean = i64::try_from(adjacent.len())
                     .ok()
                     .filter(|&it| it > 0)
                     .map(|it| sum / it);
@@ -222,12 +222,12 @@ impl Ordering {
         /// Most segments of a pair. Why: a hub of a thousand would be compared a million times.
         const MOST: usize = 4_096;
         let (mut now, mut then) = (0, 0);
-        for around in [&self.up, &self.down] {
-            if around[left].len() * around[right].len() > MOST {
+        for neighbors in [&self.up, &self.down] {
+            if neighbors[left].len() * neighbors[right].len() > MOST {
                 continue;
             }
-            for &(a, a_at, _) in &around[left] {
-                for &(b, b_at, _) in &around[right] {
+            for &(a, a_at, _) in &neighbors[left] {
+                for &(b, b_at, _) in &neighbors[right] {
                     match self.key(a, a_at).cmp(&self.key(b, b_at)) {
                         std::cmp::Ordering::Greater => now += 1,
                         std::cmp::Ordering::Less => then += 1,
@@ -250,10 +250,10 @@ impl Ordering {
     fn crossings_of(&self, segments: &[Segment]) -> usize {
         let mut ends: Vec<(i64, i64)> = segments
             .iter()
-            .map(|it| {
+            .map(|segment| {
                 (
-                    self.key(it.upper, it.upper_at),
-                    self.key(it.lower, it.lower_at),
+                    self.key(segment.upper, segment.upper_at),
+                    self.key(segment.lower, segment.lower_at),
                 )
             })
             .collect();

@@ -1,4 +1,4 @@
-//! What stands on what it mustn't, in a drawing that is laid out.
+//! Overlaps in a drawing that is laid out.
 
 use super::graph::{Graph, NodeKind};
 use super::layout::{Layout, Rect};

@@ -34,13 +34,13 @@ const ROUNDS: usize = 8;
 
 impl Placing<'_> {
     /// Returns the center of each vertex.
-    pub(super) fn place(&self) -> Vec<i64> {
+    pub(super) fn coordinates(&self) -> Vec<i64> {
         let count = self.left.len();
         let mut x = vec![0; count];
-        let mut around: Vec<Vec<(usize, i64, i64, bool)>> = vec![Vec::new(); count];
+        let mut neighbors: Vec<Vec<(usize, i64, i64, bool)>> = vec![Vec::new(); count];
         for &(it, weight) in self.segments {
-            around[it.lower].push((it.upper, it.upper_at - it.lower_at, weight, true));
-            around[it.upper].push((it.lower, it.lower_at - it.upper_at, weight, false));
+            neighbors[it.lower].push((it.upper, it.upper_at - it.lower_at, weight, true));
+            neighbors[it.upper].push((it.lower, it.lower_at - it.upper_at, weight, false));
         }
         for layer in self.layers {
             let mut edge = 0;
@@ -61,7 +61,7 @@ impl Placing<'_> {
                 self.pull(
                     layer,
                     &mut x,
-                    &around,
+                    &neighbors,
                     Some(true).filter(|_| round + 2 < ROUNDS),
                 );
             }
@@ -69,14 +69,14 @@ impl Placing<'_> {
                 self.pull(
                     layer,
                     &mut x,
-                    &around,
+                    &neighbors,
                     Some(false).filter(|_| round + 2 < ROUNDS),
                 );
             }
         }
         if count + self.segments.len() <= MOST {
             self.straighten(&mut x);
-            self.center(&mut x, &around);
+            self.center(&mut x, &neighbors);
         }
         x
     }
@@ -91,7 +91,7 @@ impl Placing<'_> {
         &self,
         layer: &[usize],
         x: &mut [i64],
-        around: &[Vec<(usize, i64, i64, bool)>],
+        neighbors: &[Vec<(usize, i64, i64, bool)>],
         side: Option<bool>,
     ) {
         // Without the least distances, the problem is to find increasing numbers; pools of violators share their mean.
@@ -108,11 +108,11 @@ impl Placing<'_> {
                 offset += self.apart(layer[index - 1], vertex);
             }
             offsets.push(offset);
-            let near = around[vertex]
+            let adjacent = neighbors[vertex]
                 .iter()
                 .filter(|it| side.is_none_or(|side| side == it.3));
             let (mut sum, mut weight) = (0, 0);
-            for &(other, shift, price, _) in near {
+            for &(other, shift, price, _) in adjacent {
                 sum += (x[other] + shift) * price * 16;
                 weight += price * 16;
             }
@@ -188,12 +188,12 @@ impl Placing<'_> {
     }
 
     /// Moves each vertex to the middle of the places that are equally good for it.
-    fn center(&self, x: &mut [i64], around: &[Vec<(usize, i64, i64, bool)>]) {
+    fn center(&self, x: &mut [i64], neighbors: &[Vec<(usize, i64, i64, bool)>]) {
         for _ in 0..2 {
             for layer in self.layers {
                 for index in 0..layer.len() {
                     let vertex = layer[index];
-                    let mut wanted: Vec<(i64, i64)> = around[vertex]
+                    let mut wanted: Vec<(i64, i64)> = neighbors[vertex]
                         .iter()
                         .map(|&(other, shift, weight, _)| (x[other] + shift, weight))
                         .collect();
@@ -269,7 +269,7 @@ mod tests {
             segments: &segments,
             gap: &gap,
         };
-        let x = placing.place();
+        let x = placing.coordinates();
         assert!(x[2] - x[1] >= 38 && x[3] - x[2] >= 38, "{x:?}");
         assert_eq!(x[0], x[2]);
         assert_eq!(x[2], x[4]);

@@ -95,26 +95,26 @@ fn sequence(count: usize, ties: &[Tie], first: &[usize]) -> Vec<usize> {
         }
     };
     renumber(&order, &mut place);
-    let mut around: Vec<Vec<(usize, i64)>> = vec![Vec::new(); count];
+    let mut neighbors: Vec<Vec<(usize, i64)>> = vec![Vec::new(); count];
     for tie in ties.iter().filter(|tie| tie.from != tie.to) {
         // A weight is positive where the neighbor should stand before.
-        around[tie.to].push((tie.from, tie.weight));
-        around[tie.from].push((tie.to, -tie.weight));
+        neighbors[tie.to].push((tie.from, tie.weight));
+        neighbors[tie.from].push((tie.to, -tie.weight));
     }
     for _ in 0..PASSES {
         let mut has_moved = false;
         for vertex in 0..count {
             let here = place[vertex];
-            let mut near: Vec<(usize, i64)> = around[vertex]
+            let mut adjacent: Vec<(usize, i64)> = neighbors[vertex]
                 .iter()
                 .map(|&(other, weight)| (place[other], weight))
                 .collect();
-            near.sort_unstable();
+            adjacent.sort_unstable();
             // Before all neighbors, what leads to it leads back.
-            let mut price: i64 = near.iter().map(|&(_, weight)| weight.max(0)).sum();
+            let mut price: i64 = adjacent.iter().map(|&(_, weight)| weight.max(0)).sum();
             let (mut best, mut target) = (price, 0);
             let mut current = price;
-            for &(other, weight) in &near {
+            for &(other, weight) in &adjacent {
                 price -= weight;
                 if other < here {
                     current = price;
@@ -124,7 +124,7 @@ fn sequence(count: usize, ties: &[Tie], first: &[usize]) -> Vec<usize> {
                     target = other + 1;
                 }
             }
-            if best < current && keeps_grounds(vertex, target, &around, &place) {
+            if best < current && keeps_grounds(vertex, target, &neighbors, &place) {
                 has_moved = true;
                 let end = if target > here { target - 1 } else { target };
                 let moved = order.remove(here);
@@ -150,20 +150,20 @@ fn sequence(count: usize, ties: &[Tie], first: &[usize]) -> Vec<usize> {
 fn keeps_grounds(
     vertex: usize,
     target: usize,
-    around: &[Vec<(usize, i64)>],
+    neighbors: &[Vec<(usize, i64)>],
     place: &[usize],
 ) -> bool {
     let here = place[vertex];
     let is_before_then = |other: usize| place[other] < target;
     let comes_from = |it: &&(usize, i64)| it.1 > 0;
-    let mut own = around[vertex].iter().filter(comes_from);
+    let mut own = neighbors[vertex].iter().filter(comes_from);
     let is_grounded = own.clone().any(|&(other, _)| place[other] < here);
     if is_grounded && !own.any(|&(other, _)| is_before_then(other)) {
         return false;
     }
-    let next = around[vertex].iter().filter(|it| it.1 < 0);
+    let next = neighbors[vertex].iter().filter(|it| it.1 < 0);
     for &(below, _) in next {
-        let mut others = around[below].iter().filter(comes_from);
+        let mut others = neighbors[below].iter().filter(comes_from);
         let was = others
             .clone()
             .any(|&(other, _)| place[other] < place[below]);
@@ -178,7 +178,9 @@ fn keeps_grounds(
     true
 }
 
-/// Returns the vertices in the order of a depth-first search: after what leads to them, unless that is on a circle.
+/// Returns the vertices in the order of a depth-first search.
+///
+/// Each comes after what leads to it, unless that is on a circle.
 fn first_sequence(count: usize, ties: &[Tie]) -> Vec<usize> {
     let mut out: Vec<Vec<usize>> = vec![Vec::new(); count];
     for tie in ties {
@@ -228,10 +230,10 @@ fn first_sequence(count: usize, ties: &[Tie]) -> Vec<usize> {
 
 /// Returns the vertices of each component.
 fn components(count: usize, arcs: &[Arc]) -> Vec<Vec<usize>> {
-    let mut around: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut neighbors: Vec<Vec<usize>> = vec![Vec::new(); count];
     for arc in arcs {
-        around[arc.from].push(arc.to);
-        around[arc.to].push(arc.from);
+        neighbors[arc.from].push(arc.to);
+        neighbors[arc.to].push(arc.from);
     }
     let mut seen = vec![false; count];
     let mut components = Vec::new();
@@ -244,7 +246,7 @@ fn components(count: usize, arcs: &[Arc]) -> Vec<Vec<usize>> {
         let mut next = 0;
         while let Some(&vertex) = component.get(next) {
             next += 1;
-            for &other in &around[vertex] {
+            for &other in &neighbors[vertex] {
                 if !seen[other] {
                     seen[other] = true;
                     component.push(other);

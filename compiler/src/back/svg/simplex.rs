@@ -49,7 +49,7 @@ struct Simplex<'v> {
     values: &'v mut [i64],
     arcs: &'v [Arc],
     /// The arcs at each value.
-    around: Vec<Vec<usize>>,
+    neighbors: Vec<Vec<usize>>,
     in_tree: Vec<bool>,
     /// The arc to each value's parent in the forest.
     up: Vec<usize>,
@@ -64,17 +64,17 @@ struct Simplex<'v> {
 impl<'v> Simplex<'v> {
     fn new(values: &'v mut [i64], arcs: &'v [Arc], work: usize) -> Self {
         let count = values.len();
-        let mut around = vec![Vec::new(); count];
+        let mut neighbors = vec![Vec::new(); count];
         for (index, arc) in arcs.iter().enumerate() {
             if arc.from != arc.to {
-                around[arc.from].push(index);
-                around[arc.to].push(index);
+                neighbors[arc.from].push(index);
+                neighbors[arc.to].push(index);
             }
         }
         Self {
             values,
             arcs,
-            around,
+            neighbors,
             in_tree: vec![false; arcs.len()],
             up: vec![NONE; count],
             place: vec![0; count],
@@ -95,7 +95,9 @@ impl<'v> Simplex<'v> {
         if from == value { to } else { from }
     }
 
-    /// Makes a tree of tight arcs for each component, by shifting what is connected so far to its nearest neighbor.
+    /// Makes a tree of tight arcs for each component.
+    ///
+    /// What is connected so far is shifted to its nearest neighbor.
     fn span(&mut self) {
         let count = self.values.len();
         let mut is_in = vec![false; count];
@@ -109,8 +111,8 @@ impl<'v> Simplex<'v> {
             loop {
                 while let Some(value) = fresh.pop() {
                     members.push(value);
-                    for index in 0..self.around[value].len() {
-                        let arc = self.around[value][index];
+                    for index in 0..self.neighbors[value].len() {
+                        let arc = self.neighbors[value][index];
                         let other = self.other(arc, value);
                         if !is_in[other] && self.slack(arc) == 0 {
                             is_in[other] = true;
@@ -121,7 +123,7 @@ impl<'v> Simplex<'v> {
                 }
                 let border = members
                     .iter()
-                    .flat_map(|&it| self.around[it].iter().copied());
+                    .flat_map(|&it| self.neighbors[it].iter().copied());
                 let leads_out =
                     |arc: &usize| is_in[self.arcs[*arc].from] != is_in[self.arcs[*arc].to];
                 let nearest = border
@@ -160,7 +162,7 @@ impl<'v> Simplex<'v> {
             self.low[first] = self.post.len();
             let mut stack = vec![(first, 0)];
             while let Some((value, next)) = stack.pop() {
-                let Some(&arc) = self.around[value].get(next) else {
+                let Some(&arc) = self.neighbors[value].get(next) else {
                     self.place[value] = self.post.len();
                     self.post.push(value);
                     continue;
@@ -189,7 +191,7 @@ impl<'v> Simplex<'v> {
         let up = self.up[value];
         let is_tail = self.arcs[up].from == value;
         let mut cut = self.arcs[up].weight;
-        for &arc in &self.around[value] {
+        for &arc in &self.neighbors[value] {
             if arc == up {
                 continue;
             }
@@ -223,7 +225,7 @@ impl<'v> Simplex<'v> {
         let mut best: Option<(i64, usize)> = None;
         for place in range.clone() {
             let value = self.post[place];
-            for &arc in &self.around[value] {
+            for &arc in &self.neighbors[value] {
                 let Arc { from, to, .. } = self.arcs[arc];
                 // Against the direction of the leaving arc.
                 let crosses = match is_tail_below {

@@ -51,7 +51,7 @@ pub fn json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
     report(ReportFormat::Json, diagnostics, sources, &Style::default())
 }
 
-/// What stands before the findings.
+/// The text before the findings.
 pub(super) const BEGIN: &str = "{\n  \"version\": 1,\n  \"diagnostics\": [";
 
 /// Renders an element of the list of findings.

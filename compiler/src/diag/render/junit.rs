@@ -8,11 +8,11 @@ use super::visible::{visible, visible_lines};
 use crate::diag::{Diagnostic, Severity};
 use crate::source::Sources;
 
-/// What stands before the suites.
+/// The text before the suites.
 pub(super) const BEGIN: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"statemark lint\">\n";
 
-/// What stands after the suites.
+/// The text after the suites.
 pub(super) const END: &str = "</testsuites>\n";
 
 /// Renders the suite of a file.

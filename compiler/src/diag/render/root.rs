@@ -1,6 +1,8 @@
 //! Paths as services want them: from the root of the repository, whatever folder a program ran in.
 
-/// The root of a repository, and the folder that names of files are relative to. Both are absolute paths with `/`.
+/// The root of a repository, and the folder that names of files are relative to.
+///
+/// Both are absolute paths with `/`.
 #[derive(Clone, Debug, Default)]
 pub struct Root {
     root: Vec<String>,

@@ -195,7 +195,9 @@ fn add_references(
     }
 }
 
-/// Puts the names of events into a state's `requires`, where the text has their words, or a label that leads to several places.
+/// Puts the names of events into a state's `requires`.
+///
+/// The text has their words there, or a label that leads to several places.
 ///
 /// Hosts compare names of events: a requirement whose name no event has would demand nothing.
 fn name_required_events(

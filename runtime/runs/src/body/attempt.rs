@@ -21,12 +21,14 @@ pub struct AttemptStarted {
     /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What the run is to achieve, if whoever started the executor said so. It holds for later attempts, too.
+    /// The goal of the run, if whoever started the executor named one.
+    ///
+    /// It holds for later attempts, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     /// The prompt.
     pub prompt: Hash,
-    /// What of the run the prompt had no room for.
+    /// The parts that the prompt had no room for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -47,7 +49,7 @@ pub enum AttemptOutcome {
     Unavailable,
     /// The work came to nothing.
     Failed,
-    /// Whoever started the executor has ended it.
+    /// An end by whoever started the executor.
     Cancelled,
     /// Its executor has gone, and nobody knows how far it came.
     Lost,

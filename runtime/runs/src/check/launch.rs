@@ -44,10 +44,12 @@ pub(super) const COMMAND: &str = "launch-check";
 /// This program. Source: `proc_pid_exe(5)`.
 pub(super) const THIS: &str = "/proc/self/exe";
 
-/// The parts that it plays: the last two help the second one, and the third is for programs that aren't checks.
+/// The parts that it plays.
+///
+/// The last two help the second one, and the third is for programs that aren't checks.
 const SUPERVISE: &str = "supervise";
 const CONFINE: &str = "confine";
-const ATTEND: &str = "attend";
+const TIED: &str = "attend";
 pub(super) const TRY: &str = "try";
 pub(super) const MAP: &str = "map";
 
@@ -66,7 +68,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The interval of looks at what is left. Why: most is gone at once.
 const POLL: Duration = Duration::from_millis(1);
 
-/// The interval of looks at whether the parent is there. Why: a server that is left alone for that long does no harm.
+/// The interval of looks at whether the parent is there.
+///
+/// Why: a server that is left alone for that long does no harm.
 const GLANCE: Duration = Duration::from_millis(250);
 
 /// A program that launches checks: it calls [`launch`] before anything else.
@@ -85,7 +89,9 @@ impl Launcher {
         }
     }
 
-    /// Returns a command that runs a program which uses our end of its standard streams, and which ends with this process.
+    /// Returns a command that runs a program which ends with this process.
+    ///
+    /// The program has the standard streams of the command.
     pub(super) fn attended(
         &self,
         program: &str,
@@ -93,7 +99,7 @@ impl Launcher {
     ) -> Command {
         let mut command = Command::new(&self.program);
         command
-            .args([COMMAND, ATTEND])
+            .args([COMMAND, TIED])
             .arg(getpid().as_raw_pid().to_string())
             .args([END, program])
             .args(arguments);
@@ -191,10 +197,10 @@ fn play(mut arguments: impl Iterator<Item = OsString>) -> io::Result<()> {
     if part == MAP {
         return map_users(own.first().ok_or(io::ErrorKind::InvalidInput)?);
     }
-    if part == ATTEND {
+    if part == TIED {
         let parent = own.first().ok_or(io::ErrorKind::InvalidInput)?;
         let program = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
-        return attend(parent, &program, arguments);
+        return run_tied(parent, &program, arguments);
     }
     let socket = stdin_socket()?;
     let program = arguments.next().ok_or(io::ErrorKind::InvalidInput)?;
@@ -220,10 +226,12 @@ fn stdin_socket() -> io::Result<UnixStream> {
     Ok(socket)
 }
 
-/// Starts a program with the standard streams of this process, and ends it with all that it began once the parent is gone.
+/// Runs a program with the standard streams of this process.
+///
+/// It is ended with all that it began once the parent is gone.
 ///
 /// The kernel's own signal for that comes with the end of the thread that started a process, not of its program.
-fn attend(
+fn run_tied(
     parent: &OsString,
     program: &OsString,
     arguments: impl Iterator<Item = OsString>,

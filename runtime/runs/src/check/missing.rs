@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is added to the name of a file that is set aside.
+/// The ending of the name of a file that is set aside.
 const ASIDE: &str = "from-check";
 
 /// Most names that are tried. Why: whoever fills them all has a project that nobody reads any more.
@@ -67,7 +67,9 @@ fn rename(path: &Path) -> std::io::Result<String> {
     Ok(free)
 }
 
-/// Makes a folder for its owner alone, unless something has that name. Where that fails, there is nothing to protect.
+/// Makes a folder for its owner alone, unless something has that name.
+///
+/// Where that fails, there is nothing to protect.
 #[cfg(target_os = "linux")]
 pub(super) fn make_private_folder(path: &Path) {
     use std::os::unix::fs::DirBuilderExt as _;

@@ -8,7 +8,9 @@ const HEAD: usize = 8 << 10;
 /// Longest tail. Unit: bytes. Why: the failure is at the end.
 const TAIL: usize = 24 << 10;
 
-/// Longest beginning that is kept besides. Unit: bytes. Why: nobody reads more, and some commands never stop.
+/// Longest beginning that is kept besides.
+///
+/// Unit: bytes. Why: nobody reads more, and some commands never stop.
 const LONG: usize = 4 << 20;
 
 /// Captured output of one stream.

@@ -61,7 +61,7 @@ impl Program {
     }
 }
 
-/// Finds the file of a program that runs in a folder, in the folders of a search path, as `execvp(3)` does.
+/// Finds the file of a program in the folders of a search path, as `execvp(3)` does.
 pub(super) fn find_file(program: &str, folder: &Path, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(folder.join(program));

@@ -207,11 +207,11 @@ pub struct Running {
 /// The end of such a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunningEnd {
-    /// It has exited with this code.
+    /// An exit with this code.
     Exited(i32),
-    /// It has ended otherwise, for this reason.
+    /// Another end, for this reason.
     Broken(String),
-    /// It was stopped.
+    /// A stop by whoever started it.
     Stopped,
 }
 

@@ -94,7 +94,7 @@ const VISIT: &[&str] = &["upstream.tool_use", "web.visit"];
 /// The capability of a drain that searches elsewhere.
 const SEARCH: &[&str] = &["web.search"];
 
-/// Returns the capabilities of a drain in Ralph's document, in groups, as far as a server has the tools.
+/// Returns the capabilities of a drain, in groups, as far as a server has the tools.
 const fn capability_groups(drain: Drain) -> &'static [&'static [&'static str]] {
     match drain {
         Drain::Planning | Drain::Review => &[BASE, VISIT, SEARCH],
@@ -122,7 +122,7 @@ pub(super) fn withheld_by_drain(drain: &str) -> &'static [&'static str] {
 
 /// Returns the capabilities of a drain, if there is one of that name.
 pub(super) fn drain_capabilities(drain: &str) -> Option<impl Iterator<Item = &'static str>> {
-    let groups = capability_groups(Drain::named(drain)?);
+    let groups = capability_groups(Drain::find(drain)?);
     Some(groups.iter().copied().flatten().copied())
 }
 

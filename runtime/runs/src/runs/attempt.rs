@@ -30,11 +30,11 @@ pub struct StartAttempt {
     pub executor: String,
     /// The model.
     pub model: Option<String>,
-    /// What the run is to achieve, if that is said anew.
+    /// The goal of the run, if it is named anew.
     pub task: Option<String>,
     /// The prompt, which the store has.
     pub prompt: Hash,
-    /// What of the run the prompt had no room for.
+    /// The parts that the prompt had no room for.
     pub left_out: Vec<String>,
 }
 
@@ -58,7 +58,9 @@ pub struct EndAttempt {
     pub reason: Option<String>,
 }
 
-/// Tells the machine that the attempts in a state have reached a limit; one that has no event for it stops.
+/// Tells the machine that the attempts in a state have reached a limit.
+///
+/// A machine that has no event for it stops.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReachLimit {
     /// The limit, by the key that sets it.
@@ -178,8 +180,8 @@ impl Decide for ReachLimit {
     type Outcome = ();
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
-        let stands = run.legality().standstill().is_some();
-        if stands || !run.state.is_active(&self.state) {
+        let is_standing = run.legality().standstill().is_some();
+        if is_standing || !run.state.is_active(&self.state) {
             return Ok(Change::default());
         }
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);

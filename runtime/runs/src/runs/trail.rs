@@ -15,7 +15,7 @@ pub struct Trail {
     pub active: BTreeSet<String>,
     /// The visits of each state that was visited, by its id.
     pub visits: BTreeMap<String, Stay>,
-    /// How often each transition was taken, by its number in the run's table.
+    /// The number of times that each transition was taken, by its number in the run's table.
     ///
     /// After a migration it has those taken since: older numbers are of another table.
     pub taken: BTreeMap<u16, u64>,
@@ -89,8 +89,8 @@ fn active_states(loaded: &Loaded) -> BTreeSet<String> {
     let table = loaded.workflow.table();
     for leaf in &loaded.state.leaves {
         if let Some(state) = table.state_named(leaf) {
-            let around = table.chain(state).filter(|it| table.parent(*it).is_some());
-            active.extend(around.map(|it| table.state_name(it).to_owned()));
+            let enclosing = table.chain(state).filter(|it| table.parent(*it).is_some());
+            active.extend(enclosing.map(|it| table.state_name(it).to_owned()));
         }
     }
     active

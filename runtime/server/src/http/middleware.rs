@@ -330,7 +330,9 @@ async fn admit(middleware: Arc<Middleware>, mut request: Request, next: Next) ->
     })
 }
 
-/// Passes a request for a page of the dashboard, which anybody may read who reaches the server by one of its names.
+/// Passes a request for a page of the dashboard.
+///
+/// Anybody may read it who reaches the server by one of its names.
 pub(super) async fn pass_page(
     State(middleware): State<Arc<Middleware>>,
     request: Request,
@@ -345,7 +347,9 @@ pub(super) async fn pass_page(
     }
 }
 
-/// The right of a caller to an answer that goes on, as long as its token is valid. It counts as an open call.
+/// The right of a caller to an answer that goes on, as long as its token is valid.
+///
+/// It counts as an open call.
 #[derive(Clone)]
 pub(super) struct Standing {
     middleware: Arc<Middleware>,

@@ -1,4 +1,6 @@
-//! `GET /api/stream`: changes, until the reader leaves: as server-sent events, or over a WebSocket if it asks for one.
+//! `GET /api/stream`: changes, until the reader leaves.
+//!
+//! They are server-sent events, or messages of a WebSocket if the reader asks for one.
 //!
 //! A stream of one run (`run_id`) has an event for each record: `stream/one.rs`. A stream of all runs has an event for
 //! each run that has changed, with its state: `stream/all.rs`. Events have ids, so that a reader who was cut off
@@ -50,10 +52,10 @@ pub(super) struct StreamQuery {
     after: Option<u64>,
 }
 
-type Sender = mpsc::Sender<Told>;
+type Sender = mpsc::Sender<Update>;
 
 /// An event of a stream.
-struct Told {
+struct Update {
     /// Its name; none for an id alone.
     name: Option<&'static str>,
     /// The position of a reader that has received it.
@@ -62,7 +64,7 @@ struct Told {
     data: String,
 }
 
-impl Told {
+impl Update {
     fn into_sse(self) -> Event {
         let mut event = Event::default();
         if let Some(id) = self.id {
@@ -178,7 +180,7 @@ pub(super) async fn stream(
         return socket::speak(upgrade, receiver, standing);
     }
     let alive = KeepAlive::new().interval(KEEP_ALIVE);
-    let events = ReceiverStream::new(receiver).map(|told| Ok::<_, Infallible>(told.into_sse()));
+    let events = ReceiverStream::new(receiver).map(|update| Ok::<_, Infallible>(update.into_sse()));
     Sse::new(events).keep_alive(alive).into_response()
 }
 

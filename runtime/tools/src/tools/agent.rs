@@ -97,7 +97,7 @@ impl RunAgentCall {
             return Err(Problem::new("executor_unavailable", message)
                 .mended_by("start_run", json!({"workflow": id})));
         }
-        let started = StartRunCall::of(id).run(ctx)?;
+        let started = StartRunCall::for_workflow(id).run(ctx)?;
         Ok(started.fields.run_id)
     }
     /// Checks the arguments themselves.

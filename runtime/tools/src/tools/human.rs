@@ -167,9 +167,9 @@ impl ToolCall for ListRequestsCall {
         };
         let start = Position { item: 0, byte };
         let room = remaining_room(&NoFields {});
-        let asked = open.iter().map(|it| match self.brief {
-            true => Asked::from(it).into_brief(),
-            false => Asked::from(it),
+        let asked = open.iter().map(|request| match self.brief {
+            true => Asked::from(request).into_brief(),
+            false => Asked::from(request),
         });
         let (requests, rest) = Page::fill(asked, start, room);
         let next = rest.and_then(|rest| Some((open.get(rest.item)?, rest.byte)));

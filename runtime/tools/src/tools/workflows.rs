@@ -145,7 +145,7 @@ pub(super) struct Described {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<String>>")]
     inputs: Option<Value>,
-    /// What the definition says of events: `data` is a JSON Schema.
+    /// The events of the definition, with the JSON Schema of their `data`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     events: Option<Value>,

@@ -47,8 +47,8 @@ pub(super) const OPERATIONS: [(&str, Act); 38] = [
         runs.execute(order, &start).unwrap();
     }),
     ("StartAttempt", |runs, order, it| {
-        let lease = statemark_runs::acquire_lease(runs, &order.run, "executor", 60_000).unwrap();
-        let order = statemark_runs::Order {
+        let lease = acquire_lease(runs, &order.run, "executor", 60_000).unwrap();
+        let order = Order {
             fence: Some(lease.fence),
             ..order.clone()
         };
@@ -61,7 +61,7 @@ pub(super) const OPERATIONS: [(&str, Act); 38] = [
             left_out: vec![it.to_owned()],
         };
         runs.execute(&order, &start).unwrap();
-        statemark_runs::release_lease(runs, &lease).unwrap();
+        release_lease(runs, &lease).unwrap();
     }),
     ("RecordTurn", |runs, order, it| {
         let turn = statemark_runs::runs::RecordTurn {
@@ -69,7 +69,7 @@ pub(super) const OPERATIONS: [(&str, Act); 38] = [
             usage: Some((1, 1, None)),
             model: Some(it.to_owned()),
         };
-        let order = statemark_runs::Order {
+        let order = Order {
             attempt: Some(1),
             ..order.clone()
         };
@@ -80,7 +80,7 @@ pub(super) const OPERATIONS: [(&str, Act); 38] = [
             outcome: statemark_runs::body::AttemptOutcome::Failed,
             reason: Some(it.to_owned()),
         };
-        let order = statemark_runs::Order {
+        let order = Order {
             attempt: Some(1),
             ..order.clone()
         };

@@ -1,4 +1,4 @@
-//! What `lint` says after its findings: files without a machine, counts, and what to do next.
+//! The text of `lint` after its findings: files without a machine, counts, and what to do next.
 
 use std::collections::BTreeMap;
 

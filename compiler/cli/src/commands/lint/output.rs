@@ -1,4 +1,4 @@
-//! Where the report of `lint` goes: to standard output, or into a file.
+//! The destination of the report of `lint`: standard output, or a file.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};

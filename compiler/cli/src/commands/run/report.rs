@@ -1,4 +1,6 @@
-//! `report`: the tools that were used in a run, by state, and what policy said to them; or all of the run, as a page.
+//! `report`: the tools that were used in a run by state, or all of the run as a page.
+//!
+//! With the tools stands what policy said to them.
 
 mod page;
 

@@ -19,7 +19,7 @@ use statemark_tools::Caller;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Last, Sender, Told};
+use super::{Last, Sender, Update};
 use crate::hub::Hub;
 use crate::notifications::Notification;
 use crate::states::RunState;
@@ -82,12 +82,12 @@ impl All {
             match notifications.recv().await {
                 Ok(Notification::Run { run, mark }) => self.send_changed(run, mark).await?,
                 Ok(Notification::Workflows) => {
-                    let told = Told {
+                    let update = Update {
                         name: Some("workflows"),
                         id: None,
                         data: "{}".to_owned(),
                     };
-                    self.send(told).await?;
+                    self.send(update).await?;
                 }
                 Ok(Notification::Tools) => {}
                 Err(RecvError::Lagged(_)) => {
@@ -181,24 +181,24 @@ impl All {
 
     /// Sends the mark alone, without an event.
     async fn send_mark(&self) -> Result<(), End> {
-        let told = Told {
+        let update = Update {
             name: None,
             id: Some(self.mark.0.to_string()),
             data: String::new(),
         };
-        self.send(told).await
+        self.send(update).await
     }
 
-    fn event(&self, name: &'static str, data: String) -> Told {
-        Told {
+    fn event(&self, name: &'static str, data: String) -> Update {
+        Update {
             name: Some(name),
             id: Some(self.mark.0.to_string()),
             data,
         }
     }
 
-    async fn send(&self, told: Told) -> Result<(), End> {
-        self.sender.send(told).await.map_err(|_| End)
+    async fn send(&self, update: Update) -> Result<(), End> {
+        self.sender.send(update).await.map_err(|_| End)
     }
 }
 

@@ -8,7 +8,7 @@ use statemark_tools::Dispatcher;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Sender, Told};
+use super::{Sender, Update};
 use crate::notifications::Notification;
 
 /// Most records that are read at once.
@@ -16,12 +16,12 @@ const PAGE: usize = 100;
 
 /// Sends that unknown records may be missing. Returns whether anybody reads on.
 pub(super) async fn send_missed(end: u64, sender: &Sender) -> bool {
-    let told = Told {
+    let update = Update {
         name: Some("missed"),
         id: Some(end.to_string()),
         data: "{}".to_owned(),
     };
-    sender.send(told).await.is_ok()
+    sender.send(update).await.is_ok()
 }
 
 /// Sends the records after one, until nobody reads.
@@ -58,7 +58,7 @@ pub(super) async fn send_records(
     }
 }
 
-fn event(run: &RunId, record: &Record) -> Told {
+fn event(run: &RunId, record: &Record) -> Update {
     let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
     let data = json!({
         "run_id": run,
@@ -68,7 +68,7 @@ fn event(run: &RunId, record: &Record) -> Told {
         "actor": record.actor,
         "body": body,
     });
-    Told {
+    Update {
         name: Some("record"),
         id: Some(record.seq.to_string()),
         data: data.to_string(),

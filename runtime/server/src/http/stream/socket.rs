@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::Receiver;
 
 use super::super::middleware::Standing;
-use super::{KEEP_ALIVE, Told};
+use super::{KEEP_ALIVE, Update};
 
 /// The protocol that the server chooses where a client names some.
 const PROTOCOL: &str = "statemark";
@@ -22,27 +22,29 @@ const MAX_HEARD: usize = 4 << 10;
 /// Longest time in which a reader takes a message. Why: one that has gone without a word holds a place.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers a request for a WebSocket, and tells the events over it until the reader leaves or loses its right to them.
+/// Answers a request for a WebSocket, and writes the events to it.
+///
+/// It ends when the reader leaves or loses its right to them.
 pub(super) fn speak(
     upgrade: WebSocketUpgrade,
-    receiver: Receiver<Told>,
+    receiver: Receiver<Update>,
     standing: Standing,
 ) -> Response {
     let upgrade = upgrade
         .protocols([PROTOCOL])
         .max_message_size(MAX_HEARD)
         .max_frame_size(MAX_HEARD);
-    upgrade.on_upgrade(move |socket| tell(socket, receiver, standing))
+    upgrade.on_upgrade(move |socket| write_updates(socket, receiver, standing))
 }
 
-async fn tell(mut socket: WebSocket, mut receiver: Receiver<Told>, standing: Standing) {
+async fn write_updates(mut socket: WebSocket, mut receiver: Receiver<Update>, standing: Standing) {
     let revoked = standing.revoked();
     tokio::pin!(revoked);
     let mut alive = tokio::time::interval(KEEP_ALIVE);
     loop {
         let message = tokio::select! {
-            told = receiver.recv() => match told {
-                Some(told) => Message::text(told.into_json()),
+            update = receiver.recv() => match update {
+                Some(update) => Message::text(update.into_json()),
                 None => close(close_code::AWAY, "the server ends"),
             },
             heard = socket.recv() => match heard {
@@ -67,7 +69,7 @@ fn close(code: u16, reason: &'static str) -> Message {
     }))
 }
 
-impl Told {
+impl Update {
     /// Writes it as a message: an object with `event`, `id` and `data`, each only if it has one.
     fn into_json(self) -> String {
         let event = self.name.map(|it| format!("\"event\":{}", Value::from(it)));
@@ -85,14 +87,14 @@ mod tests {
 
     #[test]
     fn a_message_is_an_event_as_json() {
-        let told = Told {
+        let update = Update {
             name: Some("run"),
             id: Some("7".to_owned()),
             data: r#"{"run_id":"r\"1"}"#.to_owned(),
         };
-        let text = told.into_json();
+        let text = update.into_json();
         assert_eq!(text, r#"{"event":"run","id":"7","data":{"run_id":"r\"1"}}"#);
-        let mark = Told {
+        let mark = Update {
             name: None,
             id: Some("8".to_owned()),
             data: String::new(),

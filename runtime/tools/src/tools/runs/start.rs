@@ -119,7 +119,7 @@ type Continued = Written<Result<(), Refused>>;
 
 impl StartRunCall {
     /// Creates the call that starts a run of a workflow.
-    pub(crate) fn of(workflow: &str) -> Self {
+    pub(crate) fn for_workflow(workflow: &str) -> Self {
         Self {
             workflow: workflow.to_owned(),
             run_id: None,

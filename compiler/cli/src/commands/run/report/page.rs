@@ -17,10 +17,14 @@ use crate::drawing::drawing_options;
 use crate::failure::Failure;
 use crate::printer::count;
 
-/// Most records of the journal. Unit: records. Why: browsers scroll through so many rows without a pause.
+/// Most records of the journal.
+///
+/// Unit: records. Why: browsers scroll through so many rows without a pause.
 const MOST_RECORDS: usize = 5_000;
 
-/// Longest content of an artifact. Unit: bytes. Why: a report is about what was decided; the store has the rest.
+/// Longest content of an artifact.
+///
+/// Unit: bytes. Why: a report is about what was decided; the store has the rest.
 const MOST_CONTENT: usize = 32 << 10;
 
 /// The rules of the page.
@@ -120,7 +124,9 @@ impl Page {
         Ok(())
     }
 
-    /// Writes a table, or a sentence where it would be empty. Cells are texts; a class marks what didn't count or failed.
+    /// Writes a table, or a sentence where it would be empty.
+    ///
+    /// Cells are texts; a class marks what didn't count or failed.
     fn table(
         &mut self,
         id: &str,
