@@ -46,6 +46,9 @@ use crate::rules::{LintConfig, Rules};
 /// The name of the configuration.
 pub(crate) const CONFIG_FILE: &str = "statemark.toml";
 
+/// The hooks of Codex in a project.
+const CODEX_HOOKS: &str = ".codex/hooks.json";
+
 /// Largest configuration. Unit: bytes. Why: it has a few lines.
 const MAX_CONFIG: usize = 1 << 20;
 
@@ -558,7 +561,10 @@ pub(crate) fn executors() -> Result<statemark_executor::Settings, Failure> {
     let Some((path, config)) = find_config(&current_folder()?)? else {
         return Ok(statemark_executor::Settings::default());
     };
-    let settings = config.executor;
+    let mut settings = config.executor;
+    let hooks = path.with_file_name(CODEX_HOOKS);
+    let hooks = std::fs::read_to_string(hooks).unwrap_or_default();
+    settings.codex_has_hook = hooks.contains("hook codex");
     let path = files::display(&path);
     settings
         .check()

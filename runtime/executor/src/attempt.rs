@@ -8,14 +8,16 @@ use statemark_runs::{Actor, Loaded, Order, Role, RunError, RunId, Status};
 use statemark_tools::{Caller, Dispatcher};
 use tokio::runtime::Handle;
 
-use crate::happening::{Happened, Happening, Tell};
+use crate::happening::{Happened, Happening, Observer};
 use crate::plan::{Assignment, Who};
 use crate::prompt::Prompt;
 use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 use crate::{client, command, model};
 
-/// Time between two looks at whether an attempt still has a point. Why: a person who cancels waits for a second at most.
+/// Time between two looks at whether an attempt still has a point.
+///
+/// Why: a person who cancels waits for a second at most.
 pub(crate) const LOOK: Duration = Duration::from_millis(200);
 
 /// An attempt that goes on.
@@ -40,7 +42,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) began: Instant,
     /// True once whoever started the executor ends it, or the lease is lost.
     pub(crate) is_ended: &'a (dyn Fn() -> bool + Sync),
-    pub(crate) tell: Tell<'a>,
+    pub(crate) observe: Observer<'a>,
 }
 
 /// The end of an attempt.
@@ -53,7 +55,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    pub(crate) const fn of(outcome: AttemptOutcome) -> Self {
+    pub(crate) const fn new(outcome: AttemptOutcome) -> Self {
         Self {
             outcome,
             reason: None,
@@ -64,7 +66,7 @@ impl End {
     pub(crate) fn because(outcome: AttemptOutcome, reason: impl Into<String>) -> Self {
         Self {
             reason: Some(reason.into()),
-            ..Self::of(outcome)
+            ..Self::new(outcome)
         }
     }
 
@@ -99,7 +101,7 @@ impl Attempt<'_> {
         if let Some(limit) = end.limit {
             self.reach(limit, end.reason.clone().unwrap_or_default())?;
         }
-        self.tell(Happening::Ended {
+        self.observe(Happening::Ended {
             outcome: end.outcome,
             reason: end.reason.clone(),
         });
@@ -119,8 +121,8 @@ impl Attempt<'_> {
     }
 
     /// Tells whoever watches.
-    pub(crate) fn tell(&self, what: Happening) {
-        (self.tell)(&Happened {
+    pub(crate) fn observe(&self, what: Happening) {
+        (self.observe)(&Happened {
             run: self.run.clone(),
             state: self.assignment.state.clone(),
             attempt: self.number,
@@ -128,7 +130,9 @@ impl Attempt<'_> {
         });
     }
 
-    /// Returns the end of the attempt, if something has ended it: the run, a limit, or whoever started the executor.
+    /// Returns the end of the attempt, if something has ended it.
+    ///
+    /// That is the run, a limit, or whoever started the executor.
     ///
     /// `is_ours` says that the run was moved by the attempt itself, if it was moved.
     ///
@@ -174,7 +178,7 @@ impl Attempt<'_> {
             return Some(End::because(AttemptOutcome::Waiting, reason));
         }
         if (self.is_ended)() {
-            return Some(End::of(AttemptOutcome::Cancelled));
+            return Some(End::new(AttemptOutcome::Cancelled));
         }
         None
     }
@@ -244,19 +248,19 @@ pub(crate) fn over_budget(loaded: &Loaded, assignment: &Assignment) -> Option<En
     let over = budgets
         .into_iter()
         .find(|(_, most, used, _)| most.is_some_and(|most| *used >= most));
-    let (limit, most, used, whose) = over?;
+    let (limit, most, used, owner) = over?;
     let most = most.unwrap_or_default();
     let amounts = if limit == "cost_budget" {
         format!("{} of {} dollars", dollars(used), dollars(most))
     } else {
         format!("{used} of {most} tokens")
     };
-    let whose = if whose == "the run" {
-        whose.to_owned()
+    let owner = if owner == "the run" {
+        owner.to_owned()
     } else {
-        format!("`{whose}`")
+        format!("`{owner}`")
     };
-    Some(End::limit(limit, format!("{whose} has used {amounts}")))
+    Some(End::limit(limit, format!("{owner} has used {amounts}")))
 }
 
 /// Writes an amount of money. Unit: millionths of a US dollar.
@@ -267,7 +271,9 @@ pub(crate) fn dollars(millionths: u64) -> String {
     format!("{whole}.{rest:0<2}")
 }
 
-/// Returns the order of the store itself under a lease: what a limit does isn't the agent's to take back.
+/// Returns the order of the store itself under a lease.
+///
+/// What a limit does isn't the agent's to take back.
 pub(crate) fn of_system(order: &Order) -> Order {
     Order {
         actor: Actor::new(Role::System),

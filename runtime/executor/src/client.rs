@@ -13,7 +13,7 @@ use crate::attempt::{Attempt, End};
 use crate::command;
 use crate::happening::Happening;
 use crate::plan::ClientKind;
-use crate::settings::Client;
+use crate::settings::{Client, millionths};
 
 /// The tools of Claude Code that it may use without asking: the hook asks the state.
 const CLAUDE_TOOLS: &str = "mcp__statemark,Bash,Edit,Glob,Grep,MultiEdit,NotebookEdit,Read,Task,TodoWrite,WebFetch,WebSearch,Write";
@@ -51,7 +51,7 @@ pub(crate) fn work(
     Ok(End::because(AttemptOutcome::Failed, reason))
 }
 
-/// What an event of a client says.
+/// The message and the cost in an event of a client.
 #[derive(Debug, Default, PartialEq)]
 struct Turn {
     said: Vec<(String, String)>,
@@ -66,7 +66,7 @@ fn record(attempt: &Attempt<'_>, turn: Turn, model: Option<&str>) -> Result<(), 
         attempt.say(text);
     }
     if let Some((input_tokens, output_tokens, cost)) = turn.usage {
-        attempt.tell(Happening::Used {
+        attempt.observe(Happening::Used {
             input_tokens,
             output_tokens,
             cost,
@@ -262,15 +262,6 @@ fn read_codex(event: &Map<String, Value>) -> Turn {
         _ => {}
     }
     turn
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cut to the range of the integer"
-)]
-fn millionths(dollars: f64) -> u64 {
-    (dollars * 1e6).round() as u64
 }
 
 #[cfg(test)]

@@ -221,7 +221,7 @@ impl Attempt<'_> {
     pub(crate) fn say(&self, text: &str) {
         let text = text.trim().to_owned();
         if !text.is_empty() {
-            self.tell(Happening::Said { text });
+            self.observe(Happening::Said { text });
         }
     }
 }

@@ -20,19 +20,22 @@ use statemark_tools::{Caller, Credential, Dispatcher, OfAttempt, Problem, Stop, 
 use tokio::runtime::Handle;
 
 use crate::attempt::{Attempt, End, LOOK, of_system, over_budget};
-use crate::happening::{Happening, Tell};
+use crate::happening::{Happening, Observer};
 use crate::plan::{Assignment, Plan, Who, plan};
 use crate::prompt::{BUDGET, Prompt, Voice, assemble};
 use crate::settings::{Checkpoints, Settings, ToolStyle};
 use crate::surroundings::Surroundings;
 
-/// How deep runs under runs are driven. Why: a run that starts itself would never end.
+/// Most levels of runs under runs that are driven. Why: a run that starts itself would never end.
 const MAX_DEPTH: usize = 8;
+
+/// The code of the problem that another executor works on a run.
+pub(crate) const LEASED: &str = "leased";
 
 /// The number of drives that this process has begun.
 static DRIVES: AtomicU64 = AtomicU64::new(0);
 
-/// What an executor works with.
+/// The parts that an executor works with.
 #[derive(Clone, Copy)]
 pub(crate) struct Driver<'d> {
     pub(crate) dispatcher: &'d Dispatcher,
@@ -45,22 +48,22 @@ pub(crate) struct Driver<'d> {
     pub(crate) is_cancelled: &'d (dyn Fn() -> bool + Sync),
     /// True once no further attempt is to begin.
     pub(crate) is_draining: &'d (dyn Fn() -> bool + Sync),
-    pub(crate) tell: Tell<'d>,
+    pub(crate) observe: Observer<'d>,
 }
 
-/// What is left to say of attempts that have ended.
+/// An attempt that has ended.
 struct Ended {
     state: String,
     end: Result<End, RunError>,
 }
 
-/// What came of driving the runs under a run.
+/// The result of driving the runs under a run.
 enum Children {
     /// There are none that can be driven.
     None,
     /// One has ended, and the run goes on.
     Ended,
-    /// They wait, for this reason.
+    /// A wait, for this reason.
     Wait(Stop, String),
 }
 
@@ -90,7 +93,7 @@ impl Driver<'_> {
         let lease = lease.map_err(|error| match error {
             RunError::Store(StoreError::Busy { .. }) => {
                 let message = format!("another executor works on `{}`", work.run);
-                Problem::new("leased", message)
+                Problem::new(LEASED, message)
             }
             error => error.into(),
         })?;
@@ -344,7 +347,7 @@ impl Driver<'_> {
         }
         let loaded = runs.load(&work.run)?;
         let Some(visit) = loaded.state.visits.get(&assignment.state) else {
-            return Ok(End::of(AttemptOutcome::Moved));
+            return Ok(End::new(AttemptOutcome::Moved));
         };
         let rung = failed(&loaded, &assignment.state).len();
         let task = work.task.as_deref();
@@ -368,7 +371,7 @@ impl Driver<'_> {
         let number = match runs.execute(&order, &start) {
             Ok(written) => written.outcome,
             // Somebody has moved or stopped the run meanwhile.
-            Err(RunError::Invalid(_)) => return Ok(End::of(AttemptOutcome::Moved)),
+            Err(RunError::Invalid(_)) => return Ok(End::new(AttemptOutcome::Moved)),
             Err(error) => return Err(error),
         };
         order.attempt = Some(number);
@@ -399,9 +402,9 @@ impl Driver<'_> {
             order,
             began: Instant::now(),
             is_ended,
-            tell: self.tell,
+            observe: self.observe,
         };
-        attempt.tell(Happening::Started {
+        attempt.observe(Happening::Started {
             executor: name.to_owned(),
             model: start.model,
         });
@@ -435,7 +438,7 @@ impl Driver<'_> {
         (depth, below): (usize, &mut Worked),
     ) -> Result<Children, Problem> {
         let waiting = loaded.state.waiting_for().into_iter();
-        let children = waiting.filter_map(|it| match it {
+        let children = waiting.filter_map(|waiting| match waiting {
             WaitingFor::Child { run } => run.parse::<RunId>().ok(),
             _ => None,
         });
@@ -453,7 +456,7 @@ impl Driver<'_> {
             };
             let worked = match self.drive_at(&of_child, None, depth + 1) {
                 // Somebody else works on it.
-                Err(problem) if problem.code == "leased" => {
+                Err(problem) if problem.code == LEASED => {
                     last = Children::Wait(Stop::Waiting, problem.message);
                     continue;
                 }
@@ -475,7 +478,7 @@ impl Driver<'_> {
     }
 }
 
-/// Returns the reasons of the attempts in a state that have failed since a person last continued the run.
+/// Returns the reasons of the failed attempts in a state that count towards its limit.
 fn failed(loaded: &Loaded, state: &str) -> Vec<Option<String>> {
     let counted = loaded.state.counted_attempts(state);
     let ended = counted.filter_map(|it| it.ended.as_ref());

@@ -1,11 +1,11 @@
-//! What happens in an attempt, as whoever watches is told it. The journal says more, and says it for good.
+//! Events of attempts, for whoever watches. The journal has more, and has it for good.
 
 use serde::Serialize;
 use statemark_runs::RunId;
 use statemark_runs::body::AttemptOutcome;
 
-/// A function that is told what happens.
-pub type Tell<'t> = &'t (dyn Fn(&Happened) + Sync);
+/// A function that is called with each of them.
+pub type Observer<'t> = &'t (dyn Fn(&Happened) + Sync);
 
 /// Something that has happened in an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,16 +16,16 @@ pub struct Happened {
     pub state: String,
     /// The attempt.
     pub attempt: u64,
-    /// What has happened.
+    /// The event.
     #[serde(flatten)]
     pub what: Happening,
 }
 
-/// What can happen in an attempt.
+/// An event of an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "happened", rename_all = "snake_case")]
 pub enum Happening {
-    /// It has begun.
+    /// The beginning.
     Started {
         /// The executor.
         executor: String,
@@ -64,7 +64,7 @@ pub enum Happening {
         /// The time until then. Unit: milliseconds.
         milliseconds: u64,
     },
-    /// It has ended.
+    /// The end.
     Ended {
         /// The outcome.
         outcome: AttemptOutcome,

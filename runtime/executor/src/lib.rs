@@ -38,12 +38,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 
 use statemark_runs::{RunId, StoreError};
-use statemark_tools::{Dispatcher, Problem, Signal, Stop, Work, Worked, Working};
+use statemark_tools::{Dispatcher, Problem, Signal, Work, Worked, Working};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use drive::Driver;
-pub use happening::{Happened, Happening, Tell};
+pub use happening::{Happened, Happening, Observer};
 pub use prompt::{Prompt, Voice, assemble};
 pub use settings::{
     Checkpoints, Client, Command, InvalidSetting, Price, Provider, Settings, ToolStyle,
@@ -92,9 +92,9 @@ impl Executor {
         work: &Work,
         until: Option<&str>,
         is_cancelled: &(dyn Fn() -> bool + Sync),
-        tell: Tell<'_>,
+        observe: Observer<'_>,
     ) -> Result<Worked, Problem> {
-        self.with_driver(is_cancelled, tell, |driver| driver.drive(work, until))
+        self.with_driver(is_cancelled, observe, |driver| driver.drive(work, until))
             .unwrap_or_else(|| Err(gone()))
     }
 
@@ -107,10 +107,10 @@ impl Executor {
         &self,
         project: Option<&str>,
         parallel: Option<usize>,
-        tell: Tell<'_>,
+        observe: Observer<'_>,
     ) -> Result<(), StoreError> {
         let parallel = parallel.unwrap_or_else(|| self.settings.parallel());
-        self.with_driver(&|| false, tell, |driver| driver.serve(project, parallel))
+        self.with_driver(&|| false, observe, |driver| driver.serve(project, parallel))
             .unwrap_or(Ok(()))
     }
 
@@ -153,7 +153,7 @@ impl Executor {
     fn with_driver<T>(
         &self,
         is_cancelled: &(dyn Fn() -> bool + Sync),
-        tell: Tell<'_>,
+        observe: Observer<'_>,
         call: impl FnOnce(&Driver<'_>) -> T,
     ) -> Option<T> {
         let dispatcher = self.dispatcher.upgrade()?;
@@ -167,13 +167,13 @@ impl Executor {
             owner: &self.owner,
             is_cancelled: &is_cancelled,
             is_draining: &is_draining,
-            tell,
+            observe,
         };
         Some(call(&driver))
     }
 }
 
-/// The problem of a server that ends.
+/// Creates the problem of a server that ends.
 fn gone() -> Problem {
     Problem::new("failed", "the server is ending")
 }
@@ -227,7 +227,7 @@ impl statemark_tools::Executor for SharedExecutor {
         let begun = thread::Builder::new()
             .name("executor".to_owned())
             .spawn(move || {
-                let tell = |happened: &Happened| {
+                let observe = |happened: &Happened| {
                     if let Some(line) = line_of(happened) {
                         *lock(&own.line) = line;
                         own.changed.notify_waiters();
@@ -235,9 +235,9 @@ impl statemark_tools::Executor for SharedExecutor {
                 };
                 let is_cancelled = || own.is_cancelled.load(Ordering::Acquire);
                 let worked = loop {
-                    match executor.drive(&work, None, &is_cancelled, &tell) {
+                    match executor.drive(&work, None, &is_cancelled, &observe) {
                         // A worker of this store has it: what is left when that is done is this call's.
-                        Err(problem) if problem.code == "leased" && !is_cancelled() => {
+                        Err(problem) if problem.code == drive::LEASED && !is_cancelled() => {
                             thread::sleep(attempt::LOOK);
                         }
                         worked => break worked,
@@ -285,8 +285,8 @@ pub fn line_of(happened: &Happened) -> Option<String> {
             output_tokens,
             cost,
         } => {
-            let cost = cost.map_or_else(String::new, |it| {
-                format!(", {} dollars", attempt::dollars(it))
+            let cost = cost.map_or_else(String::new, |cost| {
+                format!(", {} dollars", attempt::dollars(cost))
             });
             format!("{state}: {input_tokens} tokens read, {output_tokens} written{cost}")
         }
@@ -305,12 +305,6 @@ pub fn line_of(happened: &Happened) -> Option<String> {
             )
         }
     })
-}
-
-/// The stops after which somebody other than an executor has to do something.
-#[must_use]
-pub const fn needs_somebody(stop: Stop) -> bool {
-    matches!(stop, Stop::Waiting | Stop::NoExecutor | Stop::Paused)
 }
 
 fn lock<T>(value: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

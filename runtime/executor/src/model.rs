@@ -168,7 +168,7 @@ impl Talk<'_> {
                 None => {
                     // It says itself what has ended it.
                     let end = self.attempt.look(false)?;
-                    return Ok(Err(end.unwrap_or(End::of(AttemptOutcome::Cancelled))));
+                    return Ok(Err(end.unwrap_or(End::new(AttemptOutcome::Cancelled))));
                 }
                 Some(Ok(answer)) => return Ok(Ok(answer)),
                 Some(Err(NoAnswer::NoTools(_))) if self.style == ToolStyle::Native => {
@@ -190,7 +190,7 @@ impl Talk<'_> {
             let wait =
                 wait.unwrap_or_else(|| growing_wait(self.attempt.settings.retry_wait(), tries));
             let wait = wait.min(MAX_WAIT);
-            self.attempt.tell(Happening::Retried {
+            self.attempt.observe(Happening::Retried {
                 reason,
                 milliseconds: milliseconds(wait),
             });
@@ -217,10 +217,10 @@ impl Talk<'_> {
         self.attempt.record(&turn)?;
         if !answer.text.trim().is_empty() {
             let text = answer.text.trim().to_owned();
-            self.attempt.tell(Happening::Said { text });
+            self.attempt.observe(Happening::Said { text });
         }
         if answer.usage.is_some() {
-            self.attempt.tell(Happening::Used {
+            self.attempt.observe(Happening::Used {
                 input_tokens: input,
                 output_tokens: output,
                 cost,
@@ -272,7 +272,7 @@ impl Talk<'_> {
         let began = Instant::now();
         let name = call.name.clone();
         let (text, failed) = self.dispatch(call);
-        self.attempt.tell(Happening::Called {
+        self.attempt.observe(Happening::Called {
             tool: name.clone(),
             failed,
             milliseconds: milliseconds(began.elapsed()),
@@ -291,7 +291,9 @@ impl Talk<'_> {
         self.attempt.look(true)
     }
 
-    /// Calls a tool through the dispatcher, which asks policy, counts and records. Returns its answer, and whether it failed.
+    /// Calls a tool through the dispatcher, which asks policy, counts and records.
+    ///
+    /// Returns its answer, and whether it failed.
     fn dispatch(&self, call: &Call) -> (String, bool) {
         let given = if call.arguments.trim().is_empty() {
             "{}"

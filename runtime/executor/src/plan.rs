@@ -1,4 +1,4 @@
-//! Who works on what: a pure function of a run, the configuration, and what whoever asked wants.
+//! Plans of work: a pure function of a run, the configuration, and the wishes of the caller.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,7 +8,9 @@ use serde_json::Value;
 use statemark_runs::{Loaded, Status, WaitingFor};
 use statemark_tools::Work;
 
-use crate::settings::{Client, Command, Price, Provider, Settings, ToolStyle, duration};
+use crate::settings::{
+    Client, Command, Price, Provider, Settings, ToolStyle, duration, millionths,
+};
 
 /// The work in one state.
 #[derive(Clone, Debug)]
@@ -45,7 +47,7 @@ pub(crate) struct Rung {
     pub(crate) key: Option<String>,
     pub(crate) tools: ToolStyle,
     pub(crate) price: Option<Price>,
-    /// How much it thinks.
+    /// Its level of thinking.
     pub(crate) thinking: Option<String>,
 }
 
@@ -109,8 +111,14 @@ pub(crate) struct Plan {
 pub(crate) fn plan(loaded: &Loaded, settings: &Settings, work: &Work) -> Plan {
     let mut plan = Plan::default();
     let state = &loaded.state;
-    let stands = matches!(state.status(), Status::Paused) || state.status().is_over();
-    if stands || state.is_held() || state.restoring.is_some() {
+    let is_standing = matches!(state.status(), Status::Paused) || state.status().is_over();
+    if is_standing || state.is_held() || state.restoring.is_some() {
+        return plan;
+    }
+    if loaded.is_unreviewed() {
+        let reason = "nobody has accepted its workflow: `statemark accept` shows it to a person";
+        let leaves = state.leaves.iter();
+        plan.unassigned = leaves.map(|it| (it.clone(), reason.to_owned())).collect();
         return plan;
     }
     let mut waiting: BTreeSet<String> = state
@@ -138,7 +146,9 @@ pub(crate) fn plan(loaded: &Loaded, settings: &Settings, work: &Work) -> Plan {
             continue;
         }
         let meta = Meta::new(loaded, leaf);
-        match assign(&meta, settings, work) {
+        let grants = loaded.grants();
+        let is_restricted = grants.allowed.is_some() || !grants.disallowed.is_empty();
+        match assign(&meta, settings, work, is_restricted) {
             Ok(Some(who)) => plan.ready.push(Assignment {
                 state: leaf.clone(),
                 who,
@@ -213,7 +223,12 @@ struct LadderRung {
 /// # Errors
 ///
 /// The reason why the one that is meant can't.
-fn assign(meta: &Meta<'_>, settings: &Settings, work: &Work) -> Result<Option<Who>, String> {
+fn assign(
+    meta: &Meta<'_>,
+    settings: &Settings,
+    work: &Work,
+    is_restricted: bool,
+) -> Result<Option<Who>, String> {
     let is_direct = meta.get("direct_execution") == Some(&Value::Bool(true));
     // Whoever names a model means the states that models work in, and those that name nobody.
     let asked = work.model.as_ref().map(|_| "model".to_owned());
@@ -243,6 +258,11 @@ fn assign(meta: &Meta<'_>, settings: &Settings, work: &Work) -> Result<Option<Wh
         }
         "model" => ladder(meta, settings, work).map(|rungs| Some(Who::Model(rungs))),
         "claude" => client(ClientKind::Claude, &settings.claude),
+        // It takes hooks from its own configuration alone, and its tools would go around the state without one.
+        "codex" if is_restricted && settings.codex.is_some() && !settings.codex_has_hook => Err(
+            "the state restricts tools, and Codex doesn't ask for them here: `statemark hook install codex` first"
+                .to_owned(),
+        ),
         "codex" => client(ClientKind::Codex, &settings.codex),
         _ => match settings.commands.get(&name) {
             Some(command) => Ok(Some(Who::Command(name, command.clone()))),
@@ -266,9 +286,9 @@ fn ladder(meta: &Meta<'_>, settings: &Settings, work: &Work) -> Result<Vec<Rung>
         let rungs = rungs
             .iter()
             .filter_map(|it| LadderRung::deserialize(it).ok());
-        let rungs = rungs.map(|it| {
-            let thinking = it.thinking_level.clone().or_else(|| thinking.clone());
-            rung(&it.model, it.url.as_ref(), thinking)
+        let rungs = rungs.map(|written| {
+            let thinking = written.thinking_level.clone().or_else(|| thinking.clone());
+            rung(&written.model, written.url.as_ref(), thinking)
         });
         let rungs: Vec<Rung> = rungs.collect::<Result<_, _>>()?;
         if !rungs.is_empty() {
@@ -396,15 +416,6 @@ fn smaller(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 /// Reads an amount of US dollars. Unit of the result: millionths.
 fn money(value: &Value) -> Option<u64> {
     value.as_f64().map(millionths)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a float is cut to the range of the integer"
-)]
-fn millionths(dollars: f64) -> u64 {
-    (dollars * 1e6).round() as u64
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(crate) const BUDGET: usize = 16_000;
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Most answers and failures that are told. Why: older ones are in the run's journal.
-const MOST_TOLD: usize = 8;
+const MOST_LISTED: usize = 8;
 
 /// Most characters of a value of the context that is told with others.
 const MAX_VALUE: usize = 2_000;
@@ -35,11 +35,11 @@ pub struct Prompt {
 /// The way in which an agent that gets the prompt moves the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
-    /// It calls the tool `send_event`.
+    /// Calls of the tool `send_event`.
     Tools,
-    /// It answers with an object, as a schema says.
+    /// Answers that are objects, as a schema has them.
     Envelope,
-    /// It calls tools of a server that is connected to its client.
+    /// Calls of tools of a server that is connected to the agent's client.
     Client,
 }
 
@@ -87,10 +87,10 @@ pub fn assemble(
             prompt.text.push('\n');
             prompt
                 .left_out
-                .push(format!("the end of {}", named(part.title)));
+                .push(format!("the end of {}", quoted(part.title)));
             room = 0;
         } else {
-            prompt.left_out.push(named(part.title));
+            prompt.left_out.push(quoted(part.title));
         }
     }
     if !prompt.left_out.is_empty() {
@@ -103,7 +103,7 @@ pub fn assemble(
     Ok(prompt)
 }
 
-fn named(title: &str) -> String {
+fn quoted(title: &str) -> String {
     match title {
         "" => "the beginning".to_owned(),
         title => format!("\"{title}\""),
@@ -185,9 +185,9 @@ fn instructions(loaded: &Loaded, state: &str) -> String {
     let mut text = String::new();
     for id in chain.into_iter().rev() {
         let meta = loaded.workflow.state_meta(id);
-        let told = meta.get("instructions").and_then(Value::as_str);
-        if let Some(told) = told {
-            let _ = write!(text, "{}\n\n", told.trim());
+        let instruction = meta.get("instructions").and_then(Value::as_str);
+        if let Some(instruction) = instruction {
+            let _ = write!(text, "{}\n\n", instruction.trim());
         }
     }
     text
@@ -282,7 +282,7 @@ fn answers(loaded: &Loaded) -> String {
     let mut resolved: Vec<_> = resolved.collect();
     resolved.sort_by_key(|(request, _)| request.seq);
     let mut text = String::new();
-    for (request, (resolved, who, _)) in resolved.iter().rev().take(MOST_TOLD).rev() {
+    for (request, (resolved, who, _)) in resolved.iter().rev().take(MOST_LISTED).rev() {
         let said = match (&resolved.value, resolved.resolution) {
             (Some(Value::String(value)), _) => value.clone(),
             (Some(value), _) => value.to_string(),
@@ -313,7 +313,7 @@ fn failures(loaded: &Loaded, state: &str) -> String {
         .filter_map(|it| Some((it, it.ended.as_ref()?)))
         .collect();
     let mut text = String::new();
-    for (attempt, (outcome, reason, _)) in ended.iter().rev().take(MOST_TOLD).rev() {
+    for (attempt, (outcome, reason, _)) in ended.iter().rev().take(MOST_LISTED).rev() {
         let said = match outcome {
             AttemptOutcome::Lost => {
                 "its agent has gone; what it did outside of the run isn't known, so look before you repeat anything"

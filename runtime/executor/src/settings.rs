@@ -1,4 +1,6 @@
-//! The table `[executor]` of a project's configuration: who may work, by which models, and within which limits.
+//! The table `[executor]` of a project's configuration.
+//!
+//! It says who may work, by which models, and within which limits.
 //!
 //! A spec says by whom a state is worked on; what stands here says what that is, and what isn't here doesn't work. So no
 //! spec brings a program along, an address that prompts are sent to, or the name of a variable with a key.
@@ -49,6 +51,9 @@ pub struct Settings {
     pub claude: Option<Client>,
     /// Codex' command line.
     pub codex: Option<Client>,
+    /// True if the project's Codex asks our hook. It isn't a key: whoever reads the configuration looks.
+    #[serde(skip)]
+    pub codex_has_hook: bool,
     /// The time of a lease.
     pub lease: Option<String>,
     /// The attempts in a visit of a state.
@@ -67,7 +72,7 @@ pub struct Settings {
     pub retry_wait: Option<String>,
     /// The attempts that a worker makes at once.
     pub parallel: Option<usize>,
-    /// When the files of the project are saved.
+    /// The time at which the files of the project are saved.
     pub checkpoints: Checkpoints,
 }
 
@@ -186,7 +191,7 @@ pub struct Client {
 pub struct InvalidSetting {
     /// The key below `executor`.
     pub key: String,
-    /// What is wrong with it.
+    /// The fault, as a predicate of the key.
     pub what: String,
 }
 
@@ -291,6 +296,16 @@ impl Settings {
         };
         Some((provider, name.to_owned()))
     }
+}
+
+/// Converts US dollars into millionths.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cut to the range of the integer"
+)]
+pub(crate) fn millionths(dollars: f64) -> u64 {
+    (dollars * 1e6).round() as u64
 }
 
 /// The executors that are no program's names.

@@ -1,4 +1,4 @@
-//! What an executor has around it: how a program that it starts reaches the run.
+//! The surroundings of an executor: how a program that it starts reaches the run.
 
 use std::ffi::OsString;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use std::{fs, io};
 use crate::{Fault, check};
 
 /// The folders of the crates whose English is held.
-pub const CRATES: [&str; 12] = [
+pub const CRATES: [&str; 15] = [
     "compiler/src",
     "compiler/cli/src",
     "macros/src",
@@ -17,7 +17,10 @@ pub const CRATES: [&str; 12] = [
     "runtime/runs/src",
     "runtime/stores/src",
     "runtime/tools/src",
+    "runtime/packs/src",
     "runtime/profiles/src",
+    "runtime/upstream/src",
+    "runtime/executor/src",
     "runtime/server/src",
     "examples",
 ];

@@ -127,8 +127,7 @@ pub(super) fn executor(prepared: &Prepared, store: Option<&str>) -> Result<Execu
     let program = std::env::current_exe()
         .map_err(|error| Failure::new(format!("the path of this program isn't known: {error}")))?;
     let program = program.to_string_lossy().into_owned();
-    let mut place = project::check_place(project::root(&here))?;
-    place.root = project::root(&here).to_path_buf();
+    let place = project::check_place(project::root(&here))?;
     let store = project::existing_store_address(store)?;
     let server = [&*program, "serve", ".", "--store", &store, "--run"];
     let surroundings = Surroundings {

@@ -378,6 +378,50 @@ fn workers_share_runs_and_none_is_worked_on_twice() {
     }
 }
 
+/// A thousand runs of one workflow don't keep another's waiting.
+#[test]
+fn workflows_take_turns() {
+    let scratch = counting("executor-turns", "10s");
+    let folder = &scratch.path;
+    scratch.write(
+        "rare.md",
+        &COUNTER
+            .replace("counter", "rare")
+            .replace("# Counter", "# Rare"),
+    );
+    for number in 0..6 {
+        output(
+            folder,
+            &["start", "counter", "--run-id", &format!("c{number}")],
+        );
+    }
+    output(folder, &["start", "rare", "--run-id", "rare-1"]);
+    let arguments = [
+        "serve",
+        "--execute",
+        "--parallel",
+        "1",
+        "--http",
+        "127.0.0.1:0",
+    ];
+    let mut worker = spawn(folder, &arguments);
+    let began = |run: &str| {
+        of_kind(&records(folder, run), "attempt.started")
+            .first()
+            .map(|it| it["time"].as_u64().unwrap())
+    };
+    wait_for(|| began("rare-1").is_some());
+    signal(&worker, Signal::TERM);
+    worker.wait().unwrap();
+    let rare = began("rare-1").unwrap();
+    let before = (0..6).filter_map(|number| began(&format!("c{number}")));
+    let before = before.filter(|time| *time < rare).count();
+    assert!(
+        before <= 1,
+        "{before} runs of the other workflow came first"
+    );
+}
+
 #[test]
 fn regions_are_worked_on_side_by_side() {
     let scratch = Scratch::new("executor-regions");

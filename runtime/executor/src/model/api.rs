@@ -34,7 +34,7 @@ const STALL: Duration = Duration::from_secs(300);
 /// An answer of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Answer {
-    /// What it said.
+    /// Its text.
     pub(crate) text: String,
     /// The tools that it calls.
     pub(crate) calls: Vec<Call>,
@@ -54,9 +54,9 @@ pub(crate) struct Call {
 /// The reason why there is no answer.
 #[derive(Debug)]
 pub(crate) enum NoAnswer {
-    /// It may be there later, and is to be asked for after this time, if it says one.
+    /// An answer may be there later; the provider may say after which time.
     Later(String, Option<Duration>),
-    /// It won't be there, however often it is asked for.
+    /// An answer won't be there, however often it is asked for.
     Never(String),
     /// The provider has no tools for this model.
     NoTools(String),

@@ -18,7 +18,7 @@ use statemark_runs::{
     EndSession, FinishRestore, ForceState, GiveUpRestore, Hash, Loaded, OpenRequest, Order,
     PauseRun, RecordCall, RecordCheck, Registered, ReleaseSession, Reply, Report, ReserveCall,
     Role, RunCheck, RunCheckIn, RunError, Runs, SendEvent, StartRun, WithdrawRequest,
-    acquire_lease, plan_rewind,
+    acquire_lease, plan_rewind, release_lease,
 };
 
 use crate::secrets::redactor;
