@@ -6,24 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/server/node.sh
 
-fetch @anthropic-ai/claude-code claude-code 2.1.329
-fetch @openai/codex codex 0.169.0
-claude=$home/claude-code-2.1.329/node_modules/.bin/claude
-codex=$home/codex-0.169.0/node_modules/.bin/codex
-cargo build --workspace --bin statemark --example conformance
-root=$PWD
-work=$(mktemp -d "$home/executors.XXXXXX")
-trap 'kill ${model:-} 2>/dev/null || true; rm -rf "$work"' EXIT
-mkdir -p "$work/home/.codex" "$work/bin"
-ln -s "$target/debug/statemark" "$work/bin/statemark"
-export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config CODEX_HOME=$work/home/.codex PATH=$work/bin:$PATH
-export ANTHROPIC_API_KEY=none CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
-unset STATEMARK_STORE STATEMARK_TOKEN STATEMARK_RUN
-
-fail() {
-    echo "$*" >&2
-    exit 1
-}
+. tests/server/offline.sh
 
 # Begins a project whose first state is worked on by a client.
 begin() {
@@ -50,13 +33,7 @@ CONFIG
 
 # Lets the executor work while a scripted model makes these calls.
 work_through() {
-    local script=$1
-    rm -f "$work/log" "$work/address"
-    touch "$work/log"
-    printf '%s\n' "$script" >"$work/script"
-    "$node" "$root/tests/server/model.mjs" "$work/script" "$work/log" >"$work/address" &
-    model=$!
-    address=$(line_of "$work/address")
+    begin_model "$1"
     if [ -e "$CODEX_HOME/config.toml" ]; then sed -i "s|ADDRESS|$address|" "$CODEX_HOME/config.toml"; fi
     ANTHROPIC_BASE_URL=$address timeout 180 statemark agent run steps --run-id r >"$work/said" 2>&1 </dev/null ||
         fail "$(cat "$work/said" "$work/log"; statemark transcript r)"

@@ -1,17 +1,16 @@
 //! Drawings: nothing overlaps, all that a page relies on is there, and the same machine is the same text.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use statemark_compiler::back::svg::{self, Options};
 use statemark_compiler::diag::Diags;
 use statemark_compiler::ir::{EventKind, Machine};
 use statemark_compiler::valid::{self, Valid};
-use statemark_harness::{files, relative, root};
+use statemark_harness::relative;
 use statemark_runtime::{decode, verify};
 
 use crate::random::{self, Shape};
-use crate::specs::{compile_text, outside};
+use crate::specs::each_machine;
 
 /// Draws a machine from its spec and from its table, and lists what is wrong with the drawings.
 fn faults(machine: &Valid) -> Vec<String> {
@@ -89,28 +88,13 @@ fn nothing_overlaps_in_drawings_of_specs() {
         "compiler/cli/tests",
         "runtime/tools/tests",
     ];
-    let mut paths: Vec<_> = folders
-        .iter()
-        .flat_map(|folder| files(&root().join(folder)))
-        .collect();
-    paths.extend(outside().iter().flat_map(|folder| files(folder)));
     let (mut drawn, mut all) = (0, String::new());
-    for path in paths {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        if !matches!(ending, Some("md" | "mmd" | "json" | "scxml")) {
-            continue;
+    each_machine(&folders, |path, machine| {
+        drawn += 1;
+        for fault in faults(machine) {
+            all += &format!("{} `{}`: {fault}\n", relative(path), machine.id.value);
         }
-        let Ok(text) = fs::read_to_string(&path) else {
-            continue;
-        };
-        let (_, compiled) = compile_text(&path.display().to_string(), &text);
-        for machine in &compiled.machines {
-            drawn += 1;
-            for fault in faults(machine) {
-                all += &format!("{} `{}`: {fault}\n", relative(&path), machine.id.value);
-            }
-        }
-    }
+    });
     assert!(all.is_empty(), "{all}");
     assert!(drawn >= 200, "only {drawn} machines were drawn");
 }

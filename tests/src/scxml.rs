@@ -4,8 +4,6 @@
 //! spec can't say. Names of actions that the engine carries out are left out of the comparison, as are titles and what
 //! only hosts read.
 
-use std::fs;
-
 use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
 use statemark_compiler::diag::Diags;
@@ -14,13 +12,13 @@ use statemark_compiler::ir::{
     Machine, State, StateKind,
 };
 use statemark_compiler::valid::{self, Valid};
-use statemark_harness::{files, relative, root};
+use statemark_harness::relative;
 use statemark_runtime::{
     self as runtime, ActionId, GuardId, Host, StepError, Table, decode, verify,
 };
 
 use crate::random::{self, Shape};
-use crate::specs::{compile_text, outside};
+use crate::specs::{compile_text, each_machine};
 
 /// All that an engine does of a machine, by names.
 pub(crate) fn outline(machine: &Machine) -> String {
@@ -234,29 +232,14 @@ fn what_is_written_as_scxml_reads_back_as_the_same_machine() {
         "tests/scxml",
         "skills",
     ];
-    let mut paths: Vec<_> = folders
-        .iter()
-        .flat_map(|folder| files(&root().join(folder)))
-        .collect();
-    paths.extend(outside().iter().flat_map(|folder| files(folder)));
     let mut compared = 0;
     let mut faults = String::new();
-    for path in paths {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        if !matches!(ending, Some("md" | "mmd" | "json" | "scxml")) {
-            continue;
+    each_machine(&folders, |path, machine| {
+        compared += 1;
+        if let Err(fault) = round_trip(machine) {
+            faults += &format!("{}:\n{fault}\n", relative(path));
         }
-        let Ok(text) = fs::read_to_string(&path) else {
-            continue;
-        };
-        let (_, compiled) = compile_text(&path.display().to_string(), &text);
-        for machine in &compiled.machines {
-            compared += 1;
-            if let Err(fault) = round_trip(machine) {
-                faults += &format!("{}:\n{fault}\n", relative(&path));
-            }
-        }
-    }
+    });
     assert!(faults.is_empty(), "{faults}");
     assert!(compared >= 50, "only {compared} machines were compared");
 }

@@ -1,10 +1,13 @@
 //! Specs that tests compile, and inputs that other people wrote.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use statemark_compiler::diag::Diagnostic;
 use statemark_compiler::source::Sources;
+use statemark_compiler::valid::Valid;
 use statemark_compiler::{Compiled, Options, compile};
+use statemark_harness::files;
 
 /// Compiles one text under a file name.
 pub fn compile_text(name: &str, text: &str) -> (Sources, Compiled) {
@@ -36,4 +39,27 @@ pub fn assert_spans(sources: &Sources, diagnostics: &[Diagnostic]) {
 pub fn outside() -> Option<PathBuf> {
     let folder = statemark_harness::root().parent()?.join("shared/corpus");
     folder.is_dir().then_some(folder)
+}
+
+/// Compiles every spec in some folders of the project, and those of other people, and hands over each machine with its file.
+pub fn each_machine(folders: &[&str], mut read: impl FnMut(&Path, &Valid)) {
+    let root = statemark_harness::root();
+    let mut paths: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| files(&root.join(folder)))
+        .collect();
+    paths.extend(outside().iter().flat_map(|folder| files(folder)));
+    for path in paths {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if !matches!(ending, Some("md" | "mmd" | "json" | "scxml")) {
+            continue;
+        }
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
+        let (_, compiled) = compile_text(&path.display().to_string(), &text);
+        for machine in &compiled.machines {
+            read(&path, machine);
+        }
+    }
 }

@@ -19,6 +19,8 @@ mod structure;
 
 use roxmltree::{Document as Xml, Error, ParsingOptions};
 
+use statemark_text::markup::push_escaped;
+
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::{FileId, Span, narrow};
 use reader::Reader;
@@ -89,15 +91,11 @@ pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
             '\n' | '\r' | '\t' => escaped.push_str(&format!("&#{};", u32::from(letter))),
             letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
                 escaped.push('\u{fffd}');
             }
-            letter => escaped.push(letter),
+            letter => push_escaped(&mut escaped, letter),
         }
     }
     escaped

@@ -3,6 +3,8 @@
 //! They are given our server, bound to the run, and our hook, so that the state's grants hold for their own tools as well.
 //! What they write, an event a line, is read for what was said and what it cost.
 
+use std::ffi::OsString;
+
 use serde_json::{Map, Value, json};
 use statemark_runs::RunError;
 use statemark_runs::body::AttemptOutcome;
@@ -26,9 +28,10 @@ pub(crate) fn work(
     model: Option<&str>,
 ) -> Result<End, RunError> {
     let words = match kind {
-        ClientKind::Claude => claude(attempt, client, model),
-        ClientKind::Codex => codex(attempt, client, model),
+        ClientKind::Claude => claude(attempt),
+        ClientKind::Codex => codex(attempt),
     };
+    let words = command_line(attempt, (kind, client), words, model);
     let ended = command::run(attempt, &words, &client.inherit, Vec::new(), &mut |line| {
         let Ok(Value::Object(event)) = serde_json::from_str(line) else {
             return Ok(());
@@ -79,91 +82,92 @@ fn record(attempt: &Attempt<'_>, turn: Turn, model: Option<&str>) -> Result<(), 
     })
 }
 
-/// Returns the words that start our server for the run.
-fn server(attempt: &Attempt<'_>) -> Vec<String> {
-    let mut words = attempt.surroundings.server.clone();
-    words.push(attempt.run.to_string());
-    words
+/// Our server for the run, as a client starts it.
+struct Server {
+    program: String,
+    arguments: Vec<String>,
+    variables: Vec<(String, String)>,
 }
 
-fn claude(attempt: &Attempt<'_>, client: &Client, model: Option<&str>) -> Vec<String> {
-    let server = server(attempt);
-    let (program, arguments) = server
-        .split_first()
-        .map_or(("", &[][..]), |(one, rest)| (one, rest));
-    let variables: Map<String, Value> = attempt
-        .caller
-        .attempt
-        .iter()
-        .flat_map(|of| {
-            let all = attempt.surroundings.variables(of).into_iter();
-            all.map(|(name, value)| {
-                let text = |it: std::ffi::OsString| it.to_string_lossy().into_owned();
-                (text(name), Value::from(text(value)))
-            })
-        })
-        .collect();
-    let servers = json!({"mcpServers": {"statemark": {
-        "command": program, "args": arguments, "env": variables,
-    }}});
-    let mut words = if client.command.is_empty() {
-        vec!["claude".to_owned()]
-    } else {
-        client.command.clone()
-    };
-    words.extend(
-        [
-            "-p",
-            "--output-format",
-            "stream-json",
-            "--verbose",
-            "--strict-mcp-config",
-        ]
-        .map(str::to_owned),
-    );
-    words.extend(
-        [
-            "--permission-mode",
-            "acceptEdits",
-            "--allowedTools",
-            CLAUDE_TOOLS,
-        ]
-        .map(str::to_owned),
-    );
-    words.extend(["--mcp-config".to_owned(), servers.to_string()]);
-    words.extend([
-        "--settings".to_owned(),
-        attempt.surroundings.claude_settings.to_string(),
-    ]);
-    if let Some(model) = model {
-        words.extend(["--model".to_owned(), model.to_owned()]);
+impl Server {
+    fn new(attempt: &Attempt<'_>) -> Self {
+        let mut words = attempt.surroundings.server.iter().cloned();
+        let program = words.next().unwrap_or_default();
+        let mut arguments: Vec<String> = words.collect();
+        arguments.push(attempt.run.to_string());
+        let of_attempt = attempt.caller.attempt.iter();
+        let variables = of_attempt.flat_map(|it| attempt.surroundings.variables(it));
+        let text = |it: OsString| it.to_string_lossy().into_owned();
+        Self {
+            program,
+            arguments,
+            variables: variables
+                .map(|(name, value)| (text(name), text(value)))
+                .collect(),
+        }
     }
-    words.extend(client.arguments.iter().cloned());
-    // After `--`, so that no prompt is an option, nor one more tool.
-    words.extend(["--".to_owned(), attempt.prompt.text.clone()]);
-    words
 }
 
-fn codex(attempt: &Attempt<'_>, client: &Client, model: Option<&str>) -> Vec<String> {
-    let server = server(attempt);
-    let (program, arguments) = server
-        .split_first()
-        .map_or(("", &[][..]), |(one, rest)| (one, rest));
-    let mut words = if client.command.is_empty() {
-        vec!["codex".to_owned()]
+/// Returns the words that start a client: its own, `words`, the model, those of the configuration, and the prompt.
+fn command_line(
+    attempt: &Attempt<'_>,
+    (kind, client): (ClientKind, &Client),
+    words: impl IntoIterator<Item = String>,
+    model: Option<&str>,
+) -> Vec<String> {
+    let mut all = if client.command.is_empty() {
+        vec![kind.name().to_owned()]
     } else {
         client.command.clone()
     };
-    words.extend(
-        [
-            "exec",
-            "--json",
-            "--skip-git-repo-check",
-            "--sandbox",
-            "workspace-write",
-        ]
-        .map(str::to_owned),
-    );
+    all.extend(words);
+    if let Some(model) = model {
+        all.extend(["--model".to_owned(), model.to_owned()]);
+    }
+    all.extend(client.arguments.iter().cloned());
+    // After `--`, so that no prompt is an option, nor one more tool.
+    all.extend(["--".to_owned(), attempt.prompt.text.clone()]);
+    all
+}
+
+/// Returns the options of Claude Code.
+fn claude(attempt: &Attempt<'_>) -> Vec<String> {
+    let server = Server::new(attempt);
+    let variables = server.variables.into_iter();
+    let variables: Map<String, Value> = variables.map(|(name, it)| (name, it.into())).collect();
+    let servers = json!({"mcpServers": {"statemark": {
+        "command": server.program, "args": server.arguments, "env": variables,
+    }}});
+    let settings = attempt.surroundings.claude_settings.to_string();
+    let words = [
+        "-p",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--strict-mcp-config",
+        "--permission-mode",
+        "acceptEdits",
+        "--allowedTools",
+        CLAUDE_TOOLS,
+        "--mcp-config",
+        &servers.to_string(),
+        "--settings",
+        &settings,
+    ];
+    words.map(str::to_owned).to_vec()
+}
+
+/// Returns the subcommand and the options of Codex.
+fn codex(attempt: &Attempt<'_>) -> Vec<String> {
+    let server = Server::new(attempt);
+    let words = [
+        "exec",
+        "--json",
+        "--skip-git-repo-check",
+        "--sandbox",
+        "workspace-write",
+    ];
+    let mut words = words.map(str::to_owned).to_vec();
     let mut set = |key: &str, value: Value| {
         // A JSON string or list of strings is one of TOML.
         words.extend([
@@ -171,24 +175,11 @@ fn codex(attempt: &Attempt<'_>, client: &Client, model: Option<&str>) -> Vec<Str
             format!("mcp_servers.statemark.{key}={value}"),
         ]);
     };
-    set("command", json!(program));
-    set("args", json!(arguments));
-    for (name, value) in attempt
-        .caller
-        .attempt
-        .iter()
-        .flat_map(|of| attempt.surroundings.variables(of))
-    {
-        set(
-            &format!("env.{}", name.to_string_lossy()),
-            json!(value.to_string_lossy()),
-        );
+    set("command", json!(server.program));
+    set("args", json!(server.arguments));
+    for (name, value) in server.variables {
+        set(&format!("env.{name}"), json!(value));
     }
-    if let Some(model) = model {
-        words.extend(["--model".to_owned(), model.to_owned()]);
-    }
-    words.extend(client.arguments.iter().cloned());
-    words.extend(["--".to_owned(), attempt.prompt.text.clone()]);
     words
 }
 

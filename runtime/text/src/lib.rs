@@ -19,6 +19,7 @@ pub mod drain;
 pub mod hex;
 pub mod json;
 pub mod list;
+pub mod markup;
 pub mod secret;
 pub mod shorten;
 pub mod suggest;

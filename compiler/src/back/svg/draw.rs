@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use statemark_text::markup::push_escaped;
+
 use super::chart::ChartTransition;
 use super::graph::{Edge, Graph, LABEL, Line, Node, NodeKind};
 use super::layout::{LOOP, Layout, Rect};
@@ -743,14 +745,10 @@ fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
             '\n' | '\t' => escaped.push(' '),
             '\0'..' ' | '\u{fffe}' | '\u{ffff}' => {}
-            _ => escaped.push(letter),
+            _ => push_escaped(&mut escaped, letter),
         }
     }
     escaped

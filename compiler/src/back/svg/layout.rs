@@ -465,46 +465,23 @@ impl<'g> Engine<'g> {
             .collect();
         for &edge in &own {
             let it = &graph.edges[edge];
-            if it.from == scope {
-                all.push((
-                    Port {
-                        edge,
-                        after: false,
-                        outward: false,
-                        label: true,
-                    },
-                    None,
-                ));
+            // Whether it is at the end of a region, leads out of one, and carries the label.
+            let kinds: &[(bool, bool, bool)] = if it.from == scope {
+                &[(false, false, true)]
             } else if it.to == scope {
-                all.push((
-                    Port {
-                        edge,
-                        after: true,
-                        outward: true,
-                        label: true,
-                    },
-                    None,
-                ));
+                &[(true, true, true)]
             } else {
-                all.push((
-                    Port {
-                        edge,
-                        after: true,
-                        outward: true,
-                        label: true,
-                    },
-                    None,
-                ));
-                all.push((
-                    Port {
-                        edge,
-                        after: true,
-                        outward: false,
-                        label: false,
-                    },
-                    None,
-                ));
-            }
+                &[(true, true, true), (true, false, false)]
+            };
+            all.extend(kinds.iter().map(|&(after, outward, label)| {
+                let port = Port {
+                    edge,
+                    after,
+                    outward,
+                    label,
+                };
+                (port, None)
+            }));
         }
         let mut places = vec![0; all.len()];
         let mut borders = vec![(0, 0); all.len()];

@@ -3,6 +3,8 @@
 //! A file without findings is a case that passes, so that a service shows that it was checked. Facts and hints are no
 //! failures: their cases pass, and say what was found as their output. Source: the schema of Jenkins' xUnit plugin.
 
+use statemark_text::markup::push_escaped;
+
 use super::prose::details;
 use super::visible::{visible, visible_lines};
 use crate::diag::{Diagnostic, Severity};
@@ -71,13 +73,9 @@ fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
             // XML 1.0, section 2.2: these are no characters of a document.
             '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            character => escaped.push(character),
+            character => push_escaped(&mut escaped, character),
         }
     }
     escaped

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use statemark_text::markup::push_escaped;
+
 use statemark_runs::body::Stage;
 use statemark_runs::runs::{Marked, Timeline};
 use statemark_runs::{Loaded, Runs, load_timeline, load_trail, read_artifact, state};
@@ -439,12 +441,8 @@ fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(shown.len());
     for letter in shown.chars() {
         match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(letter),
+            _ => push_escaped(&mut escaped, letter),
         }
     }
     escaped
