@@ -21,6 +21,7 @@ use tokio::runtime::Handle;
 
 use crate::attempt::{Attempt, End, LOOK, of_system, over_budget};
 use crate::happening::{Happening, Observer};
+use crate::model::choose_rung;
 use crate::plan::{Assignment, Plan, Who, plan};
 use crate::prompt::{BUDGET, Prompt, Voice, assemble};
 use crate::settings::{Checkpoints, Settings, ToolStyle};
@@ -349,7 +350,11 @@ impl Driver<'_> {
         let Some(visit) = loaded.state.visits.get(&assignment.state) else {
             return Ok(End::new(AttemptOutcome::Moved));
         };
-        let rung = failed(&loaded, &assignment.state).len();
+        let failures = failed(&loaded, &assignment.state).len();
+        let rung = match &assignment.who {
+            Who::Model(rungs) => choose_rung(self.tokio, rungs, failures),
+            _ => 0,
+        };
         let task = work.task.as_deref();
         let mut prompt = self.prompt(&loaded, assignment, task)?;
         if let Some(folder) = &work.workdir {
@@ -489,7 +494,7 @@ fn failed(loaded: &Loaded, state: &str) -> Vec<Option<String>> {
 /// Returns the model of an attempt.
 fn model_of(assignment: &Assignment, rung: usize) -> Option<String> {
     match &assignment.who {
-        Who::Model(rungs) => rungs.get(rung).or(rungs.last()).map(|it| it.model.clone()),
+        Who::Model(rungs) => rungs.get(rung).map(|it| it.model.clone()),
         Who::Client(_, _, model) => model.clone(),
         Who::Command(..) => None,
     }

@@ -44,11 +44,11 @@ use tokio::sync::Notify;
 
 use drive::Driver;
 pub use happening::{Happened, Happening, Observer};
-pub use prompt::{Prompt, Voice, assemble};
+pub use prompt::Prompt;
 pub use settings::{
     Checkpoints, Client, Command, InvalidSetting, Price, Provider, Settings, ToolStyle,
 };
-pub use surroundings::{ATTEMPT, Surroundings, Variable, attempt_text, parse_attempt};
+pub use surroundings::{ATTEMPT, Surroundings, Variable, parse_attempt};
 
 /// Drives runs through the tools of a dispatcher.
 pub struct Executor {

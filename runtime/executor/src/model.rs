@@ -17,6 +17,7 @@ use statemark_runs::body::AttemptOutcome;
 use statemark_runs::runs::RecordTurn;
 use statemark_text::shorten::shorten;
 use statemark_tools::{Set, Tool};
+use tokio::runtime::Handle;
 
 use crate::attempt::{Attempt, End, LOOK};
 use crate::happening::Happening;
@@ -65,8 +66,7 @@ struct Talk<'a> {
 
 /// Works with a model to the end of an attempt.
 pub(crate) fn work(attempt: &Attempt<'_>, rungs: &[Rung]) -> Result<End, RunError> {
-    let rung = rungs.get(attempt.rung).or(rungs.last());
-    let Some(rung) = rung else {
+    let Some(rung) = rungs.get(attempt.rung) else {
         return Ok(End::because(AttemptOutcome::Failed, "no model is named"));
     };
     let key = match &rung.key {
@@ -88,6 +88,17 @@ pub(crate) fn work(attempt: &Attempt<'_>, rungs: &[Rung]) -> Result<End, RunErro
     };
     talk.begin()?;
     talk.run()
+}
+
+/// Returns the rung to begin with: the first from one on whose server says that it is there, or the last.
+pub(crate) fn choose_rung(tokio: &Handle, rungs: &[Rung], from: usize) -> usize {
+    let last = rungs.len().saturating_sub(1);
+    let mut all = rungs.iter().enumerate().skip(from.min(last));
+    let chosen = all.find(|(_, rung)| match &rung.health {
+        None => true,
+        Some(url) => tokio.block_on(api::is_healthy(url)),
+    });
+    chosen.map_or(last, |(index, _)| index)
 }
 
 impl Talk<'_> {

@@ -49,6 +49,8 @@ pub(crate) struct Rung {
     pub(crate) price: Option<Price>,
     /// Its level of thinking.
     pub(crate) thinking: Option<String>,
+    /// The address that tells whether it is there: on the same server.
+    pub(crate) health: Option<String>,
 }
 
 /// An agent's command line.
@@ -216,6 +218,7 @@ struct LadderRung {
     model: String,
     url: Option<String>,
     thinking_level: Option<String>,
+    health_url: Option<String>,
 }
 
 /// Returns the executor of a state; none if nobody has said that one is to work there.
@@ -288,7 +291,11 @@ fn ladder(meta: &Meta<'_>, settings: &Settings, work: &Work) -> Result<Vec<Rung>
             .filter_map(|it| LadderRung::deserialize(it).ok());
         let rungs = rungs.map(|written| {
             let thinking = written.thinking_level.clone().or_else(|| thinking.clone());
-            rung(&written.model, written.url.as_ref(), thinking)
+            let mut rung = rung(&written.model, written.url.as_ref(), thinking)?;
+            // A spec has nobody else's server asked.
+            let health = written.health_url.clone();
+            rung.health = health.filter(|health| origin(health) == origin(&rung.url));
+            Ok::<_, String>(rung)
         });
         let rungs: Vec<Rung> = rungs.collect::<Result<_, _>>()?;
         if !rungs.is_empty() {
@@ -351,6 +358,7 @@ fn find_rung(
         tools: provider.tools,
         price: provider.price,
         thinking,
+        health: None,
     })
 }
 

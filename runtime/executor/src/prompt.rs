@@ -34,7 +34,7 @@ pub struct Prompt {
 
 /// The way in which an agent that gets the prompt moves the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
+pub(crate) enum Voice {
     /// Calls of the tool `send_event`.
     Tools,
     /// Answers that are objects, as a schema has them.
@@ -58,7 +58,7 @@ struct Part {
 /// # Errors
 ///
 /// The run's machine can't be restored.
-pub fn assemble(
+pub(crate) fn assemble(
     loaded: &Loaded,
     state: &str,
     task: Option<&str>,

@@ -51,8 +51,7 @@ impl Surroundings {
 }
 
 /// Writes an attempt as the value of [`ATTEMPT`].
-#[must_use]
-pub fn attempt_text(attempt: &OfAttempt) -> String {
+fn attempt_text(attempt: &OfAttempt) -> String {
     format!("{}:{}:{}", attempt.number, attempt.fence.0, attempt.run)
 }
 

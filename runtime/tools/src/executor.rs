@@ -140,27 +140,44 @@ impl Ctx<'_> {
         then: impl FnOnce(&Ctx<'_>, Worked) -> Outcome + Send + 'static,
     ) -> Problem {
         match executor.submit(work) {
-            Ok(working) => self.await_work(working, Box::new(then)),
+            Ok(working) => self.await_work(Awaited {
+                working,
+                reported: (0, String::new()),
+                then: Box::new(then),
+            }),
             Err(problem) => problem,
         }
     }
 
-    fn await_work(&self, working: Arc<dyn Working>, then: Then) -> Problem {
-        let line = working.line();
-        if !line.is_empty() {
-            self.report_progress(0.0, &line);
+    fn await_work(&self, mut awaited: Awaited) -> Problem {
+        let line = awaited.working.line();
+        let (count, last) = &mut awaited.reported;
+        if line != *last {
+            // Nobody knows how much there is to do; but each report says more than the one before.
+            *count = count.saturating_add(1);
+            let done = f64::from(*count);
+            self.report_progress(done / (done + 1.0), &line);
+            *last = line;
         }
-        let changed = working.changed();
+        let changed = awaited.working.changed();
         self.wait_for(changed, Instant::now() + LOOK, move |ctx| {
             if ctx.is_cancelled() {
-                working.cancel();
+                awaited.working.cancel();
             }
-            match working.worked() {
-                Some(worked) => then(ctx, worked?),
-                None => Err(ctx.await_work(working, then)),
+            match awaited.working.worked() {
+                Some(worked) => (awaited.then)(ctx, worked?),
+                None => Err(ctx.await_work(awaited)),
             }
         })
     }
+}
+
+/// Work that a call waits for.
+struct Awaited {
+    working: Arc<dyn Working>,
+    /// The number of lines that were reported, and the last one.
+    reported: (u32, String),
+    then: Then,
 }
 
 /// The rest of a call, when its work is over.

@@ -31,6 +31,9 @@ const CITED: usize = 300;
 /// Why: a large model on a small machine reads a long prompt for minutes before its first word.
 const STALL: Duration = Duration::from_secs(300);
 
+/// Time in which a server has to say that it is there. Why: another model waits.
+const HEALTH_PATIENCE: Duration = Duration::from_secs(2);
+
 /// An answer of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Answer {
@@ -161,6 +164,13 @@ pub(crate) async fn ask(
         return Err(broken("its answer broke off"));
     }
     Ok(answer)
+}
+
+/// Reports whether a server says that it is there.
+pub(crate) async fn is_healthy(url: &str) -> bool {
+    let asked = send(url, (Method::GET, Bytes::new()), HeaderMap::new());
+    let answered = tokio::time::timeout(HEALTH_PATIENCE, asked).await;
+    matches!(answered, Ok(Ok(response)) if response.status().is_success())
 }
 
 /// Waits for a part of an answer, as long as one may take.

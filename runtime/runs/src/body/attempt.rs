@@ -56,18 +56,6 @@ pub enum AttemptOutcome {
 }
 
 impl AttemptOutcome {
-    /// Every outcome.
-    pub const ALL: [Self; 8] = [
-        Self::Advanced,
-        Self::Moved,
-        Self::Waiting,
-        Self::Limit,
-        Self::Unavailable,
-        Self::Failed,
-        Self::Cancelled,
-        Self::Lost,
-    ];
-
     /// Returns its name in journals.
     #[must_use]
     pub const fn name(self) -> &'static str {
