@@ -54,7 +54,7 @@ OWN.replaceSync(`
   :host(.whole) svg { max-height: 60vh; }
   .page { fill: none !important; }
   [data-state] { cursor: pointer; }
-  .pending path, .target > .box { stroke: var(--sm-active-line, #2450b8) !important; stroke-width: 2.4 !important; stroke-dasharray: 7 4 !important; }
+  .pending > .line, .target > .box { stroke: var(--sm-active-line, #2450b8) !important; stroke-width: 2.4 !important; stroke-dasharray: 7 4 !important; }
 `);
 
 /**

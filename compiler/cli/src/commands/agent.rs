@@ -38,7 +38,7 @@ enum AgentCommand {
                         Who works in a state is said by its key `executor` or `model`, and by `[executor]` in\n\
                         statemark.toml (`statemark help configuration`). Agents have the tools that `statemark serve`\n\
                         would offer here, as far as the state grants them. Ctrl-C ends the attempt; the same command\n\
-                        goes on with the run.\n\
+                        goes on with the run. With `--json`, what happens is printed as it happens, an object a line.\n\
                         Exit code 0: the run has ended, or is where it was to be driven to; 1: it waits for somebody.")]
 struct RunArgs {
     /// The run, the beginning of its id, or a workflow to start a run of
