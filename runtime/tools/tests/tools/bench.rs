@@ -134,13 +134,17 @@ struct Folder {
 }
 
 impl Folder {
+    /// Length of each path, in bytes. Why: answers hold it, and limits count the bytes of answers.
+    const LENGTH: usize = 120;
+
     fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let parent = std::env::temp_dir().canonicalize().unwrap();
         let name = format!("statemark-tools-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
+        let length = Self::LENGTH.saturating_sub(parent.as_os_str().len() + 1);
+        let path = parent.join(format!("{name:-<length$}"));
         fs::create_dir_all(&path).unwrap();
-        let path = path.canonicalize().unwrap();
         Self { path }
     }
 
