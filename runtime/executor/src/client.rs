@@ -108,7 +108,9 @@ impl Server {
     }
 }
 
-/// Returns the words that start a client: its own, `words`, the model, those of the configuration, and the prompt.
+/// Returns the words that start a client.
+///
+/// They are its own, `words`, the model, those of the configuration, and the prompt, in this order.
 fn command_line(
     attempt: &Attempt<'_>,
     (kind, client): (ClientKind, &Client),

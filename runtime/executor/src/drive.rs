@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Instant;
 
 use statemark_runs::body::AttemptOutcome;
-use statemark_runs::runs::{StartAttempt, TakeCheckpoint};
+use statemark_runs::runs::{EndAttempt, StartAttempt, TakeCheckpoint};
 use statemark_runs::{
     Actor, Lease, Loaded, Order, Role, RunError, RunId, Status, StoreError, WaitingFor,
     acquire_lease, release_lease, renew_lease,
@@ -169,6 +169,7 @@ impl Driver<'_> {
         let (sender, receiver) = mpsc::channel::<Ended>();
         let mut busy: BTreeSet<String> = BTreeSet::new();
         let mut not_before: BTreeMap<String, Instant> = BTreeMap::new();
+        self.end_lost(&work.run, lease)?;
         thread::scope(|scope| {
             loop {
                 let loaded = self.dispatcher.runs().catch_up(&work.run)?;
@@ -235,6 +236,28 @@ impl Driver<'_> {
                 }
             }
         })
+    }
+
+    /// Records the end of attempts whose executor is gone.
+    ///
+    /// Whoever made them had the lease, which is this one's now. Nobody else would end those in states that the run has left,
+    /// and one that is still open counts towards no limit.
+    fn end_lost(&self, run: &RunId, lease: &Lease) -> Result<(), Problem> {
+        let runs = self.dispatcher.runs();
+        let loaded = runs.catch_up(run)?;
+        let attempts = loaded.state.attempts.iter();
+        for (number, _) in attempts.filter(|(_, it)| it.ended.is_none()) {
+            let order = Order {
+                attempt: Some(*number),
+                ..self.order(run, lease, "executor")
+            };
+            let lost = EndAttempt {
+                outcome: AttemptOutcome::Lost,
+                reason: None,
+            };
+            runs.execute(&order, &lost)?;
+        }
+        Ok(())
     }
 
     /// Returns the reason to begin no further attempt, if there is one.

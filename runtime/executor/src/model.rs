@@ -90,7 +90,9 @@ pub(crate) fn work(attempt: &Attempt<'_>, rungs: &[Rung]) -> Result<End, RunErro
     talk.run()
 }
 
-/// Returns the rung to begin with: the first from one on whose server says that it is there, or the last.
+/// Returns the rung to begin with.
+///
+/// That is the first, from `from` on, whose server says that it is there; else the last.
 pub(crate) fn choose_rung(tokio: &Handle, rungs: &[Rung], from: usize) -> usize {
     let last = rungs.len().saturating_sub(1);
     let mut all = rungs.iter().enumerate().skip(from.min(last));
