@@ -18,8 +18,11 @@ const SATURATION: f64 = 1.2;
 /// The penalty of long sections. Source: the usual value.
 const LENGTH_PENALTY: f64 = 0.75;
 
-/// The factor of a section whose heading has all words of the question.
+/// The factor of a section whose heading has only words of the question.
 const HEADING: f64 = 2.0;
+
+/// The further factor of a section whose heading has the words of the question and no others.
+const SAME_HEADING: f64 = 1.5;
 
 /// Most words of a question.
 ///
@@ -132,7 +135,8 @@ impl Docs {
 
     /// Returns the factor of a section for its heading.
     ///
-    /// A code in the heading that the question names counts double.
+    /// A code in the heading that the question names counts double. A heading that is the question counts more than
+    /// any that has part of it: who asks for `statemark send` means the page of that name.
     fn heading_factor(&self, at: usize, question: &[String]) -> f64 {
         let heading = self.sections.get(at).map_or("", Section::heading);
         let stems: BTreeSet<String> = words(heading).map(|word| word.stem).collect();
@@ -148,7 +152,13 @@ impl Docs {
         {
             return HEADING * 2.0;
         }
-        1.0 + (HEADING - 1.0) * count(had) / count(stems.len())
+        let factor = 1.0 + (HEADING - 1.0) * count(had) / count(stems.len());
+        let is_same = had == stems.len() && question.iter().all(|stem| stems.contains(stem));
+        if is_same {
+            factor * SAME_HEADING
+        } else {
+            factor
+        }
     }
 
     fn rarity(&self, term: &Term) -> f64 {
