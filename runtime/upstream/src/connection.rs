@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ClientRequest, ElicitRequestParams, ElicitResult,
-    ElicitationAction, Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
-    ServerResult, SubscriptionFilter,
+    ElicitationAction, Implementation, ListToolsRequest, PaginatedRequestParams,
+    ProgressNotificationParam, ProtocolVersion, ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, NotificationContext, Peer,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, NotificationContext,
     RequestContext, RunningService, ServiceError,
 };
 use rmcp::{ClientHandler, ErrorData, RoleClient};
@@ -21,8 +21,10 @@ use serde_json::Value;
 use statemark_runs::check::CheckPlace;
 use statemark_text::shorten::shorten;
 use statemark_text::visible;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
+use crate::call::{Line, Reports};
 use crate::declaration::Declaration;
 use crate::fault::Fault;
 use crate::http;
@@ -60,6 +62,7 @@ pub(crate) struct Connection {
 struct Handler {
     server: String,
     changed: Arc<Notify>,
+    reports: Reports,
 }
 
 impl ClientHandler for Handler {
@@ -84,6 +87,14 @@ impl ClientHandler for Handler {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.changed.notify_one();
     }
+
+    async fn on_progress(
+        &self,
+        report: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.reports.hear(report);
+    }
 }
 
 impl Connection {
@@ -97,6 +108,7 @@ impl Connection {
         let handler = Handler {
             server: server.to_owned(),
             changed: Arc::clone(changed),
+            reports: Reports::default(),
         };
         let lifecycle = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -150,7 +162,7 @@ impl Connection {
         if self.version() < Some(ProtocolVersion::V_2026_07_28) {
             return;
         }
-        let (peer, changed) = (self.peer(), Arc::clone(changed));
+        let (peer, changed) = (self.service.peer().clone(), Arc::clone(changed));
         tokio::spawn(async move {
             let filter = SubscriptionFilter::builder().tools_list_changed().build();
             // A server that has no such subscription is asked for its list from time to time.
@@ -169,8 +181,13 @@ impl Connection {
         Some(info.protocol_version.clone())
     }
 
-    pub(crate) fn peer(&self) -> Peer<RoleClient> {
-        self.service.peer().clone()
+    /// Returns what calls go over; `handle` runs what outlives a call.
+    pub(crate) fn line(&self, handle: &Handle) -> Line {
+        Line {
+            peer: self.service.peer().clone(),
+            reports: self.service.service().reports.clone(),
+            handle: handle.clone(),
+        }
     }
 
     /// Returns whether nothing comes from it any more.

@@ -19,6 +19,7 @@
 //! prompts of other servers; secrets, which stay in the environment.
 
 mod breaker;
+mod call;
 mod connection;
 mod declaration;
 mod fault;

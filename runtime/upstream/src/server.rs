@@ -7,18 +7,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use rmcp::model::{CallToolRequestParams, ServerResult};
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value, json};
 use statemark_runs::check::CheckPlace;
 use statemark_runs::policy::Pattern;
 use statemark_text::visible;
-use statemark_tools::{Annotations, Ctx, Outcome, Problem, Tool, UpstreamTool};
+use statemark_tools::{Annotations, Outcome, Problem, Tool, UpstreamTool};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 
 use crate::breaker::{Breaker, Open};
+use crate::call::{Call, Line, Progress};
 use crate::connection::{Connection, LAST_WORDS};
 use crate::declaration::Declaration;
 use crate::fault::Fault;
@@ -39,9 +39,6 @@ const MAX_DIFF: usize = 4 << 10;
 /// Longest description of a tool that models get. Unit: bytes.
 const MAX_DESCRIPTION: usize = 16 << 10;
 
-/// Time that a call has beyond that of its server, whose own time-out is to be the one reported.
-const MARGIN: Duration = Duration::from_secs(5);
-
 /// A server, as its project has it.
 pub(crate) struct Server {
     pub(crate) name: String,
@@ -55,7 +52,7 @@ pub(crate) struct Server {
     pub(crate) not_accepted: Option<String>,
     /// True if tools that are seen for the first time are pinned.
     pins_first: bool,
-    handle: Handle,
+    pub(crate) handle: Handle,
     state: tokio::sync::Mutex<State>,
     seen: Mutex<Seen>,
     /// Is notified when the server says that its tools have changed.
@@ -216,7 +213,7 @@ impl Server {
     }
 
     /// Returns a connection over which its tools were compared with their pins.
-    async fn ready(&self) -> Result<rmcp::Peer<rmcp::RoleClient>, Unready> {
+    async fn ready(&self) -> Result<Line, Unready> {
         if let Some(by) = &self.not_accepted {
             let fault = Fault::NotAccepted { by: by.clone() };
             self.lock_seen().fault = Some(fault.clone());
@@ -229,7 +226,7 @@ impl Server {
         }
         state.breaker.check(Instant::now()).map_err(Unready::Open)?;
         match self.connect(&mut state).await {
-            Ok(peer) => Ok(peer),
+            Ok(line) => Ok(line),
             Err(fault) => {
                 self.fail(&mut state, fault.clone()).await;
                 Err(Unready::Fault(fault))
@@ -237,7 +234,7 @@ impl Server {
         }
     }
 
-    async fn connect(&self, state: &mut State) -> Result<rmcp::Peer<rmcp::RoleClient>, Fault> {
+    async fn connect(&self, state: &mut State) -> Result<Line, Fault> {
         if let Some(closed) = state.connection.take_if(|it| it.is_closed()) {
             tracing::info!(server = self.name, "has ended and is started again");
             closed.close().await;
@@ -257,7 +254,7 @@ impl Server {
             state.listed = Some(Instant::now());
             self.compare(listed, version)?;
         }
-        Ok(connection.peer())
+        Ok(connection.line(&self.handle))
     }
 
     /// Compares a list with the pins, and pins what is seen for the first time.
@@ -347,9 +344,14 @@ impl Server {
         }
     }
 
-    /// Calls a tool by the name that the server has for it.
-    pub(crate) async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Outcome {
-        let peer = self
+    /// Calls a tool by the name that the server has for it. `progress` hears what the server says meanwhile.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        progress: &Arc<Progress>,
+    ) -> Outcome {
+        let line = self
             .ready()
             .await
             .map_err(|unready| self.unready(&unready))?;
@@ -358,17 +360,17 @@ impl Server {
         }
         let limit = self.declared.call_limit();
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let answer = tokio::time::timeout(limit, peer.call_tool_once(request)).await;
+        let answer = tokio::time::timeout(limit, line.call(request, progress)).await;
         if matches!(answer, Ok(Err(ServiceError::TransportClosed))) {
             tokio::time::sleep(LAST_WORDS).await;
         }
         let mut state = self.state.lock().await;
         let fault = match answer {
-            Ok(Ok(CallToolResponse::Complete(result))) => {
+            Ok(Ok(ServerResult::CallToolResult(result))) => {
                 state.breaker.succeed();
                 return Ok(pass_on(&result, self.declared.max_result()));
             }
-            Ok(Ok(CallToolResponse::InputRequired(_))) => {
+            Ok(Ok(ServerResult::InputRequiredResult(_))) => {
                 state.breaker.succeed();
                 return Err(Problem::new(
                     "asks_for_input",
@@ -379,8 +381,11 @@ impl Server {
                     ),
                 ));
             }
-            Ok(Ok(_)) => Fault::Protocol {
+            Ok(Ok(ServerResult::CreateTaskResult(_))) => Fault::Protocol {
                 cause: "it answered with a task, which nobody asked for".to_owned(),
+            },
+            Ok(Ok(_)) => Fault::Protocol {
+                cause: "it answered a call with something else".to_owned(),
             },
             Ok(Err(ServiceError::McpError(error))) => {
                 state.breaker.succeed();
@@ -557,60 +562,5 @@ impl Unready {
         match self {
             Self::Fault(fault) | Self::Open(Open { fault, .. }) => fault,
         }
-    }
-}
-
-/// A call that is under way, on no thread of its caller's.
-struct Call {
-    slot: Mutex<Option<Outcome>>,
-    done: Notify,
-    until: Instant,
-    task: Mutex<Option<AbortHandle>>,
-}
-
-impl Call {
-    fn begin(server: &Arc<Server>, tool: &str, arguments: Map<String, Value>) -> Arc<Self> {
-        let limit = server.declared.call_limit() + server.declared.start_limit() + MARGIN;
-        let call = Arc::new(Self {
-            slot: Mutex::default(),
-            done: Notify::new(),
-            until: Instant::now() + limit,
-            task: Mutex::default(),
-        });
-        let (own, server, tool) = (Arc::clone(&call), Arc::clone(server), tool.to_owned());
-        let task = server.handle.clone().spawn(async move {
-            let outcome = server.call(&tool, arguments).await;
-            *own.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
-            own.done.notify_one();
-        });
-        *call.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
-        call
-    }
-
-    /// Returns the outcome, or asks to be called again once there is one.
-    fn outcome(self: Arc<Self>, ctx: &Ctx<'_>) -> Outcome {
-        let outcome = self
-            .slot
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let Some(outcome) = outcome {
-            return outcome;
-        }
-        if ctx.is_cancelled() || Instant::now() >= self.until {
-            // The server is told that nobody waits any more.
-            if let Some(task) = &*self.task.lock().unwrap_or_else(PoisonError::into_inner) {
-                task.abort();
-            }
-            let (code, message) = if ctx.is_cancelled() {
-                ("cancelled", "the call was cancelled")
-            } else {
-                ("upstream_timeout", "the server hasn't answered in time")
-            };
-            return Err(Problem::new(code, message));
-        }
-        let (waits, until) = (Arc::clone(&self), self.until);
-        let signal = Box::pin(async move { waits.done.notified().await });
-        Err(ctx.wait_for(signal, until, move |ctx| self.outcome(ctx)))
     }
 }

@@ -57,6 +57,7 @@ pub(crate) fn add(suite: &mut Suite) {
         names_that_cant_be_used_stop_the_start
         a_server_that_hangs_costs_its_own_tools
         a_server_that_dies_is_started_again
+        a_long_call_tells_how_far_it_is
         answers_are_bounded
         noise_and_errors_are_no_harm
         nothing_that_a_server_asks_reaches_anybody
@@ -637,6 +638,31 @@ fn a_server_that_dies_is_started_again() {
     );
     let mut client = project.serve(&[]);
     assert_eq!(client.call("list_runs", &json!({}))["ok"], true);
+}
+
+fn a_long_call_tells_how_far_it_is() {
+    let project = Project::accepted("progress", &["work"], "");
+    let mut client = project.serve(&[]);
+    let call = json!({"name": "docs__work", "_meta": {"progressToken": "ours"}});
+    let id = client.begin("tools/call", &call);
+    let mut heard = Vec::new();
+    for _ in 0..3 {
+        let told = client.hear("notifications/progress");
+        assert_eq!(told["progressToken"], "ours");
+        assert_eq!(told["total"], 1.0);
+        let share = told["progress"].as_f64().unwrap();
+        heard.push((share, told["message"].as_str().unwrap().to_owned()));
+    }
+    assert_eq!(
+        heard[0],
+        (0.25, "a \\u{1b}[31mquarter\\u{1b}[0m".to_owned())
+    );
+    assert_eq!(heard[1], (0.75, "most".to_owned()));
+    // What has no total is told by the time that the call has taken, and progress always grows.
+    assert!(heard[2].0 > 0.75 && heard[2].0 < 0.751, "{heard:?}");
+    assert_eq!(heard[2].1, "more than all");
+    let answer = client.answer(id).unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], "done");
 }
 
 fn answers_are_bounded() {

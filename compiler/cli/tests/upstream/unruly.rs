@@ -162,6 +162,23 @@ impl Unruly {
                 say(&told);
                 self.text(id, "changed");
             }
+            "work" => {
+                // Of its own call, of one that nobody made, and what is no share.
+                let token = &params["_meta"]["progressToken"];
+                for (token, done, total, message) in [
+                    (token, 1.0, json!(4), "a \u{1b}[31mquarter\u{1b}[0m"),
+                    (&json!("nobody's"), 9.0, json!(9), "nothing"),
+                    (token, 3.0, json!(4), "most"),
+                    (token, 7.0, Value::Null, "more than all"),
+                ] {
+                    let told = json!({"progressToken": token, "progress": done, "total": total, "message": message});
+                    say(
+                        &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}),
+                    );
+                    sleep(Duration::from_millis(150));
+                }
+                self.text(id, "done");
+            }
             "ask" => {
                 say(
                     &json!({"jsonrpc": "2.0", "id": "asked", "method": "elicitation/create", "params": {

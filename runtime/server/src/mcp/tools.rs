@@ -47,6 +47,9 @@ pub(super) async fn list(
     Ok(answer)
 }
 
+/// Share of what is left by which progress grows where a report has nothing new but its words.
+const LEAST_PROGRESS: f64 = 1e-6;
+
 /// Calls a tool, reports its progress if the client wants it, and cancels it if the client gives up.
 pub(super) async fn call(
     server: &Server,
@@ -76,6 +79,7 @@ pub(super) async fn call(
         call.answer(hub).await
     });
     let token = context.meta.get_progress_token();
+    let mut told = 0.0;
     let answer = loop {
         tokio::select! {
             done = &mut work => break done,
@@ -85,7 +89,9 @@ pub(super) async fn call(
             }
             Some((share, text)) = reports.recv() => {
                 if let Some(token) = token.clone() {
-                    let mut progress = ProgressNotificationParam::new(token, share);
+                    // The protocol has it grow with each notification, whoever reports. The whole stays the answer's.
+                    told = if share > told { share } else { told + (1.0 - told) * LEAST_PROGRESS };
+                    let mut progress = ProgressNotificationParam::new(token, told);
                     progress.total = Some(1.0);
                     progress.message = Some(text);
                     // The connection notices that the client has left.
