@@ -26,6 +26,7 @@ mod signer;
 mod simulate;
 mod store;
 mod token;
+mod top;
 mod upstream;
 mod welcome;
 
@@ -119,6 +120,7 @@ commands! {
         "why" run::state::WhyArgs => run::state::explain_run,
         "wait" run::state::WaitArgs => run::state::wait,
         "runs" run::state::RunsArgs => run::state::list,
+        "top" top::TopArgs => top::run,
         "pause" run::control::PauseArgs => run::control::pause,
         "continue" run::control::ContinueArgs => run::control::resume,
         "cancel" run::control::CancelArgs => run::control::cancel,

@@ -3,6 +3,8 @@
 //! Results go to standard output, remarks to standard error. A reader that has gone away (`statemark … | head`) is no
 //! error: the rest is dropped silently.
 
+pub(crate) mod screen;
+
 use std::borrow::Cow;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -218,6 +220,11 @@ fn own_prefix() -> &'static str {
         let mark = RandomState::new().build_hasher().finish();
         format!("\u{1b}[{mark};")
     })
+}
+
+/// Reports whether somebody at a terminal types, and sees what is printed as a result.
+pub(crate) fn is_at_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 /// Reports whether an answer to a question is a yes.

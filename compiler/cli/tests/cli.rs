@@ -27,6 +27,9 @@ mod place;
 mod served;
 #[cfg(test)]
 mod shell;
+#[cfg(test)]
+#[cfg(unix)]
+mod top;
 
 use std::fs;
 use std::path::Path;

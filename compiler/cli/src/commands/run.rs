@@ -173,7 +173,7 @@ fn print_run(
 }
 
 /// Describes a run.
-fn describe_run(view: &RunView, now: u64, palette: Palette) -> String {
+pub(super) fn describe_run(view: &RunView, now: u64, palette: Palette) -> String {
     let mut text = format!(
         "{} ({}{}): {}",
         palette.strong(view.run.as_str()),
@@ -318,13 +318,25 @@ fn describe_facts(facts: &[Fact]) -> String {
 }
 
 /// Paints a status in its color.
-fn paint_status(status: Status, palette: Palette) -> String {
+pub(super) fn paint_status(status: Status, palette: Palette) -> String {
     let name = status.name();
     match status {
         Status::Completed => palette.good(name),
         Status::Failed | Status::Cancelled => palette.bad(name),
         Status::Waiting | Status::Paused => palette.guard(name),
         Status::Running => name.to_owned(),
+    }
+}
+
+/// Paints a step's status in its color, in a column.
+pub(super) fn paint_step(status: StepStatus, palette: Palette) -> String {
+    let name = format!("{:11}", status.name().replace('_', " "));
+    match status {
+        StepStatus::Completed => palette.good(&name),
+        StepStatus::Failed => palette.bad(&name),
+        StepStatus::Waiting => palette.guard(&name),
+        StepStatus::Running => palette.strong(&name),
+        _ => palette.dim(&name),
     }
 }
 

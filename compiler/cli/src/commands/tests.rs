@@ -282,9 +282,8 @@ fn root() -> PathBuf {
 }
 
 fn read_all(folder: &Path) -> String {
-    let entries = fs::read_dir(folder).unwrap();
-    let texts = entries.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
-    texts.collect()
+    let files = statemark_harness::files(folder).into_iter();
+    files.map(|it| fs::read_to_string(it).unwrap()).collect()
 }
 
 #[test]
@@ -325,6 +324,7 @@ fn every_file_is_a_module() {
     for (folder, list) in [
         ("src/commands", "src/commands.rs"),
         ("src/commands/run", "src/commands/run.rs"),
+        ("src/commands/top", "src/commands/top.rs"),
     ] {
         let list_text = fs::read_to_string(root().join(list)).unwrap();
         for entry in fs::read_dir(root().join(folder)).unwrap() {

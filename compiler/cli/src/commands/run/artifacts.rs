@@ -206,27 +206,18 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
     let (runs, loaded) = runs::open_run(&args.run)?;
     let is_json = args.run.store.format() == TextFormat::Json;
-    let mut is_empty = true;
-    for (name, revisions) in &loaded.state.artifacts {
-        // The one that stands, even if newer ones were discarded, and the draft beside it.
-        let state = &loaded.state;
-        let standing = state.standing(name).or(revisions.last());
-        let listed = [standing, state.newer_draft(name)];
-        for revision in revisions {
-            if !args.all && !listed.contains(&Some(revision)) {
-                continue;
-            }
-            is_empty = false;
-            if is_json {
-                printer.json(&revision.artifact);
-            } else {
-                printer.result(&revision_line(name, revision, runs.now()));
-            }
+    let listed = list_revisions(&loaded, args.all);
+    for (name, revision) in &listed {
+        if is_json {
+            printer.json(&revision.artifact);
+        } else {
+            printer.result(&revision_line(name, revision, runs.now()));
         }
     }
     if is_json {
         return Ok(ExitStatus::Clean);
     }
+    let is_empty = listed.is_empty();
     let missing = missing_artifacts(&loaded);
     if !missing.is_empty() {
         printer.remark(&format!("not submitted: {}\n", missing.join(", ")));
@@ -234,6 +225,34 @@ fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
         printer.remark("no artifacts\n");
     }
     Ok(ExitStatus::Clean)
+}
+
+/// Lists the revisions of artifacts: all, or of each artifact the one that stands and a draft beside it.
+fn list_revisions(loaded: &Loaded, all: bool) -> Vec<(&str, &Revision)> {
+    let state = &loaded.state;
+    let mut listed = Vec::new();
+    for (name, revisions) in &state.artifacts {
+        // The one that stands may be older than discarded ones.
+        let standing = state.standing(name).or(revisions.last());
+        let current = [standing, state.newer_draft(name)];
+        let shown = revisions.iter();
+        let shown = shown.filter(|revision| all || current.contains(&Some(revision)));
+        listed.extend(shown.map(|revision| (name.as_str(), revision)));
+    }
+    listed
+}
+
+/// Describes the artifacts of a run, and those that are missing.
+pub(in crate::commands) fn describe_artifacts(loaded: &Loaded, now: u64) -> String {
+    let revisions = list_revisions(loaded, false).into_iter();
+    let mut text: String = revisions
+        .map(|(name, revision)| revision_line(name, revision, now))
+        .collect();
+    let missing = missing_artifacts(loaded);
+    if !missing.is_empty() {
+        let _ = writeln!(text, "not submitted: {}", missing.join(", "));
+    }
+    text
 }
 
 /// Returns the artifacts that the workflow declares and that have no final revision.

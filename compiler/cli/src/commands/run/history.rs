@@ -112,18 +112,22 @@ fn print_record(record: Option<&(Record, u64)>, printer: &mut Printer) {
     let Some((record, times)) = record else {
         return;
     };
-    let palette = printer.palette();
     let times = match times {
         1 => String::new(),
         times => format!(" ({times} times)"),
     };
-    printer.result(&format!(
+    printer.result(&record_line(record, &times, printer.palette()));
+}
+
+/// Describes a record, with a remark on how often it was repeated.
+pub(in crate::commands) fn record_line(record: &Record, times: &str, palette: Palette) -> String {
+    format!(
         "{:>5}  {}  {}{times}  {}\n",
         record.seq,
         palette.dim(&format_time(record.time)),
         visible::line(&record.summary()),
         palette.dim(&format!("by {}", record.actor))
-    ));
+    )
 }
 
 /// Show the visits of a run, rewound ones included.
@@ -149,7 +153,7 @@ pub(in crate::commands) fn timeline(args: &TimelineArgs, printer: &mut Printer) 
 }
 
 /// Describes visits and marks in the order of their records.
-fn describe_timeline(timeline: &Timeline, palette: Palette) -> String {
+pub(in crate::commands) fn describe_timeline(timeline: &Timeline, palette: Palette) -> String {
     let mut lines: Vec<(u64, bool, String)> = Vec::new();
     for visit in &timeline.visits {
         let length = visit.until;

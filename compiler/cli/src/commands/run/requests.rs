@@ -9,8 +9,8 @@ use statemark_runs::body::{Opened, RequestKind};
 use statemark_runs::runs::run_of_request;
 use statemark_runs::signing::Signature;
 use statemark_runs::{
-    AnswerRequest, Key, Loaded, Query, Reply, RunId, Runs, Status, WithdrawRequest, fire_all_due,
-    shell_word,
+    AnswerRequest, Key, Loaded, Query, Reply, RunError, RunId, Runs, Status, WithdrawRequest,
+    fire_all_due, shell_word,
 };
 use statemark_text::json::describe_repeated_key;
 use statemark_text::visible;
@@ -18,6 +18,7 @@ use statemark_text::visible;
 use super::{print_outcome, time_left};
 use crate::args::{self, StoreArgs, TextFormat};
 use crate::clock::format_length;
+use crate::environment;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{self, Palette, Printer, WIDTH, fit, is_yes, json_line};
 use crate::runs;
@@ -45,19 +46,19 @@ pub(crate) struct InboxArgs {
 
 /// A request, as `--json` prints it.
 #[derive(Serialize)]
-struct OpenRequest {
-    run: RunId,
-    workflow: String,
+pub(in crate::commands) struct OpenRequest {
+    pub(in crate::commands) run: RunId,
+    pub(in crate::commands) workflow: String,
     /// True if nobody has accepted the workflow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unreviewed: bool,
     /// The asker.
-    by: String,
+    pub(in crate::commands) by: String,
     /// The time of the question. Unit: milliseconds since 1970.
     #[serde(rename = "asked")]
-    time: u64,
+    pub(in crate::commands) time: u64,
     #[serde(flatten)]
-    request: Opened,
+    pub(in crate::commands) request: Opened,
 }
 
 /// Lists the open requests.
@@ -70,7 +71,7 @@ pub(in crate::commands) fn inbox(args: &InboxArgs, printer: &mut Printer) -> Com
     let mut before = None;
     loop {
         fire_all_due(&runs)?;
-        let open = open_requests(&runs, args.workflow.as_deref())?;
+        let open = open_requests(&runs, args.workflow.as_deref(), usize::MAX)?;
         let text = match args.store.format() {
             TextFormat::Json => open.iter().map(json_line).collect(),
             TextFormat::Text => describe_requests(&open, runs.now(), printer.palette()),
@@ -92,8 +93,12 @@ pub(in crate::commands) fn inbox(args: &InboxArgs, printer: &mut Printer) -> Com
     }
 }
 
-/// Returns all open requests, those of the run first that has changed last.
-fn open_requests(runs: &Runs, workflow: Option<&str>) -> Result<Vec<OpenRequest>, Failure> {
+/// Returns open requests, those of the run first that has changed last: all, or a few more than are wanted.
+pub(in crate::commands) fn open_requests(
+    runs: &Runs,
+    workflow: Option<&str>,
+    wanted: usize,
+) -> Result<Vec<OpenRequest>, RunError> {
     let statuses = [Status::Waiting, Status::Running, Status::Paused];
     let mut query = Query {
         statuses: statuses.map(|status| status.name().to_owned()).to_vec(),
@@ -106,6 +111,9 @@ fn open_requests(runs: &Runs, workflow: Option<&str>) -> Result<Vec<OpenRequest>
     loop {
         let page = runs.store().list(&query)?;
         for head in page.heads {
+            if requests.len() >= wanted {
+                return Ok(requests);
+            }
             // Catching up expires requests that nobody has answered in time.
             let loaded = runs.catch_up(&head.run)?;
             for request in loaded.state.open_requests() {
@@ -145,20 +153,40 @@ fn describe_requests(open: &[OpenRequest], now: u64, palette: Palette) -> String
             let details = request.details.to_string();
             let _ = writeln!(text, "  {}", fit(&details, WIDTH - 2));
         }
-        if !request.approvers.is_empty() {
-            let _ = writeln!(text, "  for {}", request.approvers.join(", "));
-        }
-        if request.signed {
-            text.push_str("  to be signed\n");
-        }
-        if let Some(expires) = request.expires {
-            let _ = writeln!(text, "  {}", time_left(expires, now));
-        }
-        for command in reply_commands(request) {
-            let _ = writeln!(text, "  {}", palette.dim(&visible::line(&command)));
-        }
+        text += &describe_terms(request, now, palette);
     }
     text
+}
+
+/// Describes who may answer a request, until when, and by which commands.
+pub(in crate::commands) fn describe_terms(request: &Opened, now: u64, palette: Palette) -> String {
+    let mut text = String::new();
+    if !request.approvers.is_empty() {
+        let approvers = request.approvers.join(", ");
+        let _ = writeln!(text, "  for {}", visible::line(&approvers));
+    }
+    if request.signed {
+        text.push_str("  to be signed\n");
+    }
+    if let Some(expires) = request.expires {
+        let _ = writeln!(text, "  {}", time_left(expires, now));
+    }
+    for command in reply_commands(request) {
+        let _ = writeln!(text, "  {}", palette.dim(&visible::line(&command)));
+    }
+    text
+}
+
+/// Describes the kind of answer that a request asks for.
+pub(in crate::commands) const fn describe_kind(kind: RequestKind) -> &'static str {
+    match kind {
+        RequestKind::Approval => "approval",
+        RequestKind::Confirm => "yes or no",
+        RequestKind::Select => "a choice",
+        RequestKind::Text => "a text",
+        RequestKind::Json => "JSON",
+        RequestKind::Review => "review",
+    }
 }
 
 /// Returns the commands that answer a request.
@@ -229,7 +257,7 @@ pub(crate) struct ApproveArgs {
 
 /// Approves a request.
 pub(in crate::commands) fn approve(args: &ApproveArgs, printer: &mut Printer) -> CommandResult {
-    reply(&args.reply, |_| Ok(Reply::Approve), printer)
+    reply(&args.reply, |_| Ok(Reply::Approve), false, printer)
 }
 
 /// Deny a request, or send a review back.
@@ -245,13 +273,15 @@ pub(crate) struct DenyArgs {
 
 /// Denies a request, or sends a review back.
 pub(in crate::commands) fn deny(args: &DenyArgs, printer: &mut Printer) -> CommandResult {
-    let decide = |opened: &Opened| {
-        Ok(match opened.kind {
-            RequestKind::Review => Reply::SendBack,
-            _ => Reply::Deny,
-        })
-    };
-    reply(&args.reply, decide, printer)
+    reply(&args.reply, |opened| Ok(denial(opened)), false, printer)
+}
+
+/// Returns the reply that denies a request, or sends a review back.
+const fn denial(opened: &Opened) -> Reply {
+    match opened.kind {
+        RequestKind::Review => Reply::SendBack,
+        _ => Reply::Deny,
+    }
 }
 
 /// Answer a question.
@@ -272,12 +302,75 @@ pub(crate) struct AnswerArgs {
 /// Answers a question.
 pub(in crate::commands) fn answer(args: &AnswerArgs, printer: &mut Printer) -> CommandResult {
     let decide = |opened: &Opened| Ok(Reply::Value(parse_answer(opened, &args.value)?));
-    reply(&args.reply, decide, printer)
+    reply(&args.reply, decide, false, printer)
 }
 
+/// A decision that somebody at a terminal has begun by a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Verb {
+    Approve,
+    Deny,
+    Answer,
+}
+
+/// Decides a request at a terminal, as `approve`, `deny` and `answer` do, after a question in any case.
+///
+/// What those have from their arguments is asked for.
+fn decide_at_terminal(
+    verb: Verb,
+    opened: &Opened,
+    store: &StoreArgs,
+    printer: &mut Printer,
+) -> CommandResult {
+    let ask = |question: &str| {
+        let line = printer::ask(question).unwrap_or_default();
+        line.trim_end_matches(['\r', '\n']).to_owned()
+    };
+    let value = match verb {
+        Verb::Answer => ask("answer: "),
+        Verb::Approve | Verb::Deny => String::new(),
+    };
+    let comment = match (verb, opened.kind) {
+        (Verb::Deny, RequestKind::Review) => ask("comment (what is to be changed): "),
+        _ => String::new(),
+    };
+    let args = ReplyArgs {
+        request: opened.request.clone(),
+        comment: Some(comment).filter(|comment| !comment.is_empty()),
+        key: None,
+        sign_with: None,
+        to_sign: false,
+        signature: None,
+        store: store.clone(),
+    };
+    let decide = |opened: &Opened| match verb {
+        Verb::Approve => Ok(Reply::Approve),
+        Verb::Deny => Ok(denial(opened)),
+        Verb::Answer => parse_answer(opened, &value).map(Reply::Value),
+    };
+    reply(&args, decide, true, printer)
+}
+
+/// Decides a request as [`decide_at_terminal`] does, prints what came of it, and waits until it was read.
+pub(in crate::commands) fn decide_and_wait(
+    verb: Verb,
+    opened: &Opened,
+    store: &StoreArgs,
+    printer: &mut Printer,
+) {
+    if let Err(failure) = decide_at_terminal(verb, opened, store, printer) {
+        printer.failure(&failure);
+    }
+    printer.flush();
+    // Nobody to press a key is nobody to wait for.
+    let _ = printer::ask("Enter goes back ");
+}
+
+/// Carries out a decision. With `always_asks` a caller with a token of the environment is asked, too.
 fn reply(
     args: &ReplyArgs,
     decide: impl Fn(&Opened) -> Result<Reply, Failure>,
+    always_asks: bool,
     printer: &mut Printer,
 ) -> CommandResult {
     let runs = runs::open(&args.store)?;
@@ -306,6 +399,10 @@ fn reply(
         return Err(
             Failure::new(message).with_help(format!("`{id}` is open: `statemark inbox` shows it"))
         );
+    }
+    // A token that somebody has saved is asked about by whoever uses it.
+    if always_asks && environment::TOKEN.text().is_some() {
+        confirm(&deed)?;
     }
     let order = runs::person_order(&runs, loaded.run.clone(), args.key.as_ref(), &deed)?;
     if let Some(by) = &order.actor.name
@@ -389,7 +486,7 @@ fn confirm(deed: &str) -> Result<Option<()>, Failure> {
 }
 
 /// Describes a request whole, as somebody sees it who decides about it.
-fn describe_request(loaded: &Loaded, id: &str, now: u64) -> String {
+pub(in crate::commands) fn describe_request(loaded: &Loaded, id: &str, now: u64) -> String {
     let Some(request) = loaded.state.requests.get(id) else {
         return format!("`{id}`");
     };

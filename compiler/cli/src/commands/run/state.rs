@@ -118,7 +118,13 @@ pub(in crate::commands) fn explain_run(args: &WhyArgs, printer: &mut Printer) ->
     Ok(ExitStatus::Clean)
 }
 
-fn reason_line(reason: &Reason, loaded: &Loaded, now: u64, palette: Palette) -> String {
+/// Describes a reason, with what would change it.
+pub(in crate::commands) fn reason_line(
+    reason: &Reason,
+    loaded: &Loaded,
+    now: u64,
+    palette: Palette,
+) -> String {
     let remedy = reason.remedy.as_ref().map_or_else(String::new, |remedy| {
         palette.dim(&format!("  ({})", describe_remedy(remedy, loaded, now)))
     });

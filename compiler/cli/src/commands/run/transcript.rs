@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use statemark_runs::body::{AttemptStarted, ToolVerdict};
+use statemark_runs::body::{AttemptStarted, ToolVerdict, Usage};
 use statemark_runs::{Body, MAX_PAGE, Record, RunError, RunId, Runs, StoreError};
 use statemark_text::visible;
 
@@ -142,6 +142,16 @@ fn described(
     Ok(described)
 }
 
+/// Describes what was spent.
+pub(in crate::commands) fn describe_usage(usage: &Usage) -> String {
+    let cost = usage.cost;
+    let cost = cost.map_or_else(String::new, |cost| format!(", {cost} µ$"));
+    format!(
+        "{} tokens read, {} written{cost}",
+        usage.input_tokens, usage.output_tokens
+    )
+}
+
 /// Returns a record as text; nothing for what says nothing of its own.
 fn text(
     runs: &Runs,
@@ -225,14 +235,7 @@ fn text(
             };
         }
         Body::Usage(usage) => {
-            let cost = usage
-                .cost
-                .map_or_else(String::new, |cost| format!(", {cost} µ$"));
-            let line = format!(
-                "{} tokens read, {} written{cost}",
-                usage.input_tokens, usage.output_tokens
-            );
-            let _ = writeln!(text, "  {}", palette.dim(&line));
+            let _ = writeln!(text, "  {}", palette.dim(&describe_usage(usage)));
         }
         _ => {}
     }
