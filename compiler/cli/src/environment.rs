@@ -43,6 +43,7 @@ variables! {
     CLAUDE_PROJECT "CLAUDE_PROJECT_DIR" "The project's folder, as Claude Code tells it to `hook`.",
     GEMINI_PROJECT "GEMINI_PROJECT_DIR" "The same, by Gemini CLI.",
     CURSOR_PROJECT "CURSOR_PROJECT_DIR" "The same, by Cursor.",
+    TERM_PROGRAM "TERM_PROGRAM" "The terminal's program, as it says itself: some show pictures (`show --graph`) and can't be asked.",
     SSH_AGENT "SSH_AUTH_SOCK" "The socket of `ssh-agent`, which signs with a key that only it has.",
 }
 

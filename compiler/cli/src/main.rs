@@ -4,7 +4,7 @@
 //! runtime, and gives texts to the [`printer`].
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`upstream`], [`catalog`],
-//! [`simulation`], [`drawing`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
+//! [`simulation`], [`drawing`], [`picture`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
 //! [`printer`], [`failure`], [`environment`].
 
 mod args;
@@ -20,6 +20,7 @@ mod environment;
 mod failure;
 mod files;
 mod logging;
+mod picture;
 mod printer;
 mod project;
 mod rules;

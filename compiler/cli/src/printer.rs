@@ -3,6 +3,7 @@
 //! Results go to standard output, remarks to standard error. A reader that has gone away (`statemark … | head`) is no
 //! error: the rest is dropped silently.
 
+pub(crate) mod inline;
 pub(crate) mod screen;
 
 use std::borrow::Cow;
@@ -81,11 +82,18 @@ impl Printer {
         if io::stdout().is_terminal() {
             self.result(&String::from_utf8_lossy(bytes));
         } else {
-            self.bytes(bytes);
+            self.raw(bytes);
         }
     }
 
-    /// Prints a part of the result that need not be text.
+    /// Writes bytes as they are, after all results so far: what keeps colors out of files isn't between.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        self.flush();
+        let mut out = io::stdout().lock();
+        ignore_closed(out.write_all(bytes).and_then(|()| out.flush()));
+    }
+
+    /// Prints a part of the result that is shown as it is, but for colors where there are none.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         ignore_closed(self.results.write_all(bytes));
     }
@@ -225,6 +233,11 @@ fn own_prefix() -> &'static str {
 /// Reports whether somebody at a terminal types, and sees what is printed as a result.
 pub(crate) fn is_at_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Reports whether results go to a terminal.
+pub(crate) fn is_result_at_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 /// Reports whether an answer to a question is a yes.

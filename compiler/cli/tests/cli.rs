@@ -58,6 +58,24 @@ fn the_readme_of_the_example_tells_the_truth() {
     assert_eq!(lint.code, 0, "{}", lint.stdout);
 }
 
+/// Colors are kept out of files, and nothing else.
+#[test]
+fn what_is_handed_in_comes_out_byte_for_byte() {
+    let scratch = Scratch::new("bytes");
+    let text = "# Title\n\n\u{1b}[31mred\u{1b}[0m \u{1b}]8;;x\u{7}link\n";
+    let run = Run {
+        stdin: Some(text.to_owned()),
+        ..Run::new("statemark fmt - --stdin-filename a.md")
+    };
+    let said = perform(&run, &scratch.path);
+    assert_eq!(
+        (said.stdout.as_str(), said.code),
+        (text, 0),
+        "{}",
+        said.stderr
+    );
+}
+
 /// Both show a run of the example as somebody types it: every answer is what is answered.
 #[test]
 fn runs_in_texts_tell_the_truth() {

@@ -1,4 +1,4 @@
-//! Lint, show and build, on documents as people keep them and on ones that grow.
+//! Lint, show, build and drawings, on documents as people keep them and on ones that grow.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -122,6 +122,18 @@ fn growth(bench: &Bench, scratch: &Scratch) -> String {
             &[1_000, 10_000],
             chain,
         ),
+        (
+            "graph: states in a chain",
+            &["graph", "-o", "grown.svg"],
+            &[100, 1_000],
+            |states| chain(2 * states),
+        ),
+        (
+            "graph: states with two transitions to anywhere",
+            &["graph", "-o", "grown.svg"],
+            &[100, 1_000],
+            thicket,
+        ),
     ];
     let mut rows = Vec::new();
     for (name, arguments, sizes, document) in grows {
@@ -196,6 +208,22 @@ fn chain(transitions: usize) -> String {
         let _ = writeln!(text, "s{at} --> s{next} : next\ns{at} --> s{back} : back");
     }
     text + "s0 --> [*] : end\n```\n"
+}
+
+/// Returns a machine that no drawing is beautiful of: each state can be reached, and leads anywhere.
+fn thicket(states: usize) -> String {
+    let mut text = diagram_start("Thicket") + "[*] --> s0\n";
+    // The numbers of Lehmer's generator: the same on any day. Source: Park and Miller, 1988.
+    let mut number = 1_usize;
+    let mut next = |below: usize| {
+        number = number * 48_271 % 2_147_483_647;
+        number % below
+    };
+    for at in 1..states {
+        let (from, to) = (next(at), next(states));
+        let _ = writeln!(text, "s{from} --> s{at} : e{at}\ns{at} --> s{to} : x{at}");
+    }
+    text + "```\n"
 }
 
 fn fields(count: usize) -> String {

@@ -12,7 +12,8 @@ use crate::catalog;
 use crate::drawing::drawing_options;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
-use crate::printer::Printer;
+use crate::picture::{self, Picture};
+use crate::printer::{self, Printer};
 use crate::runs;
 use crate::specs::{LoadedMachine, load};
 
@@ -21,7 +22,8 @@ use crate::specs::{LoadedMachine, load};
 #[command(after_help = "Examples:\n  \
                         statemark graph door.md -o door.svg         a drawing, light or dark as the reader's system\n  \
                         statemark graph door.md --format dot        the graph, for Graphviz\n  \
-                        statemark graph --run build-7 -o way.svg    with what the run visited, how long, by which way\n\n\
+                        statemark graph --run build-7 -o way.svg    with what the run visited, how long, by which way\n  \
+                        statemark graph door.md -o door.png         a picture, or a `.pdf`: with the feature `pictures`\n\n\
                         It needs no browser, and what it writes needs no network.")]
 pub(crate) struct GraphArgs {
     /// A spec, or a table that `build` wrote
@@ -40,7 +42,7 @@ pub(crate) struct GraphArgs {
     /// The file to write; its ending says the form
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The form: svg or dot; by default that of the file, else svg
+    /// The form: svg, dot, png or pdf; by default that of the file, else svg
     #[arg(long, value_enum, value_name = "FORM", hide_possible_values = true)]
     format: Option<Form>,
     /// The colors: auto, light or dark
@@ -56,6 +58,19 @@ pub(crate) struct GraphArgs {
 enum Form {
     Svg,
     Dot,
+    Png,
+    Pdf,
+}
+
+impl Form {
+    /// Returns the picture that a drawing is made into, if it is.
+    const fn picture(self) -> Option<Picture> {
+        match self {
+            Self::Svg | Self::Dot => None,
+            Self::Png => Some(Picture::Png),
+            Self::Pdf => Some(Picture::Pdf),
+        }
+    }
 }
 
 /// The colors of a drawing.
@@ -69,7 +84,10 @@ enum Colors {
 /// Draws a machine.
 pub(super) fn run(args: &GraphArgs, printer: &mut Printer) -> CommandResult {
     let form = form(args)?;
-    let text = match (&args.run, &args.spec) {
+    if form.picture().is_some() {
+        picture::check()?;
+    }
+    let drawing = match (&args.run, &args.spec) {
         (Some(run), _) => draw_run(run, args, form)?,
         (None, Some(spec)) => {
             let machine = args.machine.as_deref();
@@ -80,12 +98,21 @@ pub(super) fn run(args: &GraphArgs, printer: &mut Printer) -> CommandResult {
         }
         (None, None) => return Err(Failure::new("neither a spec nor a run is named")),
     };
+    let written = match form.picture() {
+        Some(picture) => picture::draw(&drawing, picture)?,
+        None => drawing.into_bytes(),
+    };
     match &args.output {
         Some(path) => {
-            files::write(path, text.as_bytes())?;
+            files::write(path, &written)?;
             printer.result(&format!("{}\n", files::display(path)));
         }
-        None => printer.content(text.as_bytes()),
+        None if form.picture().is_some() && printer::is_result_at_terminal() => {
+            return Err(Failure::new("a picture isn't written to a terminal")
+                .with_help("`-o FILE` names a file; `statemark show SPEC --graph` shows it in terminals that can"));
+        }
+        None if form.picture().is_some() => printer.raw(&written),
+        None => printer.content(&written),
     }
     Ok(ExitStatus::Clean)
 }
@@ -98,24 +125,32 @@ fn form(args: &GraphArgs) -> Result<Form, Failure> {
         (Some(form), _) => Ok(form),
         (None, None | Some("svg")) => Ok(Form::Svg),
         (None, Some("dot" | "gv")) => Ok(Form::Dot),
-        (None, Some(ending @ ("png" | "pdf"))) => Err(Failure::new(format!(
-            "this program writes no `{ending}`: it draws as SVG"
-        ))
-        .with_help("write an `.svg` with `--theme light`, and convert it: `rsvg-convert`, `resvg` and Inkscape read it")),
+        (None, Some("png")) => Ok(Form::Png),
+        (None, Some("pdf")) => Ok(Form::Pdf),
         (None, Some(ending)) => Err(Failure::new(format!("`.{ending}` is no form of drawings"))
-            .with_help("the file ends in `.svg` or `.dot`; or name the form by `--format`")),
+            .with_help(
+                "the file ends in `.svg`, `.dot`, `.png` or `.pdf`; or name the form by `--format`",
+            )),
     }
 }
 
 fn draw_machine(loaded: &LoadedMachine, args: &GraphArgs, form: Form) -> Result<String, Failure> {
     let mut options = svg::Options::default();
-    options.theme = args.theme.into();
+    options.theme = theme(args, form);
     Ok(match (form, &loaded.valid) {
-        (Form::Svg, Some(valid)) => svg::write(valid, &options),
-        (Form::Svg, None) => svg::write_table(&loaded.table, &options),
         (Form::Dot, Some(valid)) => back::dot::write(valid),
         (Form::Dot, None) => back::dot::write_table(&loaded.table),
+        (_, Some(valid)) => svg::write(valid, &options),
+        (_, None) => svg::write_table(&loaded.table, &options),
     })
+}
+
+/// Returns the colors of a drawing. A picture can't have those of its reader's system.
+fn theme(args: &GraphArgs, form: Form) -> Theme {
+    match (args.theme, form.picture()) {
+        (Colors::Auto, Some(_)) => Theme::Light,
+        (colors, _) => colors.into(),
+    }
 }
 
 /// Draws the workflow of a run: that of the spec if it is the same, else that of the run's own table.
@@ -131,7 +166,7 @@ fn draw_run(id: &str, args: &GraphArgs, form: Form) -> Result<String, Failure> {
     }
     let trail = load_trail(&runs, &loaded)?;
     let mut options = drawing_options(Some(&trail));
-    options.theme = args.theme.into();
+    options.theme = theme(args, form);
     Ok(catalog::draw_run(&loaded.workflow, &options))
 }
 

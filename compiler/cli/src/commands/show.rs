@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde_json::Value;
+use statemark_compiler::back::svg::{self, Theme};
 use statemark_compiler::proofs::{Judgment, Proof, prove};
 use statemark_runtime::{EventKind, StateId, StateKind, StateRow, Table, TransitionId, Verdict};
 use statemark_text::list::join;
@@ -13,6 +14,8 @@ use statemark_text::list::join;
 use crate::args::TextFormat;
 use crate::describe::{self, Meta};
 use crate::failure::{ExitStatus, Failure};
+use crate::picture;
+use crate::printer::inline::{self, Canvas};
 use crate::printer::{Palette, Printer, WIDTH, count, first_line, fit, wrap};
 use crate::specs::{LoadedMachine, load};
 
@@ -59,7 +62,8 @@ const MAX_EVENTS: usize = 16;
                         statemark show door.md                    states, transitions, guards, tools, proofs\n  \
                         statemark show doors.md --machine front   one of several machines\n  \
                         statemark show out/door.table             a table that build wrote\n  \
-                        statemark show door.md --dump table       every row of its table")]
+                        statemark show door.md --dump table       every row of its table\n  \
+                        statemark show door.md --graph            a drawing, in a terminal that shows pictures")]
 pub(crate) struct ShowArgs {
     /// A spec, or a table that `build` wrote
     #[arg(value_name = "SPEC")]
@@ -79,6 +83,9 @@ pub(crate) struct ShowArgs {
         hide_possible_values = true
     )]
     dump: Option<Dump>,
+    /// Draw it, in a terminal that shows pictures
+    #[arg(long, conflicts_with_all = ["output_format", "dump"])]
+    graph: bool,
 }
 
 /// The rows of a dump.
@@ -91,9 +98,16 @@ enum Dump {
 /// Shows a machine.
 pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     let machine = args.machine.as_deref();
+    let canvas = match args.graph {
+        true => Some(find_canvas()?),
+        false => None,
+    };
     let Some(loaded) = load(&args.spec, machine, args.output_format, printer)? else {
         return Ok(ExitStatus::Findings);
     };
+    if let Some(canvas) = canvas {
+        return draw(&loaded, canvas, printer);
+    }
     let proofs = || loaded.valid.as_ref().map(prove);
     let text = match (args.dump, args.output_format) {
         (Some(Dump::Table), _) => dump_table(&loaded),
@@ -103,6 +117,36 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> Result<ExitStatus, 
         (None, TextFormat::Json) => json::json(&loaded, proofs()),
     };
     printer.result(&text);
+    Ok(ExitStatus::Clean)
+}
+
+/// Returns the terminal that a machine is drawn in.
+fn find_canvas() -> Result<Canvas, Failure> {
+    picture::check()?;
+    inline::find_canvas().ok_or_else(|| {
+        Failure::new("there is no terminal here that shows pictures").with_help(
+            "`statemark graph SPEC -o FILE.svg` writes a drawing; kitty, Ghostty, WezTerm, Konsole, iTerm2 and VS Code show one",
+        )
+    })
+}
+
+/// Draws a machine in the terminal.
+fn draw(
+    loaded: &LoadedMachine,
+    canvas: Canvas,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let mut options = svg::Options::default();
+    options.theme = match canvas.is_dark {
+        true => Theme::Dark,
+        false => Theme::Light,
+    };
+    let drawing = match &loaded.valid {
+        Some(valid) => svg::write(valid, &options),
+        None => svg::write_table(&loaded.table, &options),
+    };
+    let png = picture::draw_for_terminal(&drawing, inline::room())?;
+    printer.raw(inline::encode(canvas.protocol, &png).as_bytes());
     Ok(ExitStatus::Clean)
 }
 
