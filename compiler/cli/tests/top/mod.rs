@@ -96,12 +96,19 @@ impl AtTerminal {
     fn end(mut self) -> i32 {
         let code = self.child.wait().unwrap().code().unwrap();
         assert!(self.is_restored());
-        let seen = String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned();
-        // The screen before is back, and so is the cursor.
-        let last = |code: &str| seen.rfind(code).unwrap();
-        assert!(last("\u{1b}[?1049l") > last("\u{1b}[?1049h"), "{seen:?}");
-        assert!(last("\u{1b}[?25h") > last("\u{1b}[?25l"), "{seen:?}");
-        code
+        // The screen before is back, and so is the cursor, as soon as the last of the output was read.
+        let until = Instant::now() + LONGEST;
+        loop {
+            let seen = String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned();
+            let last = |code: &str| seen.rfind(code);
+            if last("\u{1b}[?1049l") > last("\u{1b}[?1049h")
+                && last("\u{1b}[?25h") > last("\u{1b}[?25l")
+            {
+                return code;
+            }
+            assert!(Instant::now() < until, "{seen:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 
