@@ -34,6 +34,8 @@ pub struct Options {
     ///
     /// They are checked like a diagram alone, and no machine is made of them.
     pub all_diagrams: bool,
+    /// True to keep the machines with an error, as far as they could be read, for editors.
+    pub keeps_broken: bool,
 }
 
 /// The format of a text.
@@ -74,7 +76,7 @@ impl Format {
 pub struct Compiled {
     /// The machines without an error, in the order of the texts.
     pub machines: Vec<Valid>,
-    /// The machines with an error, as far as they could be read; none unless Rust is wanted.
+    /// The machines with an error, as far as they could be read; none unless they or Rust are wanted.
     ///
     /// Back ends don't take them. [`write_outline`](crate::back::rust::write_outline) does, for their names.
     pub broken: Vec<Machine>,
@@ -138,9 +140,27 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
     compiled
 }
 
+/// Parses every text, and returns the parts of each machine as they are written.
+///
+/// That is for editors, which want every place of a name. SCXML documents have no such parts.
+#[must_use]
+pub fn read_specs(sources: &Sources, options: &Options) -> Vec<Spec> {
+    let mut all = Vec::new();
+    for (file, source) in sources.iter() {
+        let (specs, _, _) = read(file, source, options);
+        all.extend(specs.into_iter().filter_map(|(found, _)| match found {
+            Found::Spec(spec) => Some(*spec),
+            Found::Drawing(_) => None,
+            #[cfg(feature = "scxml")]
+            Found::Scxml { .. } => None,
+        }));
+    }
+    all
+}
+
 /// Lowers and checks one spec; `diags` has the findings of its front ends.
 ///
-/// A machine with errors is kept if Rust is wanted.
+/// A machine with errors is kept if it or Rust is wanted.
 fn finish(
     found: &Found,
     sources: &Sources,
@@ -161,7 +181,8 @@ fn finish(
         machine.ask_host();
     }
     let broken = diags.has_errors();
-    let read = options.for_rust.then(|| machine.clone());
+    let keeps = options.for_rust || options.keeps_broken;
+    let read = keeps.then(|| machine.clone());
     let valid = valid::check(machine, broken, &mut diags);
     (valid.ok_or(read), diags.into_sorted())
 }

@@ -12,7 +12,7 @@ use statemark_harness::{files, root};
 const ROOTS: [&str; 2] = ["statemark", "statemark-cli"];
 
 /// Slugs of crates.io's categories that fit here. Source: <https://crates.io/category_slugs>.
-const CATEGORIES: [&str; 13] = [
+const CATEGORIES: [&str; 14] = [
     "command-line-utilities",
     "compilers",
     "database-implementations",
@@ -24,6 +24,7 @@ const CATEGORIES: [&str; 13] = [
     "no-std",
     "parser-implementations",
     "rust-patterns",
+    "text-editors",
     "text-processing",
     "web-programming::http-server",
 ];

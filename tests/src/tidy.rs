@@ -8,7 +8,7 @@ use statemark_compiler::diag::Code;
 use statemark_harness::{files, mentions, relative, root};
 
 /// A crate may use only what stands left of it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "statemark-runtime",
     "statemark-text",
     "statemark-runs",
@@ -20,6 +20,7 @@ const ORDER: [&str; 18] = [
     "statemark-executor",
     "statemark-server",
     "statemark-compiler",
+    "statemark-lsp",
     "statemark-cli",
     "statemark-macros",
     "statemark",

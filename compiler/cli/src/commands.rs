@@ -16,6 +16,7 @@ mod help;
 mod hook;
 mod import;
 mod lint;
+mod lsp;
 mod man;
 mod mcp;
 mod new;
@@ -110,6 +111,7 @@ commands! {
         "show" show::ShowArgs => show::run,
         "graph" graph::GraphArgs => graph::run,
         "simulate" simulate::SimulateArgs => simulate::run,
+        "lsp" lsp::LspArgs => lsp::run,
         "new" new::NewArgs => new::run,
         "accept" accept::AcceptArgs => accept::run,
     }

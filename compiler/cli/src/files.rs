@@ -205,7 +205,8 @@ fn take_path_apart(error: ignore::Error, folder: &Path) -> (PathBuf, io::Error) 
     (path, error)
 }
 
-fn may_be_spec(path: &Path) -> bool {
+/// Reports whether a file may be a spec by its name.
+pub(crate) fn may_be_spec(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
     SPEC_ENDINGS.iter().any(|ending| name.ends_with(ending))

@@ -137,7 +137,12 @@ pub(crate) enum Diagrams {
 
 /// Returns the diagrams that `lint` checks in the project of the current folder.
 pub(crate) fn diagrams() -> Result<Diagrams, Failure> {
-    let config = find_config(&current_folder()?)?;
+    diagrams_in(&current_folder()?)
+}
+
+/// Returns the same for the project of a folder.
+pub(crate) fn diagrams_in(folder: &Path) -> Result<Diagrams, Failure> {
+    let config = find_config(folder)?;
     Ok(config
         .and_then(|(_, config)| config.diagrams)
         .unwrap_or(Diagrams::Sections))
@@ -145,8 +150,16 @@ pub(crate) fn diagrams() -> Result<Diagrams, Failure> {
 
 /// Returns the rules of `lint` in the current project, with more codes that are selected or ignored.
 pub(crate) fn lint_rules(select: &[String], ignore: &[String]) -> Result<Rules, Failure> {
-    let here = current_folder()?;
-    let found = find_config(&here)?;
+    lint_rules_in(&current_folder()?, select, ignore)
+}
+
+/// Returns the same for the project of a folder, which names of files are relative to.
+pub(crate) fn lint_rules_in(
+    here: &Path,
+    select: &[String],
+    ignore: &[String],
+) -> Result<Rules, Failure> {
+    let found = find_config(here)?;
     let (path, config) = found.map_or((None, LintConfig::default()), |(path, config)| {
         (Some(path), config.lint)
     });
@@ -155,8 +168,8 @@ pub(crate) fn lint_rules(select: &[String], ignore: &[String]) -> Result<Rules, 
         config.select = Some(select.to_vec());
     }
     config.ignore.extend_from_slice(ignore);
-    let folder = path.as_deref().and_then(Path::parent).unwrap_or(&here);
-    let rules = Rules::new(&config, folder, &here);
+    let folder = path.as_deref().and_then(Path::parent).unwrap_or(here);
+    let rules = Rules::new(&config, folder, here);
     rules.map_err(|failure| match &path {
         Some(path) if select.is_empty() && ignore.is_empty() => {
             failure.within(&files::display(path))

@@ -7,6 +7,8 @@ mod attacks;
 #[cfg(test)]
 mod doors;
 #[cfg(test)]
+mod editor;
+#[cfg(test)]
 #[cfg(unix)]
 mod executor;
 #[cfg(test)]

@@ -23,9 +23,10 @@ mod tests;
 use crate::diag::Diags;
 use crate::excerpt::Excerpt;
 use crate::front::mermaid::announces_state_diagram;
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Span, Spanned, narrow};
 use document::Document;
 use outline::BlockKind;
+use pulldown_cmark::{Event, Options, Parser};
 
 /// Reads what a Markdown document says about machines.
 ///
@@ -90,6 +91,27 @@ pub fn other_diagrams(file: FileId, text: &str, document: &Document) -> Vec<Exce
             None => fence.text,
         })
         .filter(|diagram| !of_machines.contains(&diagram.full_span()))
+        .collect()
+}
+
+/// Returns the code spans of a document's prose: each text between its backticks, with its place.
+///
+/// One whose text isn't in the file byte for byte, because a line ends within it, is left out.
+#[must_use]
+pub fn code_spans(file: FileId, text: &str) -> Vec<Spanned<String>> {
+    let (_, body) = front_matter::split(text);
+    let source = text.get(body..).unwrap_or_default();
+    let parser = Parser::new_ext(source, Options::empty()).into_offset_iter();
+    parser
+        .filter_map(|(event, range)| {
+            let Event::Code(code) = event else {
+                return None;
+            };
+            let at = source.get(range.clone())?.find(&*code)?;
+            let start = narrow(body + range.start + at);
+            let end = start + narrow(code.len());
+            Some(Spanned::new(code.to_string(), Span { file, start, end }))
+        })
         .collect()
 }
 

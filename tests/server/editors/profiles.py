@@ -1,0 +1,99 @@
+"""The server with what editors announce, as pytest-lsp has recorded it."""
+
+import os
+import pathlib
+
+import pytest
+import pytest_lsp
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+URI = "file:///work/door.md"
+TEXT = pathlib.Path(__file__).with_name("door.md").read_text(encoding="utf-8")
+PROFILES = ["visual-studio-code", "neovim@0.11", "neovim@0.6", "emacs"]
+
+
+@pytest_lsp.fixture(
+    params=PROFILES,
+    config=ClientServerConfig(server_command=[os.environ["STATEMARK_BINARY"], "lsp"]),
+)
+async def client(request, lsp_client: LanguageClient):
+    capabilities = client_capabilities(request.param)
+    registered = []
+
+    @lsp_client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    def register(params: types.RegistrationParams):
+        registered.extend(it.method for it in params.registrations)
+
+    answer = await lsp_client.initialize_session(
+        types.InitializeParams(capabilities=capabilities, root_uri="file:///work")
+    )
+    lsp_client.answer = answer
+    lsp_client.registered = registered
+    watched = capabilities.workspace and capabilities.workspace.did_change_watched_files
+    lsp_client.watches = bool(watched and watched.dynamic_registration)
+    text = capabilities.text_document
+    lsp_client.pulls = bool(text and text.diagnostic)
+    yield
+    await lsp_client.shutdown_session()
+
+
+def at(line: int, character: int) -> dict:
+    return {
+        "text_document": types.TextDocumentIdentifier(uri=URI),
+        "position": types.Position(line=line, character=character),
+    }
+
+
+@pytest.mark.asyncio
+async def test_an_editor_is_served(client: LanguageClient):
+    client.text_document_did_open(
+        types.DidOpenTextDocumentParams(
+            text_document=types.TextDocumentItem(
+                uri=URI, language_id="markdown", version=1, text=TEXT
+            )
+        )
+    )
+    assert (client.answer.capabilities.diagnostic_provider is not None) == client.pulls
+    if client.pulls:
+        report = await client.text_document_diagnostic_async(
+            types.DocumentDiagnosticParams(
+                text_document=types.TextDocumentIdentifier(uri=URI)
+            )
+        )
+        found = report.items
+    else:
+        await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        found = client.diagnostics[URI]
+    assert [it.code for it in found] == ["SM105"]
+    assert found[0].code_description.href.endswith("/SM105.md")
+
+    watches = ["workspace/didChangeWatchedFiles"] if client.watches else []
+    assert client.registered == watches
+
+    hover = await client.text_document_hover_async(types.HoverParams(**at(7, 5)))
+    assert "`shut`" in hover.contents.value
+
+    symbols = await client.text_document_document_symbol_async(
+        types.DocumentSymbolParams(
+            text_document=types.TextDocumentIdentifier(uri=URI)
+        )
+    )
+    assert [it.name for it in symbols] == ["door"]
+
+    end = types.Position(line=7, character=13)
+    client.text_document_did_change(
+        types.DidChangeTextDocumentParams(
+            text_document=types.VersionedTextDocumentIdentifier(uri=URI, version=2),
+            content_changes=[
+                types.TextDocumentContentChangePartial(
+                    range=types.Range(start=end, end=end), text="\n    open --> "
+                )
+            ],
+        )
+    )
+    words = await client.text_document_completion_async(
+        types.CompletionParams(**at(8, 13))
+    )
+    items = words if isinstance(words, list) else words.items
+    assert {"shut", "open", "[*]"} <= {it.label for it in items}
