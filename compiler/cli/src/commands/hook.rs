@@ -442,7 +442,10 @@ impl Hook<'_> {
         let (mut native, edits) = call::to_native(call, self.folder())?;
         native.free = self.is_free(call);
         native.id = self.call_id(policy, call, &native, false)?;
-        native.forbidden = shell::needs_person(call).or_else(|| call::protects(&native));
+        let unread = native.forbidden.take();
+        native.forbidden = unread
+            .or_else(|| shell::needs_person(call))
+            .or_else(|| call::protects(&native));
         Ok(match policy.admit(&native, &|| edits.lines())? {
             Ok(_) => Answer::Silence,
             Err(refusal) => Answer::Deny(refusal.reason),

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use statemark_runs::RunId;
 use statemark_runs::policy::{PATH_ARGUMENTS, pack_tool_of};
+use statemark_text::shorten::shorten;
 use statemark_tools::{NativeCall, NativeUse};
 
 use super::client::Call;
@@ -60,6 +61,17 @@ const PROTECTED: [&str; 9] = [
 ///
 /// Why: beyond, counting its lines would take seconds.
 const MAX_COMPARED: u64 = 4 << 20;
+
+/// What ends a line of a patch for one reader or another.
+const ENDS: [char; 7] = [
+    '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
+];
+
+/// The headers of a patch that name no file.
+const MARKS: [&str; 3] = ["Begin Patch", "End Patch", "End of File"];
+
+/// Most characters of a header that a refusal shows. Why: it is there to be recognized.
+const MAX_HEADER: usize = 80;
 
 /// Most levels of an answer in which a run's id is looked for.
 const MAX_LEVELS: u32 = 6;
@@ -214,20 +226,33 @@ impl Place<'_> {
         let mut source = String::new();
         // Lines that go and that come in the file that is read.
         let (mut gone, mut come, mut lines) = (0_u64, 0_u64, 0_u64);
-        for line in patch.lines() {
-            let header = line.strip_prefix("*** ").and_then(|it| it.split_once(": "));
-            let Some((verb, path)) = header else {
+        for line in patch.split(ENDS) {
+            let Some(header) = header(line) else {
                 gone += u64::from(line.starts_with('-'));
                 come += u64::from(line.starts_with('+'));
                 continue;
             };
-            let path = self.relative(path.trim());
-            let (tool, arguments) = match verb {
-                "Add File" => ("write_file", json!({"path": path})),
-                "Update File" => ("edit_file", json!({"path": path})),
-                "Delete File" => ("delete_path", json!({"path": path})),
-                "Move to" => ("move_file", json!({"source": source, "destination": path})),
-                _ => continue,
+            if MARKS.contains(&header) {
+                continue;
+            }
+            let named = header
+                .split_once(": ")
+                .map(|(verb, path)| (verb, self.relative(path.trim())));
+            let (tool, arguments, path) = match named {
+                Some(("Add File", path)) => ("write_file", json!({"path": path}), path),
+                Some(("Update File", path)) => ("edit_file", json!({"path": path}), path),
+                Some(("Delete File", path)) => ("delete_path", json!({"path": path}), path),
+                Some(("Move to", path)) => {
+                    let arguments = json!({"source": source, "destination": path});
+                    ("move_file", arguments, path)
+                }
+                _ => {
+                    native.forbidden = Some(format!(
+                        "the patch isn't read: its line `{}` looks like a header and is none of `Add File`, `Update File`, `Delete File` and `Move to`; leave it out, or begin it with `+` or `-`",
+                        shorten(line.trim(), MAX_HEADER)
+                    ));
+                    continue;
+                }
             };
             lines += std::mem::take(&mut gone).max(std::mem::take(&mut come));
             source.clone_from(&path);
@@ -266,6 +291,17 @@ impl Edits {
         });
         counts.fold(0, u64::saturating_add)
     }
+}
+
+/// Returns the text of a line that a reader of patches may take for a header.
+///
+/// Codex's reader trims such a line on both sides. A rule of Markdown is none: nothing of it names a file.
+fn header(line: &str) -> Option<&str> {
+    let rest = line.trim().strip_prefix("***")?;
+    // Without a blank it is no header that is known: the text stays as it is, and names nothing.
+    let text = rest.strip_prefix(' ').unwrap_or(line.trim());
+    let is_rule = rest.chars().all(|it| it == '*' || it.is_whitespace());
+    (!is_rule).then_some(text)
 }
 
 fn count_lines(text: &str) -> u64 {
@@ -385,6 +421,67 @@ mod tests {
             moved.arguments,
             json!({"source": "src/b.rs", "destination": "src/c.rs"})
         );
+    }
+
+    #[test]
+    fn a_padded_header_of_a_patch_is_a_header_and_an_unknown_one_is_refused() {
+        let read = |line: &str| {
+            let patch = format!("*** Begin Patch\n*** Add File: src/x\n+a\n{line}\n*** End Patch");
+            let (native, _) = to_native(
+                &call("apply_patch", json!({"input": patch})),
+                Path::new("."),
+            )
+            .unwrap();
+            (native.files.get(1).cloned(), native.forbidden.is_some())
+        };
+        let pads = [
+            "",
+            " ",
+            "\t",
+            "\u{a0}",
+            "\u{b}",
+            "\u{c}",
+            "\u{85}",
+            "\u{2003}",
+            "\u{2028}",
+            "\u{3000}",
+            " \t ",
+            "+b\r",
+            "+b\u{b}",
+            "+b\u{2029}\u{a0}",
+        ];
+        for pad in pads {
+            for verb in ["Add File", "Update File", "Delete File", "Move to"] {
+                let line = format!("{pad}*** {verb}: .codex/hooks.json \t");
+                let file = Some(".codex/hooks.json".to_owned());
+                assert_eq!(read(&line), (file, false), "{line:?}");
+            }
+        }
+        for line in [
+            "*** add file: x",
+            " *** Add File:x",
+            "***Add File: x",
+            "*** \tAdd File: x",
+            "***\tDelete File: x",
+            "*** Environment ID: x",
+            "*** Rename File: x",
+            "**** Add File: x",
+            " ***word***",
+        ] {
+            assert_eq!(read(line), (None, true), "{line:?}");
+        }
+        for line in [
+            "+*** Delete File: x",
+            "-*** word",
+            " ***",
+            "+ ***",
+            " * * *",
+            " *****",
+            "*** End of File",
+            " text *** text",
+        ] {
+            assert_eq!(read(line), (None, false), "{line:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Commands of ours in an agent's command lines.
 
+use serde_json::Value;
 use statemark_runs::policy::{command_words, pack_tool_of, person_command};
 
 use super::client::Call;
@@ -26,18 +27,32 @@ pub(super) fn starts_run(call: &Call) -> bool {
     })
 }
 
+/// The arguments of calls in which a command may stand.
+const ARGUMENTS: [&str; 4] = ["command", "argv", "cmd", "args"];
+
 /// Returns the words after each `statemark` in a command line, without flags.
 ///
-/// It doesn't parse the line, which may hide a command from any parser: whatever looks like one counts.
+/// It doesn't parse the line, which may hide a command from any parser: whatever looks like one counts, with what a
+/// shell takes away from words (quotes, backslashes) between two of them, and within one.
 fn own_commands(call: &Call) -> Vec<Vec<String>> {
-    let line = call
-        .input
-        .get("command")
-        .and_then(serde_json::Value::as_str);
-    let Some(line) = line.filter(|_| pack_tool_of(&call.tool) == Some("exec")) else {
+    if pack_tool_of(&call.tool) != Some("exec") {
         return Vec::new();
-    };
-    let is_end = |char: char| ";|&()<>`$\"'\\\n={}".contains(char) || char.is_whitespace();
+    }
+    let given = ARGUMENTS.iter().filter_map(|name| call.input.get(name));
+    let given = given.flat_map(|value| match value {
+        Value::Array(words) => words.as_slice(),
+        one => std::slice::from_ref(one),
+    });
+    let given: Vec<&str> = given.filter_map(Value::as_str).collect();
+    let line = given.join("\n");
+    let joined = line.replace("\\\n", "").replace(['\\', '\'', '"'], "");
+    let mut own = own_commands_of_line(&line);
+    own.extend(own_commands_of_line(&joined));
+    own
+}
+
+fn own_commands_of_line(line: &str) -> Vec<Vec<String>> {
+    let is_end = |char: char| ";|&()<>`$\"'\\\n={},[]".contains(char) || char.is_whitespace();
     let words: Vec<&str> = line.split(is_end).filter(|word| !word.is_empty()).collect();
     let mut own = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -79,6 +94,16 @@ mod tests {
             ),
             ("statemark store prune --older-than 1d", true),
             ("echo '{}' | statemark hook claude", true),
+            // What a shell takes away from words.
+            ("statemark app\\rove x", true),
+            ("state\\mark approve x", true),
+            ("\\statemark a'ppro'v\"\"e x", true),
+            ("'state'mark approve x", true),
+            ("statemark app\\\nrove x", true),
+            ("statemark -\\-color never a\\pprove x", true),
+            ("statemark st\\ore pr'u'ne", true),
+            ("$'statemark' approve x", true),
+            ("statemark app\\\\rove.md", false),
             ("statemark store verify", false),
             ("statemark state r", false),
             ("statemark send r approve", false),
@@ -89,6 +114,17 @@ mod tests {
         }
         assert!(needs_person(&call("run_shell_command", "statemark approve p")).is_some());
         assert!(needs_person(&call("Write", "statemark approve p")).is_none());
+        for input in [
+            json!({"command": ["bash", "-lc", "statemark app\\rove p"]}),
+            json!({"cmd": "statemark approve p"}),
+            json!({"command": "statemark", "args": ["approve", "p"]}),
+        ] {
+            let call = Call {
+                input,
+                ..call("Bash", "")
+            };
+            assert!(needs_person(&call).is_some(), "{:?}", call.input);
+        }
     }
 
     #[test]
