@@ -160,3 +160,93 @@ fn bash_begins_what_is_plain() {
         assert_eq!(begun, ours, "{line}");
     }
 }
+
+/// Words that a builtin evaluates, each hidden from the lexer by single quotes.
+const EVALUATED: [&str; 6] = [
+    "'a[$(echo >&9)]'",
+    "'a[`echo >&9`]'",
+    "'a[$(echo >&9)]=1'",
+    "'x[a[$(echo >&9)]]'",
+    "'$(echo >&9)'",
+    "a",
+];
+
+/// Commands of which some evaluate the word at `@`. The variable `a` holds a substitution, too.
+const BUILTINS: [&str; 48] = [
+    "printf -v @ x",
+    "printf -v@ x",
+    "printf -- -v @ x",
+    "printf %d @",
+    "printf %n @",
+    "printf %s%n x @",
+    "printf %%%n @",
+    "printf %-5.3s%n x @",
+    "printf '%s\\n' @",
+    "printf @",
+    "test -v @",
+    "test ! -v @",
+    "test -n x -a -v @",
+    "test -R @",
+    "test @ -eq 0",
+    "test 0 -lt @",
+    "test x = x -a @ -eq 0",
+    "test -t @",
+    "[ -v @ ]",
+    "[ 0 -eq @ ]",
+    "builtin test -v @",
+    "command test -v @",
+    "command -p test -v @",
+    "builtin command test -v @",
+    "time test -v @",
+    "time -p printf -v @ x",
+    "read @",
+    "read -a @",
+    "read -n 0 @",
+    "declare @",
+    "declare -i b=@",
+    "declare -ai b=@",
+    "declare -n b=@",
+    "declare +x -i b=@",
+    "typeset -i @",
+    "export @",
+    "readonly @",
+    "readonly -a @",
+    "let @",
+    "let b=@",
+    "unset @",
+    "unset -v @",
+    "getopts x @",
+    "mapfile @",
+    "mapfile -C @ -c 1 b",
+    "readarray @",
+    "wait -n -p @",
+    "shift @",
+];
+
+/// A quoted word that a builtin of bash evaluates is read from no line.
+#[test]
+fn what_a_builtin_of_bash_evaluates_was_not_read() {
+    let lines: Vec<String> = BUILTINS
+        .iter()
+        .flat_map(|builtin| EVALUATED.map(|word| builtin.replace('@', word)))
+        .collect();
+    let prepared: Vec<String> = lines
+        .iter()
+        .map(|line| {
+            // Bash says by a word that isn't a program that it has evaluated.
+            let line = line.replace("echo >&9", "xq");
+            format!("a='b[$(xq)]'; b=(1); set -- -x -y; {line}")
+        })
+        .collect();
+    let begun = ask_bash(&prepared);
+    assert_eq!(begun.len(), lines.len());
+    let evaluated = begun.iter().filter(|it| !it.is_empty()).count();
+    assert!(evaluated > 60, "bash evaluates {evaluated} of them");
+    let missed: Vec<&String> = lines
+        .iter()
+        .zip(&begun)
+        .filter(|(line, begun)| !begun.is_empty() && read_line(line).is_ok())
+        .map(|(line, _)| line)
+        .collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+}

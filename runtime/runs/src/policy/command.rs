@@ -10,6 +10,8 @@
 //! Deliberately not here: what a program does with its arguments, besides running or writing what they name. Who grants
 //! `python:*` grants everything.
 
+mod builtins;
+mod escapes;
 mod grant;
 mod lex;
 mod programs;
@@ -20,8 +22,9 @@ use serde_json::Value;
 
 use super::words::pack_tool_of;
 use crate::phrase::shell_word;
+use escapes::{ESCAPES, Place, VALUED, is_named, is_option};
 use lex::{Reading, Token, Word, lex};
-use programs::{ESCAPES, FIND_CHANGES, FIND_RUNS, Place, RUNNERS, SHELLS, WRAPPERS, is_option};
+use programs::{FIND_CHANGES, FIND_RUNS, RUNNERS, SHELLS, WRAPPERS};
 
 pub(super) use grant::{CommandPattern, find_ungranted, is_forbidden};
 pub use lex::Unread;
@@ -162,7 +165,8 @@ pub fn split_words(line: &str) -> Result<Vec<String>, Unread> {
 ///
 /// # Errors
 ///
-/// What of it isn't read: substitutions, redirections to files, compound commands, variables.
+/// What of it isn't read: substitutions, redirections to files, compound commands, variables, and words that a builtin
+/// of the shell evaluates once more.
 pub fn read_line(line: &str) -> Result<Vec<Command>, Unread> {
     let mut commands = Vec::new();
     let mut words: Vec<Word> = Vec::new();
@@ -191,6 +195,7 @@ pub fn read_line(line: &str) -> Result<Vec<Command>, Unread> {
                 format!("a compound command (`{}`)", word.text),
             ));
         }
+        builtins::check(&command.words)?;
     }
     Ok(commands)
 }
@@ -357,34 +362,72 @@ impl Command {
     }
 
     /// Returns the index of the first word by which the program runs, writes or reads what it is told.
-    fn escape(&self) -> Option<usize> {
+    ///
+    /// The first `named` words of the command don't count.
+    fn escape(&self, named: usize) -> Option<usize> {
+        let program = self.program();
         let rows = ESCAPES
             .iter()
-            .filter(|(name, _, _)| *name == self.program());
+            .filter(|(names, ..)| is_named(program, names));
+        let end = self.words.len();
         let found = rows.filter_map(|(_, place, options)| {
-            let subcommand = self.words.iter().skip(1);
-            let subcommand = subcommand
-                .clone()
-                .position(|word| !word.text.starts_with('-'))
-                .map_or(self.words.len(), |index| index.saturating_add(1));
+            let subcommand = self.subcommand();
+            let after = subcommand.saturating_add(1);
+            let is_any = |text: &str, options: &str| {
+                let mut options = options.split_whitespace();
+                options.any(|option| is_option(text, option))
+            };
             let (from, to) = match place {
-                Place::Anywhere => (1, self.words.len()),
+                Place::Anywhere => (1, end),
                 Place::Before => (1, subcommand),
+                Place::Subcommand => (subcommand, after),
+                Place::Unless(others) => {
+                    let rest = self.words.get(after..).unwrap_or_default();
+                    let mut rest = rest.iter().take_while(|it| it.text != "--");
+                    let is_harmless =
+                        rest.any(|it| it.is_certain && others.split(' ').any(|own| own == it.text));
+                    (!is_harmless).then_some((subcommand, after))?
+                }
                 Place::After(name) => {
-                    let is_it = self.words.get(subcommand)?.text == *name;
+                    let mut words = self.words.iter().skip(1);
                     (
-                        is_it.then_some(subcommand)?.saturating_add(1),
-                        self.words.len(),
+                        words.position(|it| it.text == *name)?.saturating_add(2),
+                        end,
                     )
                 }
+                Place::Letters => {
+                    let first = self.words.get(1)?;
+                    let mut letters = options.split_whitespace();
+                    let is_it = !first.text.starts_with('-')
+                        && letters.any(|letter| first.text.contains(letter));
+                    return (is_it && named <= 1).then_some(1);
+                }
             };
-            let mut words = self.words.get(from..to)?.iter();
-            let index = words.position(|word| {
-                word.may_be_option() || options.iter().any(|option| is_option(&word.text, option))
-            })?;
+            let from = from.max(named);
+            let mut words = self.words.get(from..to.min(end))?.iter();
+            let index =
+                words.position(|word| word.may_be_option() || is_any(&word.text, options))?;
             Some(from.saturating_add(index))
         });
         found.min()
+    }
+
+    /// Returns the index of the first word that is neither an option nor the value of one: a subcommand, if there is one.
+    fn subcommand(&self) -> usize {
+        let program = self.program();
+        let valued = VALUED.iter().find(|(names, _)| is_named(program, names));
+        let valued = valued.map_or("", |(_, options)| options);
+        let mut index: usize = 1;
+        while let Some(word) = self.words.get(index) {
+            let text = word.text.as_str();
+            // `+` chooses a version of cargo.
+            if !text.starts_with(['-', '+']) {
+                break;
+            }
+            let takes_next = valued.split_whitespace().any(|option| option == text);
+            index = index.saturating_add(if takes_next { 2 } else { 1 });
+        }
+        index
     }
 }
 /// The commands that a command runs.

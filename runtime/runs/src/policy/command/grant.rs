@@ -94,7 +94,7 @@ impl CommandPattern {
                 }
                 let own = command.words.get(1..).unwrap_or_default();
                 // Options of the program may stand before what is meant.
-                command.escape().is_some()
+                command.escape(0).is_some()
                     || (!is_exact || own.iter().any(|it| !it.is_certain) || own.len() == rest.len())
                         && rest.len() <= own.len()
                         && rest
@@ -193,9 +193,9 @@ fn ungranted(
         }
         Err(_) => return Err(Ungranted::Unmatched(command.to_string())),
     };
-    match (named, command.escape()) {
+    match (named, command.escape(named.unwrap_or(0))) {
         (None, _) if !inner.is_all => return Err(Ungranted::Unmatched(command.to_string())),
-        (Some(named), Some(index)) if index >= named => {
+        (Some(_), Some(index)) => {
             let word = command.words.get(index).map(|it| it.text.clone());
             return Err(Ungranted::Escapes {
                 command: command.to_string(),

@@ -1,4 +1,4 @@
-//! Programs that run others, or write what they are told, as far as they are known.
+//! Programs that run others, as far as they are known.
 
 use super::lex::Word;
 
@@ -122,30 +122,39 @@ pub(super) const RUNNERS: &[&str] = &[
     "alias",
     "at",
     "batch",
+    "bind",
     "builtin",
     "busybox",
     "capsh",
     "chroot",
     "chrt",
     "command",
+    "compgen",
+    "complete",
     "coproc",
     "crontab",
     "doas",
+    "emulate",
     "enable",
     "entr",
     "eval",
     "exec",
     "expect",
+    "fc",
     "firejail",
     "flock",
+    "gosu",
     "ionice",
     "ltrace",
+    "newgrp",
     "nsenter",
     "parallel",
     "pkexec",
     "prlimit",
     "rlwrap",
+    "rsh",
     "runuser",
+    "sched",
     "screen",
     "script",
     "setarch",
@@ -156,6 +165,7 @@ pub(super) const RUNNERS: &[&str] = &[
     "start-stop-daemon",
     "strace",
     "su",
+    "su-exec",
     "sudo",
     "systemd-run",
     "taskset",
@@ -164,117 +174,7 @@ pub(super) const RUNNERS: &[&str] = &[
     "unshare",
     "watch",
     "xterm",
-];
-
-/// The place of an option of [`ESCAPES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Anywhere after the program.
-    Anywhere,
-    /// Before the first word that is no option: it is the program's own, and not a subcommand's.
-    Before,
-    /// After this subcommand.
-    After(&'static str),
-}
-
-/// Options by which a program runs another one, or writes or reads what it shouldn't.
-///
-/// Only who names them means them.
-/// They are compared as the programs do, which take beginnings of long options.
-pub(super) const ESCAPES: &[(&str, Place, &[&str])] = &[
-    ("cargo", Place::Anywhere, &["--config"]),
-    (
-        "curl",
-        Place::Anywhere,
-        &[
-            "--config",
-            "-K",
-            "--output",
-            "-o",
-            "-O",
-            "--remote-name",
-            "--upload-file",
-            "-T",
-        ],
-    ),
-    (
-        "fd",
-        Place::Anywhere,
-        &["--exec", "-x", "--exec-batch", "-X"],
-    ),
-    (
-        "git",
-        Place::Before,
-        &[
-            "-c",
-            "-C",
-            "--config-env",
-            "--exec-path",
-            "--git-dir",
-            "--work-tree",
-            "--paginate",
-            "-p",
-        ],
-    ),
-    (
-        "git",
-        Place::Anywhere,
-        &[
-            "--exec",
-            "--ext-diff",
-            "--extcmd",
-            "--open-files-in-pager",
-            "--output",
-            "--receive-pack",
-            "--upload-pack",
-        ],
-    ),
-    ("git", Place::After("bisect"), &["run"]),
-    ("git", Place::After("clone"), &["-c", "--config", "-u"]),
-    ("git", Place::After("difftool"), &["-x"]),
-    ("git", Place::After("filter-branch"), &["-"]),
-    ("git", Place::After("grep"), &["-O"]),
-    ("git", Place::After("rebase"), &["-x"]),
-    ("git", Place::After("submodule"), &["foreach"]),
-    (
-        "less",
-        Place::Anywhere,
-        &["-o", "-O", "--log-file", "--LOG-FILE", "-k"],
-    ),
-    ("make", Place::Anywhere, &["--eval", "-E"]),
-    ("man", Place::Anywhere, &["-P", "--pager", "-H", "--html"]),
-    ("rg", Place::Anywhere, &["--pre", "--hostname-bin"]),
-    ("rsync", Place::Anywhere, &["-e", "--rsh", "--rsync-path"]),
-    (
-        "sed",
-        Place::Anywhere,
-        &["-i", "--in-place", "-f", "--file"],
-    ),
-    (
-        "sort",
-        Place::Anywhere,
-        &["--compress-program", "-o", "--output", "--files0-from"],
-    ),
-    (
-        "tar",
-        Place::Anywhere,
-        &[
-            "--checkpoint-action",
-            "-I",
-            "--use-compress-program",
-            "--to-command",
-            "-F",
-            "--info-script",
-            "--new-volume-script",
-        ],
-    ),
-    ("tree", Place::Anywhere, &["-o"]),
-    (
-        "wget",
-        Place::Anywhere,
-        &["--config", "-O", "--output-document", "--use-askpass"],
-    ),
-    ("zip", Place::Anywhere, &["-TT", "--unzip-command"]),
+    "zargs",
 ];
 
 /// The words of `find` that change something.
@@ -338,23 +238,5 @@ impl Wrapper {
             }
         }
         Some(false)
-    }
-}
-/// Reports whether a word is an option: alone, with its value, or shortened.
-///
-/// Source: `getopt_long(3)`.
-pub(super) fn is_option(word: &str, option: &str) -> bool {
-    if let Some(name) = option.strip_prefix("--") {
-        let given = word
-            .strip_prefix("--")
-            .map(|it| it.split('=').next().unwrap_or(it));
-        return given.is_some_and(|given| !given.is_empty() && name.starts_with(given));
-    }
-    match option.strip_prefix('-') {
-        // Among other letters, too: `-xf`.
-        Some(letter) if letter.chars().count() == 1 => {
-            word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
-        }
-        _ => word == option,
     }
 }

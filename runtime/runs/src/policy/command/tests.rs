@@ -524,3 +524,80 @@ fn words_are_split_as_they_are_quoted() {
     let long = "a".repeat(MAX_LINE + 1);
     assert!(split_words(&long).is_err());
 }
+
+#[test]
+fn what_a_builtin_evaluates_is_granted_by_no_pattern() {
+    let granted = |line: &str| {
+        let program = line.split(' ').next().unwrap();
+        let patterns = [Pattern::parse(&format!("Bash({program}:*)")).unwrap()];
+        check_granted(&patterns, "Bash", &json!({ "command": line }))
+    };
+    for line in [
+        "printf -v 'a[$(x)]' 1",
+        "printf %d 'a[`x`]'",
+        "printf '%*s' 'a[$(x)]' y",
+        "test -v a*",
+        "test -v 'a[0]'",
+        "test a -eq 1",
+        "read b*",
+        "declare -i a=b",
+        "export 'A=$(x)'",
+        "let x",
+        "exit a",
+        "mapfile -C x",
+    ] {
+        let told = granted(line).unwrap_err();
+        assert!(told.contains("evaluates ("), "{line}: {told}");
+    }
+    for line in [
+        "printf '[%s] %-5.2s%%\\n' 'a[0]' '$HOME'",
+        "printf -v a %s b",
+        "printf %d 7",
+        "test -f src/main.rs",
+        "test 1 -eq -2",
+        "test a = b",
+        "read -r line",
+        "export A=b",
+        "declare -a a",
+        "exit 1",
+        "unset a",
+        "grep '[$]' x",
+    ] {
+        assert_eq!(granted(line), Ok(()), "{line}");
+    }
+}
+
+/// Commands by which a granted program runs or writes what it is told, below the pattern that grants the program.
+const ESCAPING: &str = include_str!("escaping.txt");
+
+#[test]
+fn a_granted_program_runs_and_writes_nothing_that_it_is_told() {
+    let mut wrong = Vec::new();
+    let mut pattern = Pattern::parse("Bash(none)").unwrap();
+    let mut is_granted = false;
+    for line in ESCAPING.lines() {
+        match line.split_once(": ") {
+            _ if line.is_empty() || line.starts_with('#') => {}
+            Some(("grants" | "refuses", text)) if !line.starts_with(' ') => {
+                is_granted = line.starts_with("grants");
+                pattern = Pattern::parse(&format!("Bash({text})")).unwrap();
+            }
+            _ => {
+                let command = line.trim_start();
+                for tool in ["Bash", "exec"] {
+                    let pattern = pattern.to_string().replace("Bash", tool);
+                    let patterns = [Pattern::parse(&pattern).unwrap()];
+                    let judged = check_granted(&patterns, tool, &json!({ "command": command }));
+                    let is_right = match &judged {
+                        Ok(()) => is_granted,
+                        Err(why) => !is_granted && !why.contains("matches none of them"),
+                    };
+                    if !is_right {
+                        wrong.push(format!("{pattern} {command}: {judged:?}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

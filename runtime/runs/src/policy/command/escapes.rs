@@ -1,0 +1,340 @@
+//! Options by which a program runs another one, or writes or reads what it shouldn't.
+//!
+//! Only who names them means them. A program that isn't here has no such option as far as is known: it is granted with all
+//! its options.
+//!
+//! Deliberately not here: what a program writes by its operands (`cp`, `tee`), as its usual work (`gcc -o`), or by a language
+//! of its own (`awk`, `sed 'w x'`, `sqlite3 '.shell x'`).
+
+use crate::glob::matches_name;
+
+/// The place of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Anywhere after the program.
+    Anywhere,
+    /// Before the first word that is no option: it is the program's own, and not a subcommand's.
+    Before,
+    /// The subcommand itself.
+    Subcommand,
+    /// The subcommand itself, if none of these words follows.
+    Unless(&'static str),
+    /// After this word, which is a subcommand.
+    After(&'static str),
+    /// The first word without a `-`, of which each letter is an option.
+    Letters,
+}
+
+/// Programs, the place of some options, and these, both with blanks between them.
+///
+/// An option is compared as the programs do:
+///
+/// - `--name`: also with a value after `=`, and shortened;
+/// - `-x`: also among other letters, as in `-vx`, and with a value right after it;
+/// - `-name`: with one `-` or two, and with a value after `=`;
+/// - `=word`: this word alone;
+/// - `VAR=`: each word that sets a variable;
+/// - with a `*`: a glob over the whole word.
+pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
+    (
+        "ack ag bat batcat delta",
+        Place::Anywhere,
+        "--pager --ackrc",
+    ),
+    (
+        "ar gcc-ar gcc-nm gcc-ranlib ld nm objcopy objdump ranlib strip",
+        Place::Anywhere,
+        "-plugin -load-plugin @*",
+    ),
+    (
+        "bazel bazelisk",
+        Place::Anywhere,
+        "--run_under --bazelrc --override_repository --output_base --output_user_root --script_path --server_javabase \
+         --shell_executable --workspace_status_command --host_jvm_args",
+    ),
+    ("bundle", Place::Subcommand, "exec"),
+    (
+        "c++ cc clang clang++ cpp g++ gcc gfortran",
+        Place::Anywhere,
+        "-wrapper -specs -B* -fplugin -fpass-plugin -fuse-ld -ld-path -load -Wl,*plugin* -plugin -config @*",
+    ),
+    (
+        "cargo",
+        Place::Anywhere,
+        "--config --artifact-dir --lockfile-path --logfile --manifest-path --out-dir --root --target-dir -C -Z \
+         *linker=* *link-arg*",
+    ),
+    ("cmake", Place::Anywhere, "-C -E -P"),
+    (
+        "cpio",
+        Place::Anywhere,
+        "--rsh-command -D --directory -F --file -O",
+    ),
+    (
+        "curl",
+        Place::Anywhere,
+        "--config -K --output -o --output-dir -O --remote-name --remote-name-all -J --remote-header-name --upload-file -T \
+         --stderr -D --dump-header -c --cookie-jar --trace --trace-ascii --libcurl --etag-save --hsts --alt-svc \
+         --ssl-sessions -w --write-out --engine",
+    ),
+    ("dd", Place::Anywhere, "of=*"),
+    ("diff3", Place::Anywhere, "--diff-program"),
+    ("sdiff", Place::Anywhere, "--diff-program -o --output"),
+    ("fd fdfind", Place::Anywhere, "--exec -x --exec-batch -X"),
+    (
+        "git",
+        Place::Before,
+        "-c -C --config-env --exec-path --git-dir --work-tree --paginate -p",
+    ),
+    (
+        "git",
+        Place::Anywhere,
+        "--exec --export-marks --ext-diff --extcmd --open-files-in-pager --output --output-directory --receive-pack \
+         --upload-pack",
+    ),
+    ("git", Place::After("apply"), "--unsafe-paths --directory"),
+    ("git", Place::After("archive"), "-o"),
+    ("git", Place::After("bisect"), "run"),
+    ("git", Place::After("bugreport"), "-o"),
+    ("git", Place::After("bundle"), "create"),
+    ("git", Place::After("checkout-index"), "--prefix"),
+    ("git", Place::After("cherry-pick"), "--strategy"),
+    (
+        "git",
+        Place::After("clone"),
+        "-c --config -u --template --separate-git-dir",
+    ),
+    ("git", Place::After("diagnose"), "-o"),
+    ("git", Place::After("difftool"), "-x"),
+    ("git", Place::After("filter-branch"), "-*"),
+    ("git", Place::After("format-patch"), "-o"),
+    ("git", Place::After("grep"), "-O"),
+    ("git", Place::After("index-pack"), "-o"),
+    ("git", Place::After("init"), "--template --separate-git-dir"),
+    ("git", Place::After("instaweb"), "-d --httpd -b --browser"),
+    ("git", Place::After("merge"), "-s --strategy"),
+    ("git", Place::After("pull"), "-s --strategy"),
+    ("git", Place::After("rebase"), "-x -s --strategy"),
+    ("git", Place::After("revert"), "--strategy"),
+    (
+        "git",
+        Place::After("send-email"),
+        "--sendmail-cmd --to-cmd --cc-cmd --header-cmd --smtp-server",
+    ),
+    ("git", Place::After("submodule"), "foreach"),
+    (
+        "git",
+        Place::Unless("--get --get-all --get-regexp --list -l get list"),
+        "config",
+    ),
+    (
+        "go",
+        Place::Anywhere,
+        "-exec -toolexec -vettool -ldflags -gccgoflags -compiler -modfile -pkgdir =-C -C=* =-o =--o -o=* --o=* -outputdir -coverprofile \
+         -cpuprofile -memprofile -blockprofile -mutexprofile -trace",
+    ),
+    ("go", Place::After("env"), "=-w =-u"),
+    (
+        "gpg gpg2",
+        Place::Anywhere,
+        "-o --output --options --agent-program --dirmngr-program --exec-path --keyserver-options --log-file \
+         --logger-file --photo-viewer --pinentry-mode --status-file",
+    ),
+    (
+        "gradle gradlew",
+        Place::Anywhere,
+        "-I --init-script -b --build-file -c --settings-file -p --project-dir --include-build -g --gradle-user-home",
+    ),
+    ("hash", Place::Anywhere, "-p"),
+    (
+        "helm",
+        Place::Anywhere,
+        "--post-renderer --post-renderer-args --output-dir --kubeconfig",
+    ),
+    (
+        "hg",
+        Place::Anywhere,
+        "--config --config-file --cwd -R --repository --debugger --pager -o --output",
+    ),
+    ("install ginstall", Place::Anywhere, "--strip-program"),
+    (
+        "just",
+        Place::Anywhere,
+        "-f --justfile -d --working-directory --shell --shell-arg --set -c --command --chooser VAR=",
+    ),
+    ("kubectl", Place::Anywhere, "--kubeconfig --cache-dir"),
+    (
+        "less",
+        Place::Anywhere,
+        "-o -O --log-file --LOG-FILE -k --lesskey-file --lesskey-src +*",
+    ),
+    (
+        "gmake make",
+        Place::Anywhere,
+        "--eval -E -C --directory -f --file --makefile -I --include-dir VAR=",
+    ),
+    (
+        "man",
+        Place::Anywhere,
+        "-P --pager -H --html -C --config-file",
+    ),
+    ("ninja", Place::Anywhere, "-C -f -t"),
+    // They run what they are told, whatever it is.
+    (
+        "bunx caffeinate cgexec dbus-run-session faketime fakeroot gdb hyperfine linux32 linux64 lldb nodemon npx numactl \
+         perf pipx pnpx proot proxychains proxychains4 sg ssh-agent sshpass systemd-inhibit torsocks unbuffer uvx \
+         valgrind watchexec xvfb-run",
+        Place::Subcommand,
+        "*",
+    ),
+    // Its options may have one `-`, too, and be shortened.
+    (
+        "npm pnpm yarn",
+        Place::Anywhere,
+        "--script-shell -*shell* -scr* --node-options -node-o* --globalconfig --userconfig -*config=* -globalc* -userc* \
+         --prefix -prefix -C --dir --cwd --browser -browser --editor -editor --viewer -viewer --git -git --cache -cache \
+         --init-module -init-m* --onload-script -onload*",
+    ),
+    ("npm", Place::Subcommand, "config edit exec explore set x"),
+    ("pnpm", Place::Subcommand, "config dlx exec"),
+    ("yarn", Place::Subcommand, "config dlx exec"),
+    (
+        "openssl",
+        Place::Anywhere,
+        "-engine -provider -provider-path -config -out -writerand",
+    ),
+    (
+        "pandoc",
+        Place::Anywhere,
+        "--filter -F --lua-filter -L -o --output --pdf-engine --defaults -d --extract-media --log --data-dir *.lua",
+    ),
+    (
+        "patch",
+        Place::Anywhere,
+        "-o --output -r --reject-file -d --directory -e --ed -B --prefix",
+    ),
+    ("poetry", Place::Subcommand, "run"),
+    ("uv", Place::Subcommand, "run tool"),
+    ("rg", Place::Anywhere, "--pre --hostname-bin"),
+    (
+        "rsync",
+        Place::Anywhere,
+        "-e --rsh --rsync-path -M --remote-option --log-file --write-batch --only-write-batch --read-batch --temp-dir -T \
+         --backup-dir --partial-dir --daemon --config",
+    ),
+    (
+        "rustc",
+        Place::Anywhere,
+        "*linker=* *link-arg* *codegen-backend* --extern -Z @*",
+    ),
+    (
+        "rustdoc",
+        Place::Anywhere,
+        "--runtool --test-runtool --test-builder --test-builder-wrapper --extern -o --output --out-dir -Z *linker=* \
+         *link-arg* @*",
+    ),
+    ("scp sftp", Place::Anywhere, "-S -o -F -D -b -s -J"),
+    ("ssh-keygen ssh-add", Place::Anywhere, "-D -w -s -S"),
+    ("gsed sed", Place::Anywhere, "-i --in-place -f --file"),
+    ("gshuf shuf", Place::Anywhere, "-o --output"),
+    (
+        "gsort sort",
+        Place::Anywhere,
+        "--compress-program -o --output --files0-from",
+    ),
+    ("gsplit split", Place::Anywhere, "--filter"),
+    // Ours. What a person alone may do is refused elsewhere.
+    (
+        "statemark",
+        Place::Anywhere,
+        "-o --output --output-file --write --fix --unsafe-fixes --store",
+    ),
+    ("statemark", Place::Subcommand, "hook man mcp new"),
+    ("statemark", Place::Unless("--check --diff"), "build fmt"),
+    (
+        "statemark",
+        Place::After("store"),
+        "anchor backup export import init",
+    ),
+    (
+        "svn",
+        Place::Anywhere,
+        "--diff-cmd --diff3-cmd --editor-cmd --config-option --config-dir",
+    ),
+    (
+        "bsdtar gtar star tar",
+        Place::Anywhere,
+        "--checkpoint-action -I --use-compress-program --to-command -F --info-script --new-volume-script --rsh-command \
+         --rmt-command --index-file -g --listed-incremental -T --files-from",
+    ),
+    ("bsdtar gtar star tar", Place::Letters, "I F g T"),
+    ("tree", Place::Anywhere, "-o"),
+    (
+        "wget",
+        Place::Anywhere,
+        "--config -O --output-document --use-askpass -o --output-file -a --append-output -e --execute -P \
+         --directory-prefix --save-cookies --warc-file --rejected-log --hsts-file",
+    ),
+    ("xmllint", Place::Anywhere, "-o -output"),
+    ("yq", Place::Anywhere, "-i --inplace -s --split-exp"),
+    (
+        "zip",
+        Place::Anywhere,
+        "-*TT* --unzip-command -O --output-file -b --temp-path -lf -logfile-path",
+    ),
+];
+
+/// Programs, and their options before a subcommand that take their value as the next word.
+pub(super) const VALUED: &[(&str, &str)] = &[
+    (
+        "git",
+        "-c -C --git-dir --work-tree --namespace --config-env --super-prefix --attr-source",
+    ),
+    ("statemark", "--color --log --log-format --store"),
+    ("cargo", "-C -Z --config --color"),
+    ("go", "-C"),
+    ("npm", "--prefix -C --loglevel -w --workspace"),
+    ("pnpm", "--dir -C --filter -F"),
+    ("yarn", "--cwd"),
+];
+
+/// Reports whether a program is one of some names, in whatever version (`gcc-14`).
+pub(super) fn is_named(program: &str, names: &str) -> bool {
+    names.split_whitespace().any(|name| {
+        program.strip_prefix(name).is_some_and(|rest| {
+            let mut rest = rest.bytes();
+            rest.all(|it| it.is_ascii_digit() || matches!(it, b'-' | b'.'))
+        })
+    })
+}
+
+/// Reports whether a word is an option of [`ESCAPES`].
+///
+/// Source: `getopt_long(3)`, and the programs' manuals.
+pub(super) fn is_option(word: &str, option: &str) -> bool {
+    if let Some(whole) = option.strip_prefix('=') {
+        return word == whole;
+    }
+    if option.contains('*') {
+        return matches_name(option, word);
+    }
+    if option == "VAR=" {
+        return !word.starts_with('-') && word.contains('=');
+    }
+    let name_of = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
+    if let Some(name) = option.strip_prefix("--") {
+        let given = word.strip_prefix("--").map(name_of);
+        return given.is_some_and(|given| !given.is_empty() && name.starts_with(&given));
+    }
+    match option.strip_prefix('-') {
+        // Among other letters, too: `-xf`.
+        Some(letter) if letter.chars().count() == 1 => {
+            word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
+        }
+        Some(name) => {
+            let given = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
+            given.is_some_and(|given| name_of(given) == name)
+        }
+        None => word == option,
+    }
+}
