@@ -13,7 +13,7 @@ use statemark_tools::{Annotations, Ctx, Outcome, Problem, Set, Tool};
 
 use crate::settings::Settings;
 use crate::{Spec, error_object, tool};
-use fetch::{Fetched, describe, fetch, named_agent, public_agent, read};
+use fetch::{Fetched, MAX_BODY, describe, fetch, named_agent, public_agent, read};
 
 /// The set of these tools.
 pub(crate) const SET: Set = Set::Pack("web");
@@ -29,6 +29,19 @@ const WIDTH: usize = 120;
 
 /// Deepest nesting of a page's elements. Why: no page that people write has a tenth of it.
 const MAX_DEPTH: usize = 1_000;
+
+/// Most elements of a page that are read.
+///
+/// Why: each takes some 2 KiB while it is read, and all of them a second; pages that people write have a few thousand.
+const MAX_ELEMENTS: usize = 40_000;
+
+/// Most elements of a title or an excerpt that are read. Why: it is one line.
+const MAX_PIECE_ELEMENTS: usize = 1_000;
+
+/// Elements that a reader of HTML begins again in each block, until they end.
+const FORMATS: [&str; 14] = [
+    "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+];
 
 /// Results that a search gets which asks for no number.
 const DEFAULT_RESULTS: usize = 5;
@@ -96,7 +109,11 @@ struct VisitUrl {
 fn visit_url(ctx: &Ctx<'_>, call: &VisitUrl) -> Outcome {
     let allowed = current_project(ctx)?.servers;
     let page = fetch(&public_agent(&allowed), &call.url)?;
-    let (title, text) = text_of(&page)?;
+    let PageText {
+        title,
+        text,
+        remark,
+    } = text_of(&page)?;
     let total = text.chars().count();
     let most = call.max_chars.unwrap_or(DEFAULT_CHARACTERS);
     let most = most.clamp(1, MAX_CHARACTERS);
@@ -109,10 +126,14 @@ fn visit_url(ctx: &Ctx<'_>, call: &VisitUrl) -> Outcome {
         "content": content,
         "start": call.start,
         "total_chars": total,
-        "truncated": end < total || page.is_cut,
+        "truncated": end < total || remark.is_some(),
     });
-    if let (Some(title), Some(fields)) = (title, answer.as_object_mut()) {
-        fields.insert("title".to_owned(), json!(title));
+    if let Some(fields) = answer.as_object_mut() {
+        let more = [("title", title), ("remark", remark)];
+        let more = more
+            .into_iter()
+            .filter_map(|(name, text)| Some((name.to_owned(), json!(text?))));
+        fields.extend(more);
     }
     if page.status >= 400 {
         return Err(error_object("http_error", answer));
@@ -120,8 +141,17 @@ fn visit_url(ctx: &Ctx<'_>, call: &VisitUrl) -> Outcome {
     Ok(answer)
 }
 
+/// The text of a page.
+#[derive(Debug, Default, PartialEq)]
+struct PageText {
+    title: Option<String>,
+    text: String,
+    /// What of the page wasn't read, if not all was.
+    remark: Option<String>,
+}
+
 /// Returns the title and the text of a page.
-fn text_of(page: &Fetched) -> Result<(Option<String>, String), Problem> {
+fn text_of(page: &Fetched) -> Result<PageText, Problem> {
     let is_text = |kind: &str| {
         kind.starts_with("text/")
             || ["json", "xml", "javascript", "yaml", "toml"]
@@ -129,9 +159,13 @@ fn text_of(page: &Fetched) -> Result<(Option<String>, String), Problem> {
                 .any(|ending| kind.ends_with(ending))
     };
     let body = String::from_utf8_lossy(&page.body);
+    let cut = page
+        .is_cut
+        .then(|| format!("the rest of the page wasn't read: it has more than {MAX_BODY} bytes"));
     match page.media_type.as_str() {
         "text/html" | "application/xhtml+xml" => {
-            if is_too_deep(&body) {
+            let read = readable(&body, MAX_ELEMENTS);
+            if is_too_deep(read) {
                 let message = format!(
                     "the elements of `{}` are nested too deeply to be read",
                     page.url
@@ -141,20 +175,70 @@ fn text_of(page: &Fetched) -> Result<(Option<String>, String), Problem> {
             let text = html2text::config::plain()
                 .allow_width_overflow()
                 .no_link_wrapping()
-                .string_from_read(page.body.as_slice(), WIDTH)
+                .string_from_read(read.as_bytes(), WIDTH)
                 .map_err(|error| {
                     let message = format!("the text of `{}` can't be told: {error}", page.url);
                     Problem::new("unreadable", message)
                 })?;
-            Ok((title_of(&body), text))
+            let left = body.len().saturating_sub(read.len());
+            let unread = (left > 0).then(|| {
+                format!("the last {left} bytes of the page weren't read: it has more than {MAX_ELEMENTS} elements")
+            });
+            Ok(PageText {
+                title: title_of(read),
+                text,
+                remark: unread.or(cut),
+            })
         }
-        kind if kind.is_empty() || is_text(kind) => Ok((None, body.into_owned())),
+        kind if kind.is_empty() || is_text(kind) => Ok(PageText {
+            title: None,
+            text: body.into_owned(),
+            remark: cut,
+        }),
         kind => {
             let size = page.body.len();
             let message = format!("`{}` is no text, but {size} bytes of `{kind}`", page.url);
             Err(Problem::new("no_text", message))
         }
     }
+}
+
+/// Returns the beginning of a page that has at most so many elements, counted high.
+///
+/// One that formats and doesn't end stands in every block after it, so that each tag counts for all that are open.
+fn readable(html: &str, most: usize) -> &str {
+    let (mut elements, mut open) = (0_usize, 0_usize);
+    for (at, _) in html.match_indices('<') {
+        let tag = html
+            .as_bytes()
+            .get(at.saturating_add(1)..)
+            .unwrap_or_default();
+        let (is_end, tag) = match tag.strip_prefix(b"/") {
+            Some(rest) => (true, rest),
+            None => (false, tag),
+        };
+        if !tag.first().is_some_and(u8::is_ascii_alphabetic) {
+            continue;
+        }
+        elements = elements.saturating_add(1).saturating_add(open);
+        if elements > most {
+            return html.get(..at).unwrap_or_default();
+        }
+        let is_format = FORMATS.iter().any(|name| {
+            let (own, rest) = tag.split_at(name.len().min(tag.len()));
+            let is_whole = rest
+                .first()
+                .is_none_or(|it| it.is_ascii_whitespace() || matches!(it, b'/' | b'>'));
+            own.eq_ignore_ascii_case(name.as_bytes()) && is_whole
+        });
+        if is_format {
+            open = match is_end {
+                true => open.saturating_sub(1),
+                false => open.saturating_add(1),
+            };
+        }
+    }
+    html
 }
 
 /// Reports whether elements are nested so deeply that reading them takes time out of proportion.
@@ -201,6 +285,7 @@ fn title_of(html: &str) -> Option<String> {
 
 /// Returns a piece of HTML as one line of text.
 fn plain(html: &str) -> String {
+    let html = readable(html, MAX_PIECE_ELEMENTS);
     let text = html2text::config::plain_no_decorate()
         .allow_width_overflow()
         .string_from_read(html.as_bytes(), usize::from(u16::MAX));
@@ -363,19 +448,59 @@ mod tests {
     fn a_page_is_its_text() {
         let html = "<html><head><title>A &amp; <b>b</b></title><style>p{}</style><script>x()</script></head>\
                     <body><h1>Head</h1><p>One <a href=\"/x\">two</a></p><ul><li>three</ul></body>";
-        let (title, text) = text_of(&page("text/html", html)).unwrap();
-        assert_eq!(title.as_deref(), Some("A & b"));
-        assert_eq!(text, "# Head\n\nOne [two][1]\n* three\n\n[1]: /x\n");
+        let read = text_of(&page("text/html", html)).unwrap();
+        assert_eq!(read.title.as_deref(), Some("A & b"));
+        assert_eq!(read.text, "# Head\n\nOne [two][1]\n* three\n\n[1]: /x\n");
+        assert_eq!(read.remark, None);
         let json = text_of(&page("application/json", "{}")).unwrap();
-        assert_eq!(json, (None, "{}".to_owned()));
+        let text = "{}".to_owned();
+        assert_eq!(
+            json,
+            PageText {
+                text,
+                ..PageText::default()
+            }
+        );
         assert!(text_of(&page("image/png", "x")).is_err());
+    }
+
+    /// What is read of a page takes memory and time in proportion to its elements, which are bounded.
+    #[test]
+    fn a_page_of_many_elements_is_read_in_part() {
+        let begun = std::time::Instant::now();
+        let formats: String = (0..900).map(|it| format!("<b x={it}>")).collect();
+        let formats_after = format!("{formats}{}", "<p>a".repeat(1_000_000));
+        let titled = format!("<title>{}</title>x", "<p>a</p>".repeat(500_000));
+        for (html, most) in [
+            ("<p>a</p>".repeat(625_000), MAX_ELEMENTS / 2),
+            ("<p>a".repeat(1_000_000), MAX_ELEMENTS),
+            ("</p>a".repeat(1_000_000), MAX_ELEMENTS),
+            (formats_after, MAX_ELEMENTS / 900),
+            (titled, MAX_ELEMENTS),
+        ] {
+            let read = text_of(&page("text/html", &html)).unwrap();
+            let remark = read.remark.unwrap();
+            assert!(
+                remark.contains("weren't read: it has more than 40000 elements"),
+                "{remark}"
+            );
+            let shown = read.text.matches('a').count();
+            assert!(shown <= most.saturating_add(1), "{shown} of {most}");
+            assert!(read.title.unwrap_or_default().len() < 10_000);
+        }
+        // As much as it takes without the bound, some times over.
+        assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+        let usual = "<p>i<b>x</b> <a href=y>z</a></p>".repeat(MAX_ELEMENTS / 12);
+        let script = format!("<script>{}</script>", "if(i<a.length&&x<b){}".repeat(3_000));
+        let read = text_of(&page("text/html", &(script + &usual))).unwrap();
+        assert_eq!(read.remark, None);
     }
 
     #[test]
     fn no_page_is_too_deep() {
         let deep = |levels: usize| "<div>".repeat(levels) + "x";
-        let (_, text) = text_of(&page("text/html", &deep(MAX_DEPTH))).unwrap();
-        assert_eq!(text.trim(), "x");
+        let read = text_of(&page("text/html", &deep(MAX_DEPTH))).unwrap();
+        assert_eq!(read.text.trim(), "x");
         assert!(text_of(&page("text/html", &deep(1_000_000))).is_err());
         let flat = "<p>x<br>".repeat(2 * MAX_DEPTH) + &"<b>x</b>".repeat(2 * MAX_DEPTH);
         assert!(text_of(&page("text/html", &flat)).is_ok());

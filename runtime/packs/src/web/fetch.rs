@@ -30,7 +30,7 @@ const MAX_REDIRECTS: u32 = 5;
 const MAX_URL: usize = 8 << 10;
 
 /// Largest body, after it was unpacked. Unit: bytes.
-const MAX_BODY: u64 = 5_000_000;
+pub(super) const MAX_BODY: u64 = 5_000_000;
 
 /// The name by which servers know who asks.
 const USER_AGENT: &str = concat!("statemark/", env!("CARGO_PKG_VERSION"));
