@@ -29,7 +29,7 @@ fn redactor() -> Redactor {
 fn secrets_differ_from_plain_strings() {
     let twice = [GITHUB, JWT].map(|it| it.repeat(2));
     let token = format!("smk_{}", "0123456789abcdef".repeat(4));
-    let cases: [(&str, &str); 26] = [
+    let cases: [(&str, &str); 35] = [
         ("hunter2-canary-7731", "[redacted:VAULT_PASSWORD]"),
         // The longer of two that begin alike.
         ("(hunter2-canary-7731-and-more)", "([redacted:LONG_SECRET])"),
@@ -49,6 +49,24 @@ fn secrets_differ_from_plain_strings() {
             "url=https://ghs_0123456789abcdefghijABCDEFGHIJ012345@host/",
             "url=https://[redacted:github_token]@host/",
         ),
+        (
+            "postgres://u:p%40w@h/db, http://:pw@p:80",
+            "postgres[redacted:address_password]@h/db, http[redacted:address_password]@p:80",
+        ),
+        (
+            "x=amqps://a.b:c:d$1@h",
+            "x=amqps[redacted:address_password]@h",
+        ),
+        ("http://localhost:80/a@b", "http://localhost:80/a@b"),
+        ("ssh://git@host:22/x", "ssh://git@host:22/x"),
+        ("postgres://u:${PW}@h", "postgres://u:${PW}@h"),
+        ("postgres://u:$PW@h", "postgres://u:$PW@h"),
+        ("postgres://u:***@h", "postgres://u:***@h"),
+        (
+            "postgres://user:password@host",
+            "postgres://user:password@host",
+        ),
+        ("http://[::1]:80/@", "http://[::1]:80/@"),
         ("xoxb-123456789012-abcdefABCDEF", "[redacted:slack_token]"),
         ("sk-ant-api03-abcdefghijklmnop1", "[redacted:anthropic_key]"),
         ("sk-proj-abcdefghijklmnop1234", "[redacted:api_key]"),

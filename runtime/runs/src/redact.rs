@@ -1,7 +1,7 @@
 //! Redaction: `[redacted:NAME]` replaces secrets before anything is hashed or written.
 //!
 //! A secret is the value of an environment variable that is marked as secret, or a string with the shape of a token
-//! ([`secret`]). A variable is marked by its name, which ends with `_TOKEN`, `_SECRET`, `_KEY` or `_PASSWORD`, or by a list.
+//! ([`secret`]). A variable is marked by its name ([`is_secret_name`]), or by a list.
 //!
 //! What to rely on: redacting twice changes nothing more, and a string without a secret is untouched.
 //!
@@ -25,7 +25,37 @@ const MIN_VALUE: usize = 8;
 const MIN_WORD: usize = 16;
 
 /// The last words of secret variables' names.
-const SECRET_SUFFIXES: [&str; 4] = ["TOKEN", "SECRET", "KEY", "PASSWORD"];
+const SECRET_SUFFIXES: [&str; 13] = [
+    "TOKEN",
+    "AUTHTOKEN",
+    "SECRET",
+    "KEY",
+    "APIKEY",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "PASS",
+    "PWD",
+    "PAT",
+    "AUTH",
+    "CREDENTIALS",
+];
+
+/// Names of variables that hold or lead to secrets, and whose names don't say so.
+///
+/// Those of PostgreSQL open the store, and the agent of SSH signs decisions.
+const SECRET_NAMES: [&str; 7] = [
+    "GPG_AGENT_INFO",
+    "PGPASSFILE",
+    "PGPASSWORD",
+    "PGSERVICEFILE",
+    "PGSSLKEY",
+    "SSHPASS",
+    "SSH_AUTH_SOCK",
+];
+
+/// The variable of the working folder, whose name looks like a secret's.
+const FOLDER: &str = "PWD";
 
 /// The start of the mark that replaces a secret; its name and `]` follow.
 const MARK: &[u8] = b"[redacted:";
@@ -284,10 +314,11 @@ impl Redactor {
 /// Reports whether the name of a variable marks it as secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    SECRET_SUFFIXES.iter().any(|suffix| {
+    let has_suffix = SECRET_SUFFIXES.iter().any(|suffix| {
         name.strip_suffix(suffix)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
-    })
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with(['_', ':']))
+    });
+    name != FOLDER && (has_suffix || SECRET_NAMES.contains(&name.as_str()))
 }
 
 /// Reports whether a value can be told from ordinary words.

@@ -5,7 +5,7 @@
 //! Deliberately not here: values that only their owner knows to be secret, and what is done about one that was found.
 
 /// The names of the shapes.
-pub const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 9] = [
     "aws_key",
     "github_token",
     "slack_token",
@@ -14,7 +14,11 @@ pub const NAMES: [&str; 8] = [
     "jwt",
     "private_key",
     "statemark_token",
+    "address_password",
 ];
+
+/// Words in the place of a password that stand for one.
+const NO_PASSWORDS: [&str; 2] = ["password", "PASSWORD"];
 
 /// Finds the first secret in a string, and returns the name of its shape.
 ///
@@ -46,6 +50,7 @@ pub fn token(text: &[u8], is_free: bool) -> Option<(&'static str, usize)> {
         b's' => statemark(text).or_else(|| is_free.then(|| api_key(text)).flatten()),
         b'e' if is_free => jwt(text),
         b'-' => private_key(text),
+        b':' => address_password(text),
         _ => None,
     }
 }
@@ -117,6 +122,28 @@ fn statemark(text: &[u8]) -> Option<(&'static str, usize)> {
     let is = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let length = run(text, b"smk_", 40, is)?;
     Some(("statemark_token", length))
+}
+
+/// Matches what stands between the scheme and the server of an address with a password: `://user:password`.
+///
+/// Names of variables (`$PASSWORD`) and stars stand for one.
+fn address_password(text: &[u8]) -> Option<(&'static str, usize)> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%!$&*+,;=".contains(&byte);
+    let is = |byte: u8| {
+        byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"-._~%!$&*+,;=:()#?^|".contains(&byte)
+    };
+    let name = run(text, b"://", 0, is_name)?;
+    let rest = text.get(name..)?;
+    let length = run(rest, b":", 1, is)?;
+    let password = rest.get(1..length)?;
+    let stands = |is: fn(u8) -> bool| password.iter().all(|it| is(*it));
+    let is_variable = password.first() == Some(&b'$')
+        && stands(|it| it == b'$' || it == b'_' || it.is_ascii_uppercase());
+    let is_placeholder = stands(|it| it == b'*')
+        || is_variable
+        || NO_PASSWORDS.iter().any(|it| it.as_bytes() == password);
+    let is_whole = rest.get(length) == Some(&b'@');
+    (is_whole && !is_placeholder).then_some(("address_password", name + length))
 }
 
 /// Matches a JWT: two JSON objects and a signature in base 64, with dots between them.

@@ -296,6 +296,23 @@ fn has_landlock() -> bool {
     })
 }
 
+/// Variables that hold or lead to a credential, besides those whose names end with `_SECRET`.
+const CREDENTIALS: [(&str, &str); 13] = [
+    ("PGPASSWORD", "pw"),
+    ("PGPASSFILE", "/none/pgpass"),
+    ("PGSERVICEFILE", "/none/service"),
+    ("PGSSLKEY", "/none/key"),
+    ("SSH_AUTH_SOCK", "/none/agent"),
+    ("DATABASE_URL", "postgres://u:pw@h/db"),
+    ("HTTP_PROXY", "http://u:pw@p:3128"),
+    ("OPTIONS_OF_X", "--proxy http://u:pw@p --quiet"),
+    ("GH_PAT", "zzz"),
+    ("NPM_CONFIG__AUTH", "q"),
+    ("MYSQL_PWD", "pw"),
+    ("SMTP_PASS", "pw"),
+    ("GOOGLE_APPLICATION_CREDENTIALS", "/none/google.json"),
+];
+
 /// A token or a secret of the environment reaches a check only if the check declares it, and a token of ours never.
 #[test]
 fn h5_no_check_gets_a_token() {
@@ -307,15 +324,21 @@ fn h5_no_check_gets_a_token() {
             .env("STATEMARK_NOW", "1800000000000")
             .env("APP_SECRET", "correct-horse-battery")
             .env("COPIED", "Bearer correct-horse-battery")
+            .envs(CREDENTIALS)
             .env("HARMLESS", "kept");
         in_time(command)
     };
     let said = run(&project("h5-check", "env\n", ""));
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert!(said.stdout.contains("HARMLESS=kept"), "{}", said.stdout);
-    for word in ["STATEMARK_", "correct-horse", "APP_SECRET"] {
+    let names = CREDENTIALS.map(|(name, _)| name);
+    for word in ["STATEMARK_", "correct-horse", "APP_SECRET"]
+        .iter()
+        .chain(&names)
+    {
         assert!(!said.stdout.contains(word), "{word}: {}", said.stdout);
     }
+    assert!(said.stdout.contains("PWD="), "{}", said.stdout);
     let more = "inherit = [\"APP_SECRET\"]\nenv = {HARMLESS = \"declared\"}";
     let said = run(&project("h5-declared", "env\n", more));
     assert!(said.stdout.contains("APP_SECRET="), "{}", said.stdout);

@@ -33,7 +33,7 @@ pub(super) fn check(place: Place<'_>, value: &Value<'_>, diags: &mut Diags) {
 }
 
 /// The names of the shapes that [`statemark_text::secret`] knows.
-const SHAPES: [(&str, &str); 8] = [
+const SHAPES: [(&str, &str); 9] = [
     ("aws_key", "an AWS key"),
     ("github_token", "a token of GitHub's"),
     ("slack_token", "a token of Slack's"),
@@ -42,6 +42,7 @@ const SHAPES: [(&str, &str); 8] = [
     ("jwt", "a JSON Web Token"),
     ("private_key", "a private key"),
     ("statemark_token", "a token of Statemark's"),
+    ("address_password", "a password in an address"),
 ];
 
 /// Reports that a text looks like a secret of that shape, without repeating it.
