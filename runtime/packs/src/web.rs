@@ -255,9 +255,14 @@ fn is_too_deep(html: &str) -> bool {
             Some(name) => (true, name),
             None => (false, tag),
         };
-        let end = name.find(|it: char| !it.is_ascii_alphanumeric());
-        let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
-        if name.is_empty() || LOOSE.iter().any(|it| it.eq_ignore_ascii_case(name)) {
+        // A `<` in a script, as in `i<n.length`, is followed by no such end.
+        let end = name.find(|it: char| it.is_ascii_whitespace() || matches!(it, '/' | '>'));
+        let Some(name) = end.and_then(|end| name.get(..end)) else {
+            continue;
+        };
+        if !name.starts_with(|it: char| it.is_ascii_alphabetic())
+            || LOOSE.iter().any(|it| it.eq_ignore_ascii_case(name))
+        {
             continue;
         }
         depth = match is_end {
