@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::{Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags, Severity};
 use crate::excerpt::Excerpt;
 #[cfg(feature = "scxml")]
 use crate::front::scxml;
@@ -108,7 +108,7 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
             if spec.is_drawing() {
                 compiled.drawings += 1;
                 let (_, found) = finish(&spec, sources, options, diags);
-                diagnostics.extend(found);
+                diagnostics.extend(of_drawing(found));
                 continue;
             }
             compiled.found += 1;
@@ -156,6 +156,43 @@ pub fn read_specs(sources: &Sources, options: &Options) -> Vec<Spec> {
         }));
     }
     all
+}
+
+/// The findings that matter only where something runs.
+///
+/// They are about events and labels, guards, where it begins and ends, delays, and names in Rust.
+const OF_MACHINES: [&str; 29] = [
+    "SM119", "SM130", "SM131", "SM132", "SM133", "SM134", "SM138", "SM207", "SM208", "SM209",
+    "SM211", "SM301", "SM302", "SM303", "SM305", "SM306", "SM308", "SM312", "SM314", "SM320",
+    "SM321", "SM327", "SM401", "SM402", "SM403", "SM404", "SM406", "SM503", "SM504",
+];
+
+/// The finding about a state that can't be reached.
+const UNREACHABLE: &str = "SM304";
+
+/// The findings with which it isn't certain what a drawing begins with: its beginning, and hidden arrows.
+const UNCERTAIN: [&str; 4] = ["SM301", "SM302", "SM303", "SM402"];
+
+/// Returns the findings of a diagram that nobody runs: what is wrong with it as a drawing.
+///
+/// Mermaid draws it whatever its states mean, so that what isn't about its syntax is no error. A state that nothing
+/// leads out of is where a drawing ends, and one that can't be reached is worth a word where it says where it begins.
+fn of_drawing(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    // Where it doesn't say where it begins, or one arrow hides another from a machine, all of it is drawn as well.
+    let begins = !found
+        .iter()
+        .any(|finding| UNCERTAIN.contains(&finding.code.id()));
+    found.retain(|finding| match finding.code.id() {
+        UNREACHABLE => begins,
+        code => !OF_MACHINES.contains(&code),
+    });
+    for finding in &mut found {
+        let is_syntax = finding.code.id().starts_with("SM1");
+        if !is_syntax && finding.severity == Severity::Error {
+            finding.severity = Severity::Warning;
+        }
+    }
+    found
 }
 
 /// Lowers and checks one spec; `diags` has the findings of its front ends.

@@ -14,6 +14,7 @@ mod determinism;
 mod internal_events;
 mod limits;
 mod names;
+mod policy;
 mod structure;
 
 use std::cell::OnceCell;
@@ -99,6 +100,7 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
             .chain(actions::CHECKS)
             .chain(claims::CHECKS)
             .chain(internal_events::CHECKS)
+            .chain(policy::CHECKS)
     };
     for check in checks() {
         if let Check::Text(run) = check {

@@ -69,6 +69,8 @@ mod round_trip;
 #[cfg(test)]
 mod saved;
 #[cfg(test)]
+mod schemas;
+#[cfg(test)]
 mod scxml;
 #[cfg(test)]
 mod sizes;

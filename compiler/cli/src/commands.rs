@@ -7,6 +7,8 @@ mod accept;
 mod agent;
 mod build;
 mod completions;
+mod config;
+mod diff;
 mod docs;
 mod explain;
 mod fmt;
@@ -113,6 +115,7 @@ commands! {
         "simulate" simulate::SimulateArgs => simulate::run,
         "lsp" lsp::LspArgs => lsp::run,
         "new" new::NewArgs => new::run,
+        "diff" diff::DiffArgs => diff::run,
         "accept" accept::AcceptArgs => accept::run,
     }
     "Runs" {
@@ -171,6 +174,8 @@ commands! {
     }
     "Help" {
         "help" help::HelpArgs => |args, printer| help::run(args, program(), printer),
+        "config" config::ConfigArgs => config::run,
+        "schema" config::SchemaArgs => config::print_schema,
         "explain" explain::ExplainArgs => explain::run,
         "completions" completions::CompletionsArgs => |args, printer| completions::run(args, program(), printer),
         "man" man::ManArgs => |args, printer| man::run(args, program(), printer),

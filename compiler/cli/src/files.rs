@@ -70,6 +70,29 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<FoundFile>, Failure> {
     Ok(found)
 }
 
+/// Finds the files that some paths name, as they would be met in the current folder.
+///
+/// So those that are ignored there are left out. What lies elsewhere is taken as it is.
+pub(crate) fn find_wanted(paths: &[PathBuf]) -> Result<Vec<FoundFile>, Failure> {
+    let mut found = find(paths)?;
+    let is_here = |file: &FoundFile| {
+        let mut parts = file.path.components();
+        file.path.is_relative() && parts.all(|part| part != Component::ParentDir)
+    };
+    if !found.iter().any(|file| file.named && is_here(file)) {
+        return Ok(found);
+    }
+    let met = find(&[PathBuf::from(".")])?;
+    found.retain(|file| {
+        let is_met = || met.binary_search_by(|it| it.name.cmp(&file.name)).is_ok();
+        !file.named || !is_here(file) || is_met()
+    });
+    for file in &mut found {
+        file.named &= !is_here(file);
+    }
+    Ok(found)
+}
+
 fn walk(folder: &Path, found: &mut Vec<FoundFile>) -> Result<(), Failure> {
     let real = folder.canonicalize();
     let real = real.map_err(|error| unreadable(folder, &error))?;
@@ -245,6 +268,10 @@ pub(crate) fn read(path: &Path, max: usize) -> Result<Result<Vec<u8>, u64>, Fail
         let bytes = read_up_to(&mut io::stdin().lock(), 0, max);
         return bytes.map_err(|error| unreadable(path, &error));
     }
+    if is_descriptor(path) {
+        let bytes = File::open(path).and_then(|mut file| read_up_to(&mut file, 0, max));
+        return bytes.map_err(|error| unreadable(path, &error));
+    }
     let mut file = open(path)?;
     let size = file.metadata().map(|facts| facts.len()).unwrap_or(0);
     match usize::try_from(size) {
@@ -253,6 +280,19 @@ pub(crate) fn read(path: &Path, max: usize) -> Result<Result<Vec<u8>, u64>, Fail
         }
         _ => Ok(Err(size)),
     }
+}
+
+/// Reports whether a path is a descriptor that the caller has handed over, as a shell's `<(…)` is.
+///
+/// It is read like standard input: whoever calls knows what is at its other end.
+pub(crate) fn is_descriptor(path: &Path) -> bool {
+    let folder = path.parent();
+    let is_number = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
+    folder.is_some_and(|it| it == Path::new("/dev/fd") || it == Path::new("/proc/self/fd"))
+        && path
+            .file_name()
+            .and_then(|it| it.to_str())
+            .is_some_and(is_number)
 }
 
 /// Opens a file for reading. Nothing waits for the other end of a pipe.

@@ -31,11 +31,13 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use statemark_runs::check::{CheckPlace, Declaration};
 use statemark_runs::files::{make_private_folder, read_own};
 use statemark_runs::{Hash, find_working_copy};
 use statemark_stores::file_of;
+use statemark_text::suggest::nearest;
 use statemark_upstream::Declaration as UpstreamDeclaration;
 
 use crate::environment::{self, user_folder};
@@ -45,6 +47,10 @@ use crate::rules::{LintConfig, Rules};
 
 /// The name of the configuration.
 pub(crate) const CONFIG_FILE: &str = "statemark.toml";
+
+/// The place of schemas, for their ids.
+const SCHEMAS: &str =
+    "https://raw.githubusercontent.com/statemark/statemark/main/compiler/docs/src/reference";
 
 /// The hooks of Codex in a project.
 const CODEX_HOOKS: &str = ".codex/hooks.json";
@@ -75,7 +81,7 @@ const MAX_ALLOWED: u64 = 64 << 10;
 const ID_DIGITS: usize = 16;
 
 /// The configuration of a project.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     /// The project's id, which tells its runs from others in the same store.
@@ -106,7 +112,7 @@ pub(crate) struct Config {
 }
 
 /// The workflows that runs may be started of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Startable {
     /// All of them.
@@ -116,7 +122,7 @@ enum Startable {
 }
 
 /// The demand of hooks for a run that holds the session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum HookMode {
     /// None: without a run, tools run.
@@ -126,7 +132,7 @@ enum HookMode {
 }
 
 /// The diagrams of Markdown files that `lint` checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Diagrams {
     /// Those of machines, in sections `## STATE-MACHINE`.
@@ -192,22 +198,58 @@ pub(crate) fn requires_hook() -> Result<bool, Failure> {
 
 /// Reads the nearest configuration, in a folder or above it, and returns it with its path.
 pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Failure> {
+    let Some((path, text)) = find_config_text(folder)? else {
+        return Ok(None);
+    };
+    let config = parse_config(&path, &text)?;
+    Ok(Some((path, config)))
+}
+
+/// Reads the text of the nearest configuration, in a folder or above it, and returns it with its path.
+pub(crate) fn find_config_text(folder: &Path) -> Result<Option<(PathBuf, String)>, Failure> {
     let Some(path) = files::find_upward(folder, CONFIG_FILE) else {
         return Ok(None);
     };
     let bytes = files::read_whole(&path, MAX_CONFIG)?;
-    let config = parse_config(&path, &String::from_utf8_lossy(&bytes))?;
-    Ok(Some((path, config)))
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Some((path, text)))
+}
+
+/// Returns the JSON Schema of the configuration (draft 7), made of the types that read it.
+pub(crate) fn config_schema() -> serde_json::Value {
+    let generator = schemars::generate::SchemaSettings::draft07().into_generator();
+    let schema = generator.into_root_schema_for::<Config>();
+    let mut schema = serde_json::Value::from(schema);
+    if let Some(object) = schema.as_object_mut() {
+        let id = format!("{SCHEMAS}/statemark.schema.json");
+        object.insert("$id".to_owned(), id.into());
+        object.insert("title".to_owned(), CONFIG_FILE.into());
+    }
+    schema
 }
 
 /// Parses the text of a configuration.
 pub(crate) fn parse_config(path: &Path, text: &str) -> Result<Config, Failure> {
     toml::from_str(text).map_err(|error| {
         let (path, error) = (files::display(path), error.to_string());
-        Failure::new(format!("`{path}` can't be read: {}", error.trim_end())).with_help(
-            "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `lint`, the findings that are reported; `hook`, `required` or `optional`; `checks`, programs by name; `packs`, the tools that a server offers to agents; `executor`, who works in states by itself; and `upstream`, servers of tools by name",
-        )
+        let failure = Failure::new(format!("`{path}` can't be read: {}", error.trim_end()));
+        match meant_key(&error) {
+            Some(meant) => failure.with_help(format!("did you mean `{meant}`?")),
+            None => failure.with_help(
+                "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `lint`, the findings that are reported; `hook`, `required` or `optional`; `checks`, programs by name; `packs`, the tools that a server offers to agents; `executor`, who works in states by itself; and `upstream`, servers of tools by name",
+            ),
+        }
     })
+}
+
+/// Returns the key that an unknown one was meant to be.
+///
+/// The message about it lists those that there are.
+fn meant_key(message: &str) -> Option<String> {
+    let (_, rest) = message.split_once("unknown field `")?;
+    let (name, rest) = rest.split_once('`')?;
+    let known = rest.split('`').skip(1).step_by(2);
+    nearest(name, known).map(str::to_owned)
 }
 
 /// Returns the address of the store, and makes its folder unless somebody named it.

@@ -18,13 +18,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statemark_compiler::diag::{Code, Diagnostic, Selector, Severity};
 
 use crate::failure::Failure;
 
 /// `[lint]` in `statemark.toml`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LintConfig {
     /// The codes that are looked for; all of them without it.
@@ -41,7 +42,7 @@ pub(crate) struct LintConfig {
 }
 
 /// A severity, as configurations name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
     Hint,

@@ -95,7 +95,7 @@ pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Check
     check_each(
         paths,
         stdin_name,
-        diagrams,
+        (diagrams, false),
         |name, _, bytes| check(name, bytes),
         |checked| {
             all.push(checked);
@@ -110,6 +110,8 @@ pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Check
 pub(crate) struct LintPlan<'c> {
     /// The diagrams of Markdown files that are checked.
     pub(crate) diagrams: Diagrams,
+    /// True to leave out files that were named, and that are ignored or hold no machine.
+    pub(crate) excludes: bool,
     /// The cache of texts without findings.
     pub(crate) cache: Option<&'c Cache>,
     /// The least trust in a fix that is applied; none applies no fix.
@@ -130,7 +132,13 @@ pub(crate) fn lint_each(
     let mut options = Options::default();
     options.all_diagrams = plan.diagrams == Diagrams::All;
     let check = |name: &str, path: Option<&Path>, bytes| lint(name, path, bytes, &options, plan);
-    check_each(paths, stdin_name, plan.diagrams, check, each)
+    check_each(
+        paths,
+        stdin_name,
+        (plan.diagrams, plan.excludes),
+        check,
+        each,
+    )
 }
 
 fn lint(
@@ -215,7 +223,7 @@ const AT_ONCE: usize = 256;
 fn check_each(
     paths: &[PathBuf],
     stdin_name: &str,
-    diagrams: Diagrams,
+    (diagrams, excludes): (Diagrams, bool),
     check_bytes: impl Fn(&str, Option<&Path>, Result<Vec<u8>, u64>) -> Checked + Sync,
     mut each: impl FnMut(Checked) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -223,7 +231,10 @@ fn check_each(
         .iter()
         .partition(|path| path.as_path() == Path::new("-"));
     let paths: Vec<PathBuf> = paths.into_iter().cloned().collect();
-    let files = files::find(&paths)?;
+    let files = match excludes {
+        true => files::find_wanted(&paths)?,
+        false => files::find(&paths)?,
+    };
     for some in files.chunks(AT_ONCE) {
         let checked = some
             .par_iter()
@@ -242,14 +253,14 @@ fn check_each(
 pub(crate) fn find_specs(
     paths: &[PathBuf],
     stdin_name: &str,
-    diagrams: Diagrams,
+    (diagrams, excludes): (Diagrams, bool),
     mut each: impl FnMut(&str),
 ) -> Result<(), Failure> {
     let name = |name: &str, _: Option<&Path>, _| Checked {
         name: name.to_owned(),
         ..Checked::default()
     };
-    check_each(paths, stdin_name, diagrams, name, |file| {
+    check_each(paths, stdin_name, (diagrams, excludes), name, |file| {
         if file.problem.is_none() {
             each(&file.name);
         }
@@ -265,7 +276,7 @@ pub(crate) fn find_specs(
 pub(crate) fn read_specs(
     paths: &[PathBuf],
     stdin_name: &str,
-    diagrams: Diagrams,
+    (diagrams, excludes): (Diagrams, bool),
     mut each: impl FnMut(&str, Option<&Path>, String) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let read = |name: &str, path: Option<&Path>, bytes: Result<Vec<u8>, u64>| {
@@ -284,7 +295,7 @@ pub(crate) fn read_specs(
             ..Checked::default()
         }
     };
-    check_each(paths, stdin_name, diagrams, read, |file| {
+    check_each(paths, stdin_name, (diagrams, excludes), read, |file| {
         let Some(found) = file.fixes.filter(|_| file.problem.is_none()) else {
             return match file.problem {
                 Some(problem) if paths.iter().any(|path| files::display(path) == file.name) => {
@@ -325,6 +336,15 @@ fn check_found(
             .as_ref()
             .is_ok_and(|bytes| may_hold_machine(&file.name, bytes, diagrams));
     Ok(is_spec.then(|| check_bytes(&file.name, Some(&file.path), bytes)))
+}
+
+/// Reports whether a file would be compiled if it is met in a folder.
+pub(crate) fn may_be_spec(name: &str, path: &Path, diagrams: Diagrams) -> bool {
+    let bytes = files::read(path, MAX_SOURCE_BYTES).and_then(|bytes| {
+        // What is too large is a finding.
+        bytes.map_err(|_| Failure::new("too large"))
+    });
+    bytes.is_ok_and(|bytes| may_hold_machine(name, &bytes, diagrams))
 }
 
 /// Reports whether a file in a folder is worth compiling.
@@ -490,6 +510,36 @@ pub(crate) fn load(
     load_valid(choose(&checked, machine)?).map(Some)
 }
 
+/// Reads a spec, perhaps under another name, which tells its format.
+fn read_spec(path: &Path, name: Option<&str>, options: &Options) -> Result<Checked, Failure> {
+    let bytes = files::read(path, MAX_SOURCE_BYTES)?;
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None if path == Path::new("-") => STDIN_NAME.to_owned(),
+        None => files::display(path),
+    };
+    Ok(check_with(&name, bytes, options))
+}
+
+/// Loads a spec to be compared with another one, under the name that tells its format.
+///
+/// Its errors are shown; what else there is to say of it is for `lint`.
+pub(crate) fn load_to_compare(
+    path: &Path,
+    name: Option<&str>,
+    printer: &mut Printer,
+) -> Result<Checked, Failure> {
+    let checked = read_spec(path, name, &Options::default())?;
+    if checked.has_errors() {
+        show_findings(&checked, printer);
+        let name = files::display(path);
+        return Err(Failure::new(format!(
+            "`{name}` has errors, so it can't be compared"
+        )));
+    }
+    Ok(checked)
+}
+
 /// Loads a spec that has no error and at least one machine. Its errors and warnings are shown.
 ///
 /// `None` if the spec has errors.
@@ -499,13 +549,7 @@ pub(crate) fn load_spec(
     format: TextFormat,
     printer: &mut Printer,
 ) -> Result<Option<Checked>, Failure> {
-    let bytes = files::read(path, MAX_SOURCE_BYTES)?;
-    let name = if path == Path::new("-") {
-        STDIN_NAME.to_owned()
-    } else {
-        files::display(path)
-    };
-    let checked = check_with(&name, bytes, options);
+    let checked = read_spec(path, None, options)?;
     if checked.has_errors() && format == TextFormat::Json {
         printer.result(&json(&checked.diagnostics, &checked.sources));
         let summary = footer(&checked.diagnostics, &printer.remark_style());
@@ -517,7 +561,7 @@ pub(crate) fn load_spec(
         return Ok(None);
     }
     if checked.machines.is_empty() {
-        return Err(no_machine(&name));
+        return Err(no_machine(&checked.name));
     }
     Ok(Some(checked))
 }
@@ -575,7 +619,7 @@ fn choose<'c>(checked: &'c Checked, machine: Option<&str>) -> Result<&'c Valid, 
     }
 }
 
-fn load_table(path: &Path, machine: Option<&str>) -> Result<LoadedMachine, Failure> {
+pub(crate) fn load_table(path: &Path, machine: Option<&str>) -> Result<LoadedMachine, Failure> {
     let name = files::display(path);
     let bytes = read_table(path)?;
     let sections = decode(&bytes).map_err(|cause| not_a_table(&name, &cause))?;
@@ -624,7 +668,7 @@ pub(crate) fn bad_table(name: &str, cause: &VerifyError) -> Failure {
 
 const REBUILD: &str = "build it again: `statemark build SPEC -o DIR`";
 
-fn unknown_machine(name: &str, id: &str, ids: &[String]) -> Failure {
+pub(crate) fn unknown_machine(name: &str, id: &str, ids: &[String]) -> Failure {
     Failure::unknown_name(format!("{name} has no machine `{id}`"), id, ids)
 }
 

@@ -32,6 +32,9 @@ mod shell;
 #[cfg(test)]
 #[cfg(unix)]
 mod top;
+#[cfg(test)]
+#[cfg(unix)]
+mod watch;
 
 use std::fs;
 use std::path::Path;

@@ -203,6 +203,15 @@ codes! {
     SM606 "internal-event" Hint InternalEvent;
     SM607 "own-internal-event" Warning OwnInternalEvent;
     SM608 "unknown-input" Warning UnknownInput;
+    SM609 "unknown-tool" Warning UnknownTool;
+    SM610 "skirted-approval" Warning SkirtedApproval;
+    SM611 "unrunnable-check" Warning UnrunnableCheck;
+    SM612 "limit-without-event" Warning LimitWithoutEvent;
+    SM613 "event-without-limit" Warning EventWithoutLimit;
+    SM614 "open-beginning" Warning OpenBeginning;
+    SM615 "unbounded-loop" Warning UnboundedLoop;
+    SM616 "withheld-submission" Warning WithheldSubmission;
+    SM617 "relayed-approval" Warning RelayedApproval;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

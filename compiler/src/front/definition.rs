@@ -15,6 +15,7 @@ mod check;
 mod json;
 mod keys;
 pub(crate) mod messages;
+mod policy;
 mod reference;
 mod required;
 mod schema;
@@ -81,6 +82,7 @@ pub fn parse_definition(
     check::object(place, machine, &keys::MACHINE, diags);
     schema::check(place, machine, diags);
     required::check(place, machine, diags);
+    policy::check(place, machine, diags);
     secrets::check(place, &value, diags);
     let mut definition = build::definition(place, machine, diags);
     if let Some(servers) = servers {

@@ -213,8 +213,11 @@ fn infer_initial(
     let named = (scope != ROOT).then(|| draft.scope_name(scope));
     if let [only] = candidates.as_slice() {
         let target = draft.get(*only);
+        // Where there is no other state, nobody need say it.
+        let is_named = |it: &&StateHandle| !draft.get(**it).ir.implied;
+        let is_choice = children.iter().filter(is_named).count() > 1;
         // A defect of the state itself has been reported, such as a `[*` that was meant as the start.
-        if !context.broken && !context.diags.covers(target.ir.span) {
+        if is_choice && !context.broken && !context.diags.covers(target.ir.span) {
             let prefix = line_prefix(target.first_statement, context);
             let place = if context.is_drawn {
                 Place::Diagram(borrowed(prefix.as_ref()))

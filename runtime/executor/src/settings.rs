@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The time of a lease, unless the configuration says another.
@@ -36,7 +37,7 @@ const RETRY_WAIT: Duration = Duration::from_secs(1);
 const PARALLEL: usize = 2;
 
 /// The settings of executors.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// The executor of states that name none; without one they wait for an agent that connects by itself.
@@ -77,7 +78,7 @@ pub struct Settings {
 }
 
 /// The time at which the files of a project are saved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Checkpoints {
     /// Never by an executor.
@@ -88,7 +89,7 @@ pub enum Checkpoints {
 }
 
 /// A place where models are.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
     /// The address that `/chat/completions` follows.
@@ -124,7 +125,7 @@ impl Provider {
 }
 
 /// The way in which a model calls tools.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStyle {
     /// As the interface has it; a provider that says it can't is asked by envelopes.
@@ -135,7 +136,7 @@ pub enum ToolStyle {
 }
 
 /// The price of a model. Unit: US dollars for a million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// Of what it reads.
@@ -159,7 +160,7 @@ impl Price {
 }
 
 /// A program that works in states.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
     /// The program and its arguments.
@@ -174,7 +175,7 @@ pub struct Command {
 }
 
 /// The command line of an agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Client {
     /// The program and arguments before ours, instead of the client's own name.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use statemark_runs::check::Timeout;
@@ -11,7 +12,7 @@ use statemark_tools::{Ctx, Problem, Set};
 use crate::{env, exec, fs, git, media, web};
 
 /// The packs that a project names, each with its settings. A pack that is named is offered.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Files and folders.
@@ -35,12 +36,12 @@ pub struct Settings {
 }
 
 /// No settings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct None {}
 
 /// Settings of the pack `exec`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Exec {
     /// The longest time of a command, and the time of one that asks for none.
@@ -49,7 +50,7 @@ pub(crate) struct Exec {
 }
 
 /// Settings of the pack `env`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Env {
     /// The variables that may be read.
@@ -58,7 +59,7 @@ pub(crate) struct Env {
 }
 
 /// Settings of the pack `web`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Web {
     /// The service that searches.

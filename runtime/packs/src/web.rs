@@ -53,7 +53,7 @@ const MAX_RESULTS: usize = 20;
 const MAX_QUERY: usize = 2_000;
 
 /// A service that searches the web.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Service {
     /// An instance of SearXNG; SEARXNG_URL is its address.

@@ -22,6 +22,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fmt, io};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -222,7 +223,7 @@ impl CheckPlace {
 }
 
 /// A declared check.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Declaration {
     /// The program and its arguments.
@@ -242,7 +243,7 @@ pub struct Declaration {
 }
 
 /// The timeout of a check.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Timeout {
     /// A number of seconds.

@@ -65,7 +65,7 @@ pub use effect::{OpenEffect, ReportEffect};
 pub use error::{InvalidRequest, RunError};
 pub use fork::{ForkPlan, ForkRun, plan_fork};
 pub use lease::{acquire_lease, release_lease, renew_lease};
-pub use migrate::{MigrateRun, MigrationPlan, Obstacle, plan_migration};
+pub use migrate::{MigrateRun, MigrationPlan, Obstacle, obstacles_between, plan_migration};
 pub use operation::{Operation, WriteRaw};
 pub use order::{Change, Order, Outcome, Written};
 pub use progress::ReportProgress;

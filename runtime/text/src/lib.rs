@@ -9,6 +9,7 @@
 //! | [`secret`] | where a string holds a key or a token of a known shape |
 //! | [`shorten`] | how much of a long string a message quotes |
 //! | [`suggest`] | which known name a misspelled one was meant to be |
+//! | [`tool`] | which words grant which tools, and what clients call them |
 //! | [`visible`] | how text that others wrote is shown without what it hides |
 //!
 //! Compiler, runs, server and command line share these, so that they give one answer to one question.
@@ -23,4 +24,5 @@ pub mod markup;
 pub mod secret;
 pub mod shorten;
 pub mod suggest;
+pub mod tool;
 pub mod visible;

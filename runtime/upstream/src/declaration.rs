@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ::http::HeaderName;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use statemark_runs::Hash;
@@ -33,7 +34,7 @@ const MAX_RESULT: std::ops::RangeInclusive<usize> = 1_024..=8 << 20;
 const OWN_VARIABLES: &str = "STATEMARK_";
 
 /// A server, as it is declared.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Declaration {
     /// The program, alone or with its arguments; no shell reads it.
@@ -82,7 +83,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// A program, alone or with its arguments.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Words {
     /// The program.
@@ -92,7 +93,7 @@ pub enum Words {
 }
 
 /// The variables that a program gets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Variables {
     /// Variables of our own environment, by their names.
@@ -117,7 +118,7 @@ impl Variables {
 }
 
 /// The fate of tools that a server has which it didn't have when its tools were pinned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NewTools {
     /// Quarantine until a person accepts them: nobody has seen them.

@@ -31,6 +31,9 @@ pub(crate) struct FmtArgs {
     /// Change nothing; show what would change, with exit code 1 if that is anything
     #[arg(long)]
     diff: bool,
+    /// Leave out files that are named here and ignored by .gitignore or .statemarkignore, as a hook needs it
+    #[arg(long)]
+    force_exclude: bool,
     /// The name of standard input; its extension tells the format
     #[arg(long, value_name = "NAME", default_value = STDIN_NAME)]
     stdin_filename: String,
@@ -45,7 +48,7 @@ pub(super) fn run(args: &FmtArgs, printer: &mut Printer) -> Result<ExitStatus, F
     read_specs(
         &args.paths,
         &args.stdin_filename,
-        diagrams,
+        (diagrams, args.force_exclude),
         |name, path, text| {
             let formatted = match format_text(name, &text) {
                 Formatted::Text(formatted) => formatted,

@@ -5,7 +5,9 @@
 
 mod closing;
 mod output;
+mod watch;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -15,13 +17,14 @@ use statemark_compiler::diag::render::{Report, ReportFormat, Root};
 use statemark_compiler::diag::{Applicability, Diagnostic, Severity};
 use statemark_runs::find_working_copy;
 
+use super::config;
 use crate::cache::Cache;
 use crate::environment;
 use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::printer::Printer;
 use crate::project::{self, Diagrams};
-use crate::specs::{Checked, FileFixes, LintPlan, STDIN_NAME, lint_each};
+use crate::specs::{Checked, FileFixes, LintPlan, STDIN_NAME, find_specs, lint_each};
 
 use self::closing::Tally;
 use self::output::Output;
@@ -37,7 +40,8 @@ use self::output::Output;
                   statemark lint --fix                      apply the fixes that are safe, and list the rest\n  \
                   statemark lint --output-format sarif --output-file lint.sarif\n  \
                   statemark lint --diagrams all             every state diagram in Markdown, too\n  \
-                  statemark lint - --stdin-filename a.md    what an editor has not saved yet\n\n\
+                  statemark lint - --stdin-filename a.md    what an editor has not saved yet\n  \
+                  statemark lint --watch                    again, whenever a file changes\n\n\
                   In a folder, lint reads Markdown files with a `## STATE-MACHINE` heading, *.workflow.json, *.scxml,\n\
                   and state diagrams in *.mmd and *.mermaid. It respects .gitignore and .statemarkignore.\n\n\
                   Formats for people: full, concise, grouped. For programs: json, json-lines. For services: sarif,\n\
@@ -70,6 +74,12 @@ pub(crate) struct LintArgs {
     /// List the files that are checked, and check nothing
     #[arg(long)]
     show_files: bool,
+    /// List the settings that hold, and where each comes from, and check nothing
+    #[arg(long, conflicts_with = "show_files")]
+    show_settings: bool,
+    /// Check files again whenever they change, until Ctrl-C; the exit code is that of the files as they were last
+    #[arg(long, short = 'w', conflicts_with_all = ["fix", "diff", "show_files", "show_settings"])]
+    watch: bool,
     /// Most findings that are listed; the others are only counted
     #[arg(long, value_name = "COUNT")]
     max_diagnostics: Option<usize>,
@@ -91,6 +101,9 @@ pub(crate) struct LintArgs {
     /// The diagrams of Markdown files that are checked: sections or all [default: sections, or what statemark.toml says]
     #[arg(long, value_enum, value_name = "WHICH", hide_possible_values = true)]
     diagrams: Option<Diagrams>,
+    /// Leave out files that are named here and ignored by .gitignore or .statemarkignore, as a hook needs it
+    #[arg(long)]
+    force_exclude: bool,
     /// Print hints, too; they are only counted otherwise (JSON always has them)
     #[arg(long)]
     hints: bool,
@@ -190,42 +203,60 @@ pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, 
             .with_help("add `--fix`, or `--diff` to see what it would change"));
     }
     let format = args.format()?;
-    let diagrams = match args.diagrams {
-        Some(diagrams) => diagrams,
-        None => project::diagrams()?,
-    };
     if args.show_files {
-        return show_files(args, diagrams, printer);
+        return show_files(args, printer);
     }
+    if args.show_settings {
+        return config::show_lint(&args.settings(), printer);
+    }
+    if args.watch {
+        return watch::run(args, format, printer);
+    }
+    look(args, format, None, printer).map(|look| look.status)
+}
+
+/// The outcome of one look at all files.
+struct Look {
+    status: ExitStatus,
+    /// The names of the specs.
+    specs: BTreeSet<String>,
+}
+
+/// Lists the findings of every spec, or of some; all of them decide about the outcome.
+fn look(
+    args: &LintArgs,
+    format: ReportFormat,
+    only: Option<&BTreeSet<String>>,
+    printer: &mut Printer,
+) -> Result<Look, Failure> {
+    let diagrams = args.diagrams()?;
     let rules = project::lint_rules(&args.select, &args.ignore)?;
     // The cache knows what was found with the usual diagrams.
     let is_cached = !args.no_cache && diagrams == Diagrams::Sections;
     let cache = is_cached.then(Cache::open).flatten();
     let plan = LintPlan {
         diagrams,
+        excludes: args.force_exclude,
         cache: cache.as_ref(),
         fix: (args.fix || args.diff).then(|| args.least_trust()),
         rules: &rules,
     };
-    let mut run = LintRun::new(args, format, printer)?;
+    let mut run = LintRun::new(args, format, only, printer)?;
     run.begin()?;
     lint_each(&args.paths, &args.stdin_filename, &plan, |file| {
         run.file(file)
     })?;
-    let status = run.finish()?;
+    let look = run.finish()?;
     if let Some(cache) = cache {
         cache.save();
     }
-    Ok(status)
+    Ok(look)
 }
 
 /// Lists the files that would be checked.
-fn show_files(
-    args: &LintArgs,
-    diagrams: Diagrams,
-    printer: &mut Printer,
-) -> Result<ExitStatus, Failure> {
-    crate::specs::find_specs(&args.paths, &args.stdin_filename, diagrams, |name| {
+fn show_files(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let which = (args.diagrams()?, args.force_exclude);
+    find_specs(&args.paths, &args.stdin_filename, which, |name| {
         printer.result(&format!("{name}\n"));
     })?;
     Ok(ExitStatus::Clean)
@@ -238,6 +269,9 @@ struct LintRun<'a> {
     report: Report,
     output: Output,
     format: ReportFormat,
+    /// The files that are reported, unless it is all.
+    only: Option<&'a BTreeSet<String>>,
+    specs: BTreeSet<String>,
     tally: Tally,
 }
 
@@ -245,6 +279,7 @@ impl<'a> LintRun<'a> {
     fn new(
         args: &'a LintArgs,
         format: ReportFormat,
+        only: Option<&'a BTreeSet<String>>,
         printer: &'a mut Printer,
     ) -> Result<Self, Failure> {
         let output = Output::new(args.output_file.as_deref(), format)?;
@@ -260,6 +295,8 @@ impl<'a> LintRun<'a> {
             printer,
             output,
             format,
+            only,
+            specs: BTreeSet::new(),
             tally: Tally::default(),
         })
     }
@@ -274,6 +311,13 @@ impl<'a> LintRun<'a> {
 
     /// Writes the fixes of a file, and reports the rest of its findings.
     fn file(&mut self, mut file: Checked) -> Result<(), Failure> {
+        if file.machine_count + file.drawing_count > 0 || !file.diagnostics.is_empty() {
+            self.specs.insert(file.name.clone());
+        }
+        if self.only.is_some_and(|only| !only.contains(&file.name)) {
+            self.tally.fails |= self.fails(&file.diagnostics);
+            return Ok(());
+        }
         if let Some(fixes) = file.fixes.take() {
             self.tally.add_fixes(&fixes);
             self.apply(&file.name, &fixes)?;
@@ -283,8 +327,7 @@ impl<'a> LintRun<'a> {
         let is_named = self.args.names(&file.name);
         self.tally.add_file(&file, is_named);
         let findings = std::mem::take(&mut file.diagnostics);
-        let fail_on = self.args.fail_on();
-        self.tally.fails |= findings.iter().any(|it| fail_on.fails(it.severity));
+        self.tally.fails |= self.fails(&findings);
         let findings = self.choose(findings);
         self.tally.add_findings(&findings);
         if self.args.diff || self.args.statistics {
@@ -296,6 +339,12 @@ impl<'a> LintRun<'a> {
         }
         let text = self.report.file(&file.name, &findings, &file.sources);
         self.print(&text)
+    }
+
+    /// Reports whether one of some findings makes the exit code 1.
+    fn fails(&self, findings: &[Diagnostic]) -> bool {
+        let fail_on = self.args.fail_on();
+        findings.iter().any(|it| fail_on.fails(it.severity))
     }
 
     /// Returns the findings that are shown, and counts the others.
@@ -344,11 +393,12 @@ impl<'a> LintRun<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<ExitStatus, Failure> {
+    fn finish(mut self) -> Result<Look, Failure> {
+        let specs = std::mem::take(&mut self.specs);
         if self.args.diff {
             let status = ExitStatus::clean_if(self.tally.fixed == 0);
             self.tally.print_diff_closing(self.args, self.printer);
-            return Ok(status);
+            return Ok(Look { status, specs });
         }
         if self.args.statistics {
             let text = self.tally.statistics(self.format);
@@ -364,7 +414,8 @@ impl<'a> LintRun<'a> {
             self.printer.remark("\n");
         }
         self.tally.print_closing(self.args, self.printer);
-        Ok(ExitStatus::clean_if(!self.tally.fails))
+        let status = ExitStatus::clean_if(!self.tally.fails);
+        Ok(Look { status, specs })
     }
 
     /// Prints a part of the report.
@@ -375,6 +426,26 @@ impl<'a> LintRun<'a> {
 }
 
 impl LintArgs {
+    /// Returns the diagrams of the arguments, else of the project.
+    fn diagrams(&self) -> Result<Diagrams, Failure> {
+        self.diagrams.map_or_else(project::diagrams, Ok)
+    }
+
+    /// Returns the settings that flags change: the key, the flag, and the value.
+    fn settings(&self) -> Vec<(&str, &'static str, String)> {
+        let mut settings = Vec::new();
+        if !self.select.is_empty() {
+            settings.push(("lint.select", "--select", self.select.join(", ")));
+        }
+        if !self.ignore.is_empty() {
+            settings.push(("lint.ignore", "--ignore", self.ignore.join(", ")));
+        }
+        if let Some(diagrams) = self.diagrams.and_then(|it| it.to_possible_value()) {
+            settings.push(("diagrams", "--diagrams", diagrams.get_name().to_owned()));
+        }
+        settings
+    }
+
     /// Reports whether standard input is among the paths.
     fn reads_stdin(&self) -> bool {
         self.paths.iter().any(|path| path == Path::new("-"))

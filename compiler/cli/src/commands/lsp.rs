@@ -68,12 +68,17 @@ impl Project for Workspace {
     fn for_each_spec(&self, folder: &Path, each: &mut dyn FnMut(&Path, String)) {
         let folder = [folder.to_owned()];
         // A folder that can't be read has no specs, and an editor has nobody to tell.
-        let _ = read_specs(&folder, STDIN_NAME, Diagrams::Sections, |_, path, text| {
-            if let Some(path) = path {
-                each(path, text);
-            }
-            Ok(())
-        });
+        let _ = read_specs(
+            &folder,
+            STDIN_NAME,
+            (Diagrams::Sections, false),
+            |_, path, text| {
+                if let Some(path) = path {
+                    each(path, text);
+                }
+                Ok(())
+            },
+        );
     }
 
     fn tools(&self) -> Vec<(String, String)> {

@@ -150,6 +150,11 @@ fn draw(
     Ok(ExitStatus::Clean)
 }
 
+/// Returns what there is to say of a machine, as a value of JSON.
+pub(super) fn value(loaded: &LoadedMachine) -> Value {
+    json::value(loaded)
+}
+
 /// Returns every row of a machine's table, and the hashes of the table and its parts.
 fn dump_table(loaded: &LoadedMachine) -> String {
     let mut text = statemark_runtime::dump(loaded.table.sections());

@@ -10,6 +10,9 @@ use serde_json::{Map, Value, json};
 use super::keys::{MACHINE, WRAPPER};
 use super::shape::{Key, Rule, Shape, Want};
 
+/// The id of the schema: where it is published.
+const SCHEMA_ID: &str = "https://raw.githubusercontent.com/statemark/statemark/main/compiler/docs/src/reference/definition.schema.json";
+
 /// A key of an object of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyReference {
@@ -185,7 +188,9 @@ fn capitalized(text: &str) -> String {
     }
 }
 
-/// Returns the JSON Schema of definitions (2020-12), made of the same tables.
+/// Returns the JSON Schema of definitions, made of the same tables.
+///
+/// It is of draft 7, which collections of schemas ask for. There nothing may stand beside a `$ref`.
 ///
 /// It accepts whatever has the right keys and kinds of values. What only the compiler can know, such as names that don't
 /// exist, isn't in it.
@@ -199,12 +204,14 @@ pub fn definition_schema() -> Value {
             object_schema(shape, &shapes),
         );
     }
-    let reference = |shape: &'static Shape| json!({"$ref": format!("#/$defs/{}", definition_name(shape, &shapes))});
+    let reference = |shape: &'static Shape| json!({"$ref": format!("#/definitions/{}", definition_name(shape, &shapes))});
     json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": SCHEMA_ID,
         "title": "A state machine's definition",
+        "description": "States, data and policy of a state machine of Statemark: a file `*.workflow.json`, or a block `json definition` of a document.",
         "anyOf": [reference(&MACHINE), reference(&WRAPPER)],
-        "$defs": definitions,
+        "definitions": definitions,
     })
 }
 
@@ -290,7 +297,7 @@ fn want_schema(want: &'static Want, shapes: &[&'static Shape]) -> Value {
             json!({"type": "object", "additionalProperties": want_schema(inner, shapes)})
         }
         Want::Object(shape) => {
-            json!({"$ref": format!("#/$defs/{}", definition_name(shape, shapes))})
+            json!({"allOf": [{"$ref": format!("#/definitions/{}", definition_name(shape, shapes))}]})
         }
         Want::Either(wants) => {
             let schemas = wants.iter().map(|want| want_schema(want, shapes));
@@ -449,15 +456,15 @@ mod tests {
     #[test]
     fn the_schema_refers_to_what_it_has() {
         let schema = definition_schema();
-        let definitions = schema["$defs"].as_object().unwrap();
+        let definitions = schema["definitions"].as_object().unwrap();
         assert!(definitions.len() > 15);
         let text = schema.to_string();
-        for reference in text.split("\"$ref\":\"#/$defs/").skip(1) {
+        for reference in text.split("\"$ref\":\"#/definitions/").skip(1) {
             let (name, _) = reference.split_once('"').unwrap();
             assert!(definitions.contains_key(name), "{name}");
         }
         assert_eq!(
-            schema["$defs"]["state"]["properties"]["deny_env"]["deprecated"],
+            schema["definitions"]["state"]["properties"]["deny_env"]["deprecated"],
             true
         );
     }

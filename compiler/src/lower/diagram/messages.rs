@@ -23,7 +23,7 @@ pub(super) fn guarded_fork(id: &str, span: Span) -> Diagnostic {
 
 pub(super) fn composite_pseudo_state(id: &Spanned<String>, span: Span) -> Diagnostic {
     let id = &id.value;
-    let message = format!("`{id}` can't be both a composite and what this says");
+    let message = format!("`{id}` can't be both a composite and a choice, fork or join");
     Diagnostic::new(Code::PseudoState, span, message)
         .label("but it has states inside")
         .help("give one of them another name")

@@ -7,60 +7,9 @@
 //! `write_file` doesn't distinguish tracked files from others, so two capabilities stand for it.
 
 use statemark_text::drain::Drain;
+use statemark_text::tool::{NATIVE, PACKS};
 
-/// The built-in capabilities, each with its tools.
-const CAPABILITIES: &[(&str, &[&str])] = &[
-    (
-        "workspace.read",
-        &[
-            "read_file",
-            "read_multiple_files",
-            "list_allowed_roots",
-            "list_directory",
-            "list_directory_recursive",
-            "directory_tree",
-            "search_files",
-            "grep_files",
-        ],
-    ),
-    ("workspace.metadata_read", &["stat_path"]),
-    ("workspace.write_ephemeral", &["write_file"]),
-    ("workspace.write_tracked", &["write_file"]),
-    (
-        "workspace.edit",
-        &[
-            "edit_file",
-            "append_file",
-            "create_directory",
-            "move_file",
-            "copy_file",
-        ],
-    ),
-    ("workspace.delete", &["delete_path"]),
-    ("process.exec_bounded", &["exec"]),
-    (
-        "artifact.submit",
-        &[
-            "submit_artifact",
-            "ralph_submit_artifact",
-            "ralph_submit_plan_section",
-            "ralph_finalize_plan",
-            "ralph_get_plan_draft",
-            "ralph_discard_plan_draft",
-            "declare_complete",
-            "coordinate",
-        ],
-    ),
-    ("run.report_progress", &["report_progress"]),
-    ("git.status_read", &["git_status", "git_log", "git_show"]),
-    ("git.diff_read", &["git_diff"]),
-    ("env.read", &["read_env"]),
-    ("web.search", &["web_search"]),
-    ("web.visit", &["visit_url"]),
-    ("media.read", &["read_media", "read_image"]),
-    // Tools of other servers have the server's name before them.
-    ("upstream.tool_use", &["*__*"]),
-];
+pub use statemark_text::tool::capability_tools;
 
 /// The key of a state that names a drain.
 pub(super) const DRAIN: &str = "drain";
@@ -126,63 +75,6 @@ pub(super) fn drain_capabilities(drain: &str) -> Option<impl Iterator<Item = &'s
     Some(groups.iter().copied().flatten().copied())
 }
 
-/// The packs, each with its capabilities.
-const PACKS: &[(&str, &[&str])] = &[
-    (
-        "fs",
-        &[
-            "workspace.read",
-            "workspace.metadata_read",
-            "workspace.write_tracked",
-            "workspace.edit",
-            "workspace.delete",
-        ],
-    ),
-    ("git", &["git.status_read", "git.diff_read"]),
-    ("exec", &["process.exec_bounded"]),
-    ("env", &["env.read"]),
-    ("web", &["web.search", "web.visit"]),
-    ("media", &["media.read"]),
-];
-
-/// The tools of packs that clients have of their own, each with the clients' names for it.
-///
-/// Each name stands for the others wherever a definition names a tool. Claude Code's come first, then Codex', Gemini CLI's
-/// and Cursor's. What a client's tool does besides, such as a patch that deletes files, its hook tells apart.
-const NATIVE: &[(&str, &[&str])] = &[
-    ("read_file", &["Read", "NotebookRead"]),
-    ("read_multiple_files", &["read_many_files"]),
-    ("list_directory", &["LS", "list_dir"]),
-    ("search_files", &["Glob", "glob"]),
-    (
-        "grep_files",
-        &["Grep", "search_file_content", "grep_search"],
-    ),
-    ("write_file", &["Write"]),
-    (
-        "edit_file",
-        &["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplace"],
-    ),
-    ("delete_path", &["Delete"]),
-    (
-        "exec",
-        &[
-            "Bash",
-            "shell",
-            "exec_command",
-            "unified_exec",
-            "local_shell",
-            "shell_command",
-            "run_shell_command",
-            "Shell",
-            "run_terminal_cmd",
-        ],
-    ),
-    ("web_search", &["WebSearch", "google_web_search"]),
-    ("visit_url", &["WebFetch", "web_fetch"]),
-    ("read_image", &["view_image"]),
-];
-
 /// Returns the tools of packs that clients have, each with the clients' names for it.
 pub fn native_tools() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     NATIVE.iter().copied()
@@ -204,13 +96,6 @@ pub(super) fn other_names(tool: &str) -> impl Iterator<Item = &'static str> {
         std::iter::once(*own).chain(names)
     });
     names.filter(move |name| *name != tool)
-}
-
-/// Returns the tools of a built-in capability.
-#[must_use]
-pub fn capability_tools(word: &str) -> Option<&'static [&'static str]> {
-    let found = CAPABILITIES.iter().find(|(name, _)| *name == word);
-    found.map(|(_, tools)| *tools)
 }
 
 /// Returns the tools of a pack.

@@ -21,7 +21,7 @@ use super::order::refuse_alone;
 use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Role;
 use crate::blocker::{Blocker, OperationBlocker};
-use crate::body::{Body, Migrated, Refused, Waiting};
+use crate::body::{Body, Migrated, Refused};
 use crate::compare::{Comparison, compare, same_guard};
 use crate::id::RunId;
 use crate::workflow::Workflow;
@@ -173,23 +173,79 @@ fn for_a_person(
     (!requirements.is_empty()).then_some(OperationBlocker::PersonMigrates { requirements })
 }
 
-/// A migration while it is planned.
-struct Planner<'p> {
-    loaded: &'p Loaded,
+/// What the rows of one table are in another.
+struct Counterparts<'p> {
+    from: &'p Workflow,
     old: &'p Table,
     to: &'p Workflow,
     new: &'p Table,
     migrate: &'p MigrateRun,
+}
+
+/// A migration while it is planned.
+struct Planner<'p> {
+    loaded: &'p Loaded,
+    counterparts: Counterparts<'p>,
     obstacles: Vec<Obstacle>,
+}
+
+/// Returns what would be in the way of runs of one table that are to go on under another, whatever they stand on.
+///
+/// Each obstacle holds for the runs that stand on what it names: a state, a history, a timer, or a request that is open.
+#[must_use]
+pub fn obstacles_between(old: &Workflow, new: &Workflow) -> Vec<Obstacle> {
+    let migrate = MigrateRun::default();
+    let counterparts = Counterparts::new(old, new, &migrate);
+    let table = old.table();
+    let mut obstacles = Vec::new();
+    for (id, row) in table.states() {
+        let name = table.state_name(id);
+        let found = match row.kind {
+            StateKind::History | StateKind::DeepHistory => {
+                counterparts.recorded(name, name).map(|_| ())
+            }
+            StateKind::Final => Ok(()),
+            _ if table.is_leaf(id) => counterparts.leaf(name).map(|_| ()),
+            _ => Ok(()),
+        };
+        obstacles.extend(found.err());
+    }
+    for (_, row) in table.timers() {
+        let waits = |source| {
+            let mut all = table.transitions();
+            all.any(|(id, it)| {
+                let state = table.state_name(it.source);
+                table.triggers(id).contains(&row.event)
+                    && counterparts.map_state(state).1 == Some(source)
+            })
+        };
+        let found = counterparts.pending(table.text(row.name), waits);
+        obstacles.extend(found.err());
+    }
+    for (id, _) in table
+        .transitions()
+        .filter(|(id, _)| old.requires_approval(*id))
+    {
+        for event in table.triggers(id) {
+            let event = table.event_name(*event);
+            if counterparts.waiting(event, id, |_| true).is_none() {
+                obstacles.push(Obstacle {
+                    what: "request",
+                    name: event.to_owned(),
+                    reason: format!(
+                        "an approval of `{event}` is open, and the new table doesn't take the event as the old one does: decide it first"
+                    ),
+                });
+            }
+        }
+    }
+    obstacles
 }
 
 fn planned(loaded: &Loaded, to: &Workflow, migrate: &MigrateRun) -> MigrationPlan {
     let mut planner = Planner {
         loaded,
-        old: loaded.workflow.table(),
-        to,
-        new: to.table(),
-        migrate,
+        counterparts: Counterparts::new(&loaded.workflow, to, migrate),
         obstacles: Vec::new(),
     };
     planner.mapping();
@@ -236,27 +292,14 @@ fn added(loaded: &Loaded, to: &Workflow) -> serde_json::Map<String, Value> {
         .collect()
 }
 
-impl Planner<'_> {
-    fn obstacle(&mut self, what: &'static str, name: &str, reason: String) {
-        self.obstacles.push(Obstacle {
-            what,
-            name: name.to_owned(),
-            reason,
-        });
-    }
-
-    /// Names that are no state's.
-    fn mapping(&mut self) {
-        for (old, new) in &self.migrate.states {
-            if self.old.state_named(old).is_none() {
-                let reason =
-                    format!("`{old}` is to be `{new}`, but the run's table has no `{old}`");
-                self.obstacle("mapping", old, reason);
-            }
-            if self.new.state_named(new).is_none() {
-                let reason = format!("`{old}` is to be `{new}`, which the new table doesn't have");
-                self.obstacle("mapping", old, reason);
-            }
+impl<'p> Counterparts<'p> {
+    fn new(from: &'p Workflow, to: &'p Workflow, migrate: &'p MigrateRun) -> Self {
+        Self {
+            from,
+            old: from.table(),
+            to,
+            new: to.table(),
+            migrate,
         }
     }
 
@@ -280,114 +323,50 @@ impl Planner<'_> {
         row.is_some_and(|row| row.kind == StateKind::Final)
     }
 
-    /// Returns the configuration in the new table.
-    fn configuration(&mut self) -> Option<Configuration> {
-        let mut leaves = Vec::new();
-        for leaf in &self.loaded.state.leaves {
-            match self.map_state(leaf) {
-                (name, Some(id)) if self.is_end(id) && !self.was_end(leaf) => {
-                    let reason = format!(
-                        "`{leaf}` is active, and `{name}` is an end, where a run comes by its events alone: name another state, or cancel the run"
-                    );
-                    self.obstacle("state", leaf, reason);
-                }
-                (_, Some(id)) if self.new.is_leaf(id) => leaves.push(id),
-                (name, Some(_)) => {
-                    let reason = format!(
-                        "`{leaf}` is active, and `{name}` has states inside: name one of them"
-                    );
-                    self.obstacle("state", leaf, reason);
-                }
-                (_, None) => {
-                    let reason = format!(
-                        "`{leaf}` is active, and the new table doesn't have it: name what it is there"
-                    );
-                    self.obstacle("state", leaf, reason);
-                }
+    /// Returns what an active state without states inside is in the new table.
+    fn leaf(&self, leaf: &str) -> Result<StateId, Obstacle> {
+        let reason = match self.map_state(leaf) {
+            (name, Some(id)) if self.is_end(id) && !self.was_end(leaf) => format!(
+                "`{leaf}` is active, and `{name}` is an end, where a run comes by its events alone: name another state, or cancel the run"
+            ),
+            (_, Some(id)) if self.new.is_leaf(id) => return Ok(id),
+            (name, Some(_)) => {
+                format!("`{leaf}` is active, and `{name}` has states inside: name one of them")
             }
-        }
-        let mut slots = Vec::new();
-        for (history, states) in &self.loaded.state.history {
-            let mut all = Vec::new();
-            for state in std::iter::once(history).chain(states) {
-                match self.map_state(state) {
-                    (_, Some(id)) => all.push(id),
-                    (_, None) => {
-                        let reason = format!(
-                            "`{state}` is what history `{history}` needs, and the new table doesn't have it: name what it is there"
-                        );
-                        self.obstacle("history", state, reason);
-                    }
-                }
-            }
-            slots.push((history, all));
-        }
-        self.detours();
-        if !self.obstacles.is_empty() {
-            return None;
-        }
-        let mut configuration = match Configuration::from_leaves(self.new, &leaves) {
-            Ok(configuration) => configuration,
-            Err(error) => {
-                let name = self.loaded.state.leaves.join(", ");
-                let reason = format!("the new table can't be in {name} at once: {error}");
-                self.obstacle("configuration", &name, reason);
-                return None;
-            }
+            (_, None) => format!(
+                "`{leaf}` is active, and the new table doesn't have it: name what it is there"
+            ),
         };
-        for (history, all) in slots {
-            let (slot, states) = all.split_first()?;
-            configuration = match configuration.record(self.new, *slot, states) {
-                Ok(configuration) => configuration,
-                Err(error) => {
-                    let reason = format!("`{history}` can't have recorded that there: {error}");
-                    self.obstacle("history", history, reason);
-                    return None;
-                }
-            };
-        }
-        Some(configuration)
+        Err(obstacle("state", leaf, reason))
     }
 
-    /// Checks that the new table has the states that interrupts return to.
-    fn detours(&mut self) {
-        for leaf in self.loaded.state.detours.iter().flatten() {
-            let (name, found) = self.map_state(leaf);
-            if found.is_none_or(|id| !self.new.is_leaf(id)) {
-                let reason = format!(
-                    "`{leaf}` is what an interrupt comes back to, and the new table has no state `{name}` without states inside: name what it is there"
-                );
-                self.obstacle("detour", leaf, reason);
-            }
-        }
+    /// Returns what a state is there that a history has recorded, or the history itself.
+    fn recorded(&self, history: &str, state: &str) -> Result<StateId, Obstacle> {
+        self.map_state(state).1.ok_or_else(|| {
+            let reason = format!(
+                "`{state}` is what history `{history}` needs, and the new table doesn't have it: name what it is there"
+            );
+            obstacle("history", state, reason)
+        })
     }
 
-    /// Returns the new names of the pending timers.
-    fn timers(&mut self, configuration: &Configuration) -> BTreeMap<String, String> {
-        let mut renamed = BTreeMap::new();
-        for timer in &self.loaded.state.timers {
-            let Some(old) = timer.name.strip_prefix("timer:") else {
-                continue;
-            };
-            let new = self.timer(old);
-            let row = self.new.timer_named(&new).and_then(|id| self.new.timer(id));
-            let waits = row.is_some_and(|row| {
-                let mut all = self.new.transitions();
-                all.any(|(id, transition)| {
-                    self.new.triggers(id).contains(&row.event)
-                        && configuration.is_active(self.new, transition.source)
-                })
-            });
-            if !waits {
-                let reason = format!(
-                    "timer `{old}` is pending, and nothing active waits for `{new}` in the new table: name the timer that it is there"
-                );
-                self.obstacle("timer", old, reason);
-            } else if new != old {
-                renamed.insert(old.to_owned(), new);
-            }
+    /// Returns the new name of a pending timer, for which something active has to wait.
+    fn pending(&self, old: &str, is_active: impl Fn(StateId) -> bool) -> Result<String, Obstacle> {
+        let new = self.timer(old);
+        let row = self.new.timer_named(&new).and_then(|id| self.new.timer(id));
+        let waits = row.is_some_and(|row| {
+            let mut all = self.new.transitions();
+            all.any(|(id, transition)| {
+                self.new.triggers(id).contains(&row.event) && is_active(transition.source)
+            })
+        });
+        if waits {
+            return Ok(new);
         }
-        renamed
+        let reason = format!(
+            "timer `{old}` is pending, and nothing active waits for `{new}` in the new table: name the timer that it is there"
+        );
+        Err(obstacle("timer", old, reason))
     }
 
     /// Returns a timer's new name: the given one, or that of its renamed state.
@@ -405,6 +384,159 @@ impl Planner<'_> {
         new.unwrap_or_else(|| old.to_owned())
     }
 
+    /// Returns the transition of the new table that equals one of the old table.
+    ///
+    /// It has an equal event, condition, target and actions, and needs an approval, too: a person decides about what
+    /// they look at.
+    fn waiting(
+        &self,
+        event: &str,
+        old: TransitionId,
+        is_active: impl Fn(StateId) -> bool,
+    ) -> Option<u16> {
+        let row = self.old.transition(old)?;
+        let (_, source) = self.map_state(self.old.state_name(row.source));
+        let targets = self.old.targets(old).iter();
+        let targets = targets.map(|id| self.map_state(self.old.state_name(*id)).1);
+        let targets = targets.collect::<Option<Vec<StateId>>>()?;
+        let event = self.new.event_named(event)?;
+        let mut all = self.new.transitions();
+        let found = all.find(|(id, transition)| {
+            Some(transition.source) == source
+                && is_active(transition.source)
+                && self.new.triggers(*id).contains(&event)
+                && self.new.targets(*id) == targets
+                && self.from.requires_approval(old) == self.to.requires_approval(*id)
+                && self.does_the_same(old, *id)
+                && same_guard((self.old, old), (self.new, *id), |state| {
+                    self.map_state(self.old.state_name(state)).1
+                })
+        });
+        found.map(|(id, _)| id.raw())
+    }
+
+    /// Reports whether two transitions have equal actions.
+    fn does_the_same(&self, old: TransitionId, new: TransitionId) -> bool {
+        let (one, other) = (self.from, self.to);
+        let of = |workflow: &Workflow, id| -> Vec<(String, Value)> {
+            let table = workflow.table();
+            let calls = table.transition(id).map(|row| table.calls(&row.calls));
+            let actions = calls.unwrap_or_default().iter();
+            let names = actions.map(|action| table.action_name(*action));
+            let said = names.map(|name| (name.to_owned(), workflow.action_meta(name).clone()));
+            said.collect()
+        };
+        of(one, old) == of(other, new)
+    }
+}
+
+fn obstacle(what: &'static str, name: &str, reason: String) -> Obstacle {
+    Obstacle {
+        what,
+        name: name.to_owned(),
+        reason,
+    }
+}
+
+impl Planner<'_> {
+    fn obstacle(&mut self, what: &'static str, name: &str, reason: String) {
+        self.obstacles.push(obstacle(what, name, reason));
+    }
+
+    /// Names that are no state's.
+    fn mapping(&mut self) {
+        for (old, new) in &self.counterparts.migrate.states {
+            if self.counterparts.old.state_named(old).is_none() {
+                let reason =
+                    format!("`{old}` is to be `{new}`, but the run's table has no `{old}`");
+                self.obstacle("mapping", old, reason);
+            }
+            if self.counterparts.new.state_named(new).is_none() {
+                let reason = format!("`{old}` is to be `{new}`, which the new table doesn't have");
+                self.obstacle("mapping", old, reason);
+            }
+        }
+    }
+
+    /// Returns the configuration in the new table.
+    fn configuration(&mut self) -> Option<Configuration> {
+        let mut leaves = Vec::new();
+        for leaf in &self.loaded.state.leaves {
+            match self.counterparts.leaf(leaf) {
+                Ok(id) => leaves.push(id),
+                Err(obstacle) => self.obstacles.push(obstacle),
+            }
+        }
+        let mut slots = Vec::new();
+        for (history, states) in &self.loaded.state.history {
+            let mut all = Vec::new();
+            for state in std::iter::once(history).chain(states) {
+                match self.counterparts.recorded(history, state) {
+                    Ok(id) => all.push(id),
+                    Err(obstacle) => self.obstacles.push(obstacle),
+                }
+            }
+            slots.push((history, all));
+        }
+        self.detours();
+        if !self.obstacles.is_empty() {
+            return None;
+        }
+        let mut configuration = match Configuration::from_leaves(self.counterparts.new, &leaves) {
+            Ok(configuration) => configuration,
+            Err(error) => {
+                let name = self.loaded.state.leaves.join(", ");
+                let reason = format!("the new table can't be in {name} at once: {error}");
+                self.obstacle("configuration", &name, reason);
+                return None;
+            }
+        };
+        for (history, all) in slots {
+            let (slot, states) = all.split_first()?;
+            configuration = match configuration.record(self.counterparts.new, *slot, states) {
+                Ok(configuration) => configuration,
+                Err(error) => {
+                    let reason = format!("`{history}` can't have recorded that there: {error}");
+                    self.obstacle("history", history, reason);
+                    return None;
+                }
+            };
+        }
+        Some(configuration)
+    }
+
+    /// Checks that the new table has the states that interrupts return to.
+    fn detours(&mut self) {
+        for leaf in self.loaded.state.detours.iter().flatten() {
+            let (name, found) = self.counterparts.map_state(leaf);
+            if found.is_none_or(|id| !self.counterparts.new.is_leaf(id)) {
+                let reason = format!(
+                    "`{leaf}` is what an interrupt comes back to, and the new table has no state `{name}` without states inside: name what it is there"
+                );
+                self.obstacle("detour", leaf, reason);
+            }
+        }
+    }
+
+    /// Returns the new names of the pending timers.
+    fn timers(&mut self, configuration: &Configuration) -> BTreeMap<String, String> {
+        let mut renamed = BTreeMap::new();
+        for timer in &self.loaded.state.timers {
+            let Some(old) = timer.name.strip_prefix("timer:") else {
+                continue;
+            };
+            let is_active = |state| configuration.is_active(self.counterparts.new, state);
+            match self.counterparts.pending(old, is_active) {
+                Ok(new) if new != old => {
+                    renamed.insert(old.to_owned(), new);
+                }
+                Ok(_) => {}
+                Err(obstacle) => self.obstacles.push(obstacle),
+            }
+        }
+        renamed
+    }
+
     /// Returns the new numbers of the transitions that wait for an approval.
     fn approvals(&mut self, configuration: &Configuration) -> BTreeMap<String, Vec<u16>> {
         let mut all = BTreeMap::new();
@@ -414,9 +546,13 @@ impl Planner<'_> {
             };
             let id = &request.opened.request;
             let old = waiting.transitions.iter();
-            let new = old.map(|number| self.counterpart(waiting, *number, configuration));
+            let is_active = |state| configuration.is_active(self.counterparts.new, state);
+            let new = old.map(|number| {
+                let old = TransitionId::new(*number);
+                self.counterparts.waiting(&waiting.event, old, is_active)
+            });
             match new.collect::<Option<Vec<u16>>>() {
-                Some(new) if self.new.event_named(&waiting.event).is_some() => {
+                Some(new) if self.counterparts.new.event_named(&waiting.event).is_some() => {
                     all.insert(id.clone(), new);
                 }
                 _ => {
@@ -429,51 +565,5 @@ impl Planner<'_> {
             }
         }
         all
-    }
-
-    /// Returns the transition of the new table that equals one of the old table.
-    ///
-    /// It has an equal event, condition, target and actions, and needs an approval, too: a person decides about what
-    /// they look at.
-    fn counterpart(
-        &self,
-        waiting: &Waiting,
-        number: u16,
-        configuration: &Configuration,
-    ) -> Option<u16> {
-        let old = TransitionId::new(number);
-        let row = self.old.transition(old)?;
-        let (_, source) = self.map_state(self.old.state_name(row.source));
-        let targets = self.old.targets(old).iter();
-        let targets = targets.map(|id| self.map_state(self.old.state_name(*id)).1);
-        let targets = targets.collect::<Option<Vec<StateId>>>()?;
-        let event = self.new.event_named(&waiting.event)?;
-        let mut all = self.new.transitions();
-        let found = all.find(|(id, transition)| {
-            Some(transition.source) == source
-                && configuration.is_active(self.new, transition.source)
-                && self.new.triggers(*id).contains(&event)
-                && self.new.targets(*id) == targets
-                && (self.loaded.workflow).requires_approval(old) == self.to.requires_approval(*id)
-                && self.does_the_same(old, *id)
-                && same_guard((self.old, old), (self.new, *id), |state| {
-                    self.map_state(self.old.state_name(state)).1
-                })
-        });
-        found.map(|(id, _)| id.raw())
-    }
-
-    /// Reports whether two transitions have equal actions.
-    fn does_the_same(&self, old: TransitionId, new: TransitionId) -> bool {
-        let (one, other) = (&self.loaded.workflow, self.to);
-        let of = |workflow: &Workflow, id| -> Vec<(String, Value)> {
-            let table = workflow.table();
-            let calls = table.transition(id).map(|row| table.calls(&row.calls));
-            let actions = calls.unwrap_or_default().iter();
-            let names = actions.map(|action| table.action_name(*action));
-            let said = names.map(|name| (name.to_owned(), workflow.action_meta(name).clone()));
-            said.collect()
-        };
-        of(one, old) == of(other, new)
     }
 }

@@ -115,6 +115,8 @@ fn references_are_those_of_the_program() {
     compare(&folder.join("keys.md"), &keys_page()).unwrap();
     let schema = format!("{:#}\n", definition_schema());
     compare(&folder.join("definition.schema.json"), &schema).unwrap();
+    let schema = format!("{:#}\n", crate::project::config_schema());
+    compare(&folder.join("statemark.schema.json"), &schema).unwrap();
 }
 
 /// Returns the reference of commands: the help of each.

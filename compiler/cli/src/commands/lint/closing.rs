@@ -173,7 +173,7 @@ impl Tally {
             let clean = palette.good("no findings");
             let files = count(self.files, "file");
             words += &format!("{clean} in {} ({files})\n", self.describe_checked());
-        } else if words.is_empty() && self.unlisted == 0 {
+        } else if words.is_empty() && self.unlisted == 0 && !args.watch {
             words.push_str("no spec found: no file has a heading `## STATE-MACHINE` with a mermaid state diagram; `statemark new NAME` begins one\n");
         }
         printer.remark(&words);

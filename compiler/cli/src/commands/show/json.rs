@@ -93,6 +93,17 @@ const ROOT: StateId = StateId::new(0);
 
 /// Writes the object of a machine.
 pub(super) fn json(loaded: &LoadedMachine, proofs: Option<Vec<Proof>>) -> String {
+    let machine = machine(loaded, proofs);
+    let text = serde_json::to_string_pretty(&machine).unwrap_or_default();
+    format!("{text}\n")
+}
+
+/// Returns the object of a machine without its proofs.
+pub(super) fn value(loaded: &LoadedMachine) -> Value {
+    serde_json::to_value(machine(loaded, None)).unwrap_or_default()
+}
+
+fn machine(loaded: &LoadedMachine, proofs: Option<Vec<Proof>>) -> Machine<'_> {
     let table = &loaded.table;
     let mut meta = describe::machine_meta(table);
     let root = table.state(ROOT);
@@ -101,7 +112,7 @@ pub(super) fn json(loaded: &LoadedMachine, proofs: Option<Vec<Proof>>) -> String
             .map(|&text| table.text(text).to_owned())
             .collect()
     };
-    let machine = Machine {
+    Machine {
         version: 1,
         id: table.name(),
         hash: &loaded.hash,
@@ -152,9 +163,7 @@ pub(super) fn json(loaded: &LoadedMachine, proofs: Option<Vec<Proof>>) -> String
             .collect(),
         proofs,
         meta,
-    };
-    let text = serde_json::to_string_pretty(&machine).unwrap_or_default();
-    format!("{text}\n")
+    }
 }
 
 #[derive(Serialize)]
