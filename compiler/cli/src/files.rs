@@ -325,6 +325,57 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write().map_err(|error| unwritable(path, &error))
 }
 
+/// Checks that a result may be written to a path that somebody names.
+///
+/// # Errors
+///
+/// Something is there that holds agents or keeps runs: a store, the configuration, or a client's settings. To replace it
+/// by a result is a mistake, or the attempt of an agent that is granted this command.
+pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
+    let real = path.canonicalize();
+    let real = real.as_deref().unwrap_or(path);
+    let lower = |name: &std::ffi::OsStr| name.to_string_lossy().to_lowercase();
+    let is_ours = |name: &std::ffi::OsStr| {
+        let name = lower(name);
+        name == "statemark.toml"
+            || name == "statemark.lock"
+            || name == ".mcp.json"
+            || name == ".claude.json"
+    };
+    let is_kept = real.parent().is_some_and(|folder| {
+        folder.iter().any(|part| {
+            [
+                ".statemark",
+                ".git",
+                ".claude",
+                ".codex",
+                ".cursor",
+                ".gemini",
+            ]
+            .contains(&lower(part).as_str())
+        })
+    });
+    let is_store = || {
+        let name = real.as_os_str().to_string_lossy().into_owned();
+        let base = ["-wal", "-shm", "-journal", "-mark"]
+            .iter()
+            .find_map(|end| name.strip_suffix(end));
+        let files = [Some(real.to_owned()), base.map(PathBuf::from)];
+        files
+            .into_iter()
+            .flatten()
+            .any(|file| open_regular(&file).is_ok_and(statemark_runs::store::is_store))
+    };
+    if is_kept || real.file_name().is_some_and(is_ours) || is_store() {
+        let path = display(path);
+        return Err(Failure::new(format!(
+            "`{path}` isn't replaced by a result: it keeps runs, or says what holds agents"
+        ))
+        .with_help("name another file"));
+    }
+    Ok(())
+}
+
 /// Writes a file that is there anew, whole or not at all, with the permissions that it has.
 ///
 /// A link stays one: the file that it leads to is written.

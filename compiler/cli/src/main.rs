@@ -4,7 +4,8 @@
 //! runtime, and gives texts to the [`printer`].
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`upstream`], [`catalog`],
-//! [`simulation`], [`drawing`], [`picture`], [`specs`], [`describe`], [`caller`], [`signing`], [`cache`], [`project`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
+//! [`simulation`], [`drawing`], [`picture`], [`specs`], [`describe`], [`caller`], [`signing`], [`own_stores`],
+//! [`cache`], [`project`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
 //! [`printer`], [`failure`], [`environment`].
 
 mod args;
@@ -20,6 +21,7 @@ mod environment;
 mod failure;
 mod files;
 mod logging;
+mod own_stores;
 mod picture;
 mod printer;
 mod project;

@@ -300,11 +300,15 @@ pub(crate) fn public_name(address: &str) -> String {
     }
 }
 
+/// Reports whether somebody named the store, by the flag or the environment.
+pub(crate) fn is_store_named(flag: Option<&str>) -> bool {
+    flag.is_some() || environment::STORE.text().is_some()
+}
+
 /// Reports whether the store is the project's own and doesn't exist yet.
 pub(crate) fn lacks_store(flag: Option<&str>) -> Result<bool, Failure> {
-    let is_named = flag.is_some() || environment::STORE.text().is_some();
     let (address, _) = resolve_store(flag)?;
-    Ok(!is_named && check_store_exists(&address).is_err())
+    Ok(!is_store_named(flag) && check_store_exists(&address).is_err())
 }
 
 /// Fails if the address is a file that doesn't exist: opening it would make an empty store.

@@ -17,7 +17,7 @@ use crate::caller::Identity;
 use crate::catalog::{SpecCatalog, unknown_workflow};
 use crate::clock::CommandClock;
 use crate::failure::Failure;
-use crate::{caller, clock, environment, project};
+use crate::{caller, clock, environment, own_stores, project};
 
 /// Time between two looks at a store. Why: a person doesn't notice a fifth of a second.
 pub(crate) const PAUSE: Duration = Duration::from_millis(200);
@@ -36,13 +36,13 @@ pub(crate) fn open(store: &StoreArgs) -> Result<Runs, Failure> {
 /// Opens the runs of a store that exists, and returns the error of the store itself apart from others.
 pub(crate) fn try_open(store: &StoreArgs) -> Result<Result<Runs, StoreError>, Failure> {
     let address = project::existing_store_address(store.store.as_deref())?;
-    open_address(&address, SpecCatalog::default(), Opening::Existing)
+    open_address(store, &address, SpecCatalog::default(), Opening::Existing)
 }
 
 /// Opens the runs of a store that exists, also where records are missing: to say what is left.
 pub(crate) fn try_open_as_is(store: &StoreArgs) -> Result<Result<Runs, StoreError>, Failure> {
     let address = project::existing_store_address(store.store.as_deref())?;
-    open_address(&address, SpecCatalog::default(), Opening::AsIs)
+    open_address(store, &address, SpecCatalog::default(), Opening::AsIs)
 }
 
 /// A way to open a store.
@@ -197,10 +197,12 @@ fn open_to_compare<T>(
     current: impl FnOnce(&Runs) -> Result<(T, String), Failure>,
 ) -> Result<(Runs, Arc<Workflow>, T), Failure> {
     let clock = Arc::new(clock::clock()?);
-    let address = project::existing_store_address(store.store.as_deref())?;
+    let named = store.store.as_deref();
+    let address = project::existing_store_address(named)?;
     let store = statemark_stores::open(&address, Arc::clone(&clock) as Arc<dyn Clock>)?;
     let runs = over_clock(&store, &clock)?;
     clock.check_for(&runs, false)?;
+    own_stores::check(&runs, &address, named)?;
     let (found, current) = current(&runs)?;
     let (catalog, workflow) = SpecCatalog::resolve(word, &specs.specs, &current)?;
     let runs = Runs::new(store, Arc::new(catalog), clock).with_project_root(project_root()?);
@@ -229,11 +231,14 @@ fn project_root() -> Result<PathBuf, Failure> {
 
 fn open_over(store: &StoreArgs, catalog: SpecCatalog) -> Result<Runs, Failure> {
     let address = project::make_store_address(store.store.as_deref())?;
-    Ok(open_address(&address, catalog, Opening::New)??)
+    Ok(open_address(store, &address, catalog, Opening::New)??)
 }
 
 /// Opens the runs of the store at an address, which may be a new one.
+///
+/// One that is opened as it is is only looked at, whoever made it.
 fn open_address(
+    named: &StoreArgs,
     address: &str,
     catalog: SpecCatalog,
     opening: Opening,
@@ -250,6 +255,9 @@ fn open_address(
     let runs = Runs::new(store, Arc::new(catalog), Arc::clone(&clock) as Arc<_>);
     let runs = runs.with_project_root(project_root()?);
     clock.check_for(&runs, opening == Opening::New)?;
+    if opening != Opening::AsIs {
+        own_stores::check(&runs, address, named.store.as_deref())?;
+    }
     Ok(Ok(runs))
 }
 
@@ -264,8 +272,11 @@ pub(crate) struct Served {
 pub(crate) fn open_for_server(store: Option<&str>) -> Result<Served, Failure> {
     let clock = Arc::new(clock::clock()?);
     let address = project::make_store_address(store)?;
-    let store = statemark_stores::open(&address, Arc::clone(&clock) as Arc<_>)?;
-    clock.check_for(&over_clock(&store, &clock)?, true)?;
+    let opened = statemark_stores::open(&address, Arc::clone(&clock) as Arc<_>)?;
+    let runs = over_clock(&opened, &clock)?;
+    clock.check_for(&runs, true)?;
+    own_stores::check(&runs, &address, store)?;
+    let store = opened;
     let name = project::public_name(&address);
     Ok(Served { store, clock, name })
 }

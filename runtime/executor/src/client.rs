@@ -10,6 +10,7 @@ use statemark_runs::RunError;
 use statemark_runs::body::AttemptOutcome;
 use statemark_runs::check::RunningEnd;
 use statemark_runs::runs::RecordTurn;
+use statemark_text::shorten::shorten;
 
 use crate::attempt::{Attempt, End};
 use crate::command;
@@ -19,6 +20,11 @@ use crate::settings::{Client, millionths};
 
 /// The tools of Claude Code that it may use without asking: the hook asks the state.
 const CLAUDE_TOOLS: &str = "mcp__statemark,Bash,Edit,Glob,Grep,MultiEdit,NotebookEdit,Read,Task,TodoWrite,WebFetch,WebSearch,Write";
+
+/// Longest text of a message that is recorded whole. Unit: bytes.
+///
+/// Why: a character of it may take six bytes as JSON, and a record has at most a mebibyte.
+const MAX_SAID: usize = 160 << 10;
 
 /// Works by an agent's command line to the end of an attempt.
 pub(crate) fn work(
@@ -65,7 +71,11 @@ fn record(attempt: &Attempt<'_>, turn: Turn, model: Option<&str>) -> Result<(), 
     if turn == Turn::default() {
         return Ok(());
     }
-    for (_, text) in &turn.said {
+    let mut turn = turn;
+    for (_, text) in &mut turn.said {
+        if text.len() > MAX_SAID {
+            *text = shorten(text, MAX_SAID / 4);
+        }
         attempt.say(text);
     }
     if let Some((input_tokens, output_tokens, cost)) = turn.usage {

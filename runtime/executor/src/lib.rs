@@ -273,11 +273,14 @@ pub fn line_of(happened: &Happened) -> Option<String> {
             milliseconds,
         } => {
             let failed = if *failed { ", refused or failed" } else { "" };
+            // A model may call a tool by any text.
+            let tool = statemark_text::visible::line(tool);
+            let tool = statemark_text::shorten::shorten(&tool, 100);
             format!("{state}: {tool} ({milliseconds} ms{failed})")
         }
         Happening::Said { text } => {
-            let line = text.lines().next().unwrap_or_default();
-            let line = statemark_text::visible::line(line);
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let line = statemark_text::visible::line(&line);
             format!("{state}: {}", statemark_text::shorten::shorten(&line, 100))
         }
         Happening::Used {

@@ -12,9 +12,9 @@ mod api;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use statemark_runs::RunError;
 use statemark_runs::body::AttemptOutcome;
 use statemark_runs::runs::RecordTurn;
+use statemark_runs::{Loaded, RunError};
 use statemark_text::shorten::shorten;
 use statemark_tools::{Set, Tool};
 use tokio::runtime::Handle;
@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 use crate::attempt::{Attempt, End, LOOK};
 use crate::happening::Happening;
 use crate::plan::Rung;
-use crate::prompt::event_names;
+use crate::prompt::{event_names, event_shapes};
 use crate::settings::ToolStyle;
 use api::{Answer, Call, NoAnswer, Request};
 
@@ -108,7 +108,7 @@ impl Talk<'_> {
     fn begin(&mut self) -> Result<(), RunError> {
         let mut text = self.attempt.prompt.text.clone();
         if self.style == ToolStyle::Envelope {
-            text += &self.describe_tools();
+            text += &self.describe_tools()?;
         }
         self.messages = vec![
             json!({"role": "system", "content": text}),
@@ -389,30 +389,29 @@ impl Talk<'_> {
 
     /// Returns the format of answers without tools: a call or an event.
     fn envelope_format(&self) -> Result<Value, RunError> {
-        let names = self.tools(|tool| (tool.name != SEND).then(|| tool.name.to_string()));
-        let names: Vec<String> = names.into_iter().flatten().collect();
         let loaded = self.attempt.dispatcher.runs().load(self.attempt.run)?;
-        let events = event_names(&loaded, &self.attempt.assignment.state)?;
-        let schema = json!({"anyOf": [
-            {
-                "type": "object",
-                "properties": {"event": {"enum": events}, "data": {"type": "object"}},
-                "required": ["event"],
-                "additionalProperties": false,
-            },
-            {
+        let names = self.tools(|tool| is_enveloped(tool, &loaded).then(|| tool.name.to_string()));
+        let names: Vec<String> = names.into_iter().flatten().collect();
+        let mut shapes = event_shapes(&loaded, &self.attempt.assignment.state)?;
+        if !names.is_empty() {
+            shapes.push(json!({
                 "type": "object",
                 "properties": {"tool": {"enum": names}, "arguments": {"type": "object"}},
                 "required": ["tool", "arguments"],
                 "additionalProperties": false,
-            },
-        ]});
+            }));
+        }
+        let schema = json!({"anyOf": shapes});
         Ok(json!({"type": "json_schema", "json_schema": {"name": "step", "schema": schema}}))
     }
 
     /// Describes the tools in words, for a model that has none of its own.
-    fn describe_tools(&self) -> String {
+    fn describe_tools(&self) -> Result<String, RunError> {
+        let loaded = self.attempt.dispatcher.runs().load(self.attempt.run)?;
         let tools = self.tools(|tool| {
+            if !is_enveloped(tool, &loaded) {
+                return None;
+            }
             let parameters = arguments_of(tool);
             let parameters = parameters.get("properties").and_then(Value::as_object);
             let names: Vec<String> = parameters
@@ -420,12 +419,17 @@ impl Talk<'_> {
                 .flat_map(|it| it.keys().cloned())
                 .collect();
             let said = tool.description.split('.').next().unwrap_or_default();
-            format!("- `{}` ({}): {said}\n", tool.name, names.join(", "))
+            Some(format!(
+                "- `{}` ({}): {said}\n",
+                tool.name,
+                names.join(", ")
+            ))
         });
-        let tools = tools
-            .into_iter()
-            .filter(|line| !line.starts_with("- `send_event`"));
-        format!("\n## Tools\n\n{}", tools.collect::<String>())
+        let lines: String = tools.into_iter().flatten().collect();
+        if lines.is_empty() {
+            return Ok(String::new());
+        }
+        Ok(format!("\n## Tools\n\n{lines}"))
     }
 }
 
@@ -434,6 +438,18 @@ fn is_for_agents(tool: &Tool) -> bool {
     match tool.set {
         Set::Pack(_) | Set::Upstream => true,
         _ => OWN_TOOLS.contains(&&*tool.name),
+    }
+}
+
+/// Reports whether a tool is offered to a model that has no tools of its own.
+///
+/// Why not all: such models are small ones, and take a tool that is always there for the work, a person's time included.
+/// What there is to know of the run, their prompt says.
+fn is_enveloped(tool: &Tool, loaded: &Loaded) -> bool {
+    match &*tool.name {
+        SEND | "get_run" | "explain_run" | "report_progress" | "request_human" => false,
+        "submit_artifact" | "get_artifact" => loaded.workflow.meta().get("artifacts").is_some(),
+        _ => true,
     }
 }
 

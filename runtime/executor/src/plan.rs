@@ -326,6 +326,12 @@ fn find_rung(
                 .values()
                 .chain(declared.as_ref().map(|it| &it.0));
             let same = all.find(|it| origin(&it.url) == origin(&url)).cloned();
+            if url.contains(['?', '#']) {
+                // What stands behind it would swallow the path of the interface.
+                return Err(format!(
+                    "`{url}` has a query or a fragment, which no interface has"
+                ));
+            }
             if same.is_none() && !is_local(&url) {
                 return Err(format!(
                     "`{url}` isn't in the configuration: an entry of `[executor.models]` allows it"
@@ -435,6 +441,13 @@ mod tests {
         let text = r#"{"models": {"big:": {"url": "https://models.example/v1", "key": "BIG"}}}"#;
         let settings: Settings = serde_json::from_str(text).unwrap();
         for (model, url, found) in [
+            (
+                "m",
+                Some("http://127.0.0.1:8080/evil?x="),
+                Err(
+                    "`http://127.0.0.1:8080/evil?x=` has a query or a fragment, which no interface has",
+                ),
+            ),
             (
                 "big:x",
                 None,

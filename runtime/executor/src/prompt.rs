@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use statemark_runs::body::{AttemptOutcome, Resolution};
 use statemark_runs::runs::LIMIT_REACHED;
 use statemark_runs::{Legal, Loaded, RunError};
@@ -217,6 +217,51 @@ pub(crate) fn event_names(loaded: &Loaded, state: &str) -> Result<Vec<String>, R
         }
     }
     Ok(names)
+}
+
+/// Returns the shapes of an agent's answers that are events: one for each event, with the data and the claims it takes.
+///
+/// A field that nothing reads has no place in them: a small model goes on with fields of its own for as long as it may.
+pub(crate) fn event_shapes(loaded: &Loaded, state: &str) -> Result<Vec<Value>, RunError> {
+    let all = events(loaded, state)?;
+    let shapes = event_names(loaded, state)?.into_iter().map(|name| {
+        let mut properties = Map::from_iter([("event".to_owned(), json!({"const": name}))]);
+        let mut required = vec!["event"];
+        if let Some(data) = data_shape(loaded, &name) {
+            let needs = data.get("required").and_then(Value::as_array);
+            if needs.is_some_and(|it| !it.is_empty()) {
+                required.push("data");
+            }
+            properties.insert("data".to_owned(), data);
+        }
+        let claims = all.iter().filter(|it| it.event == name);
+        let claims: Vec<&String> = claims.flat_map(|it| &it.claims).collect();
+        if !claims.is_empty() {
+            let claims = json!({"type": "array", "items": {"enum": claims}});
+            properties.insert("claims".to_owned(), claims);
+        }
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        })
+    });
+    Ok(shapes.collect())
+}
+
+/// Returns the schema of an event's data: the definition's, else one with the fields that somebody reads; none without any.
+fn data_shape(loaded: &Loaded, event: &str) -> Option<Value> {
+    let id = loaded.workflow.table().event_named(event);
+    let declared = id.and_then(|id| loaded.workflow.event_meta(id).get("data"));
+    if let Some(declared) = declared {
+        return (*declared != Value::Bool(false)).then(|| declared.clone());
+    }
+    let fields = loaded.legality().data_fields(event);
+    let tops = fields.iter().filter_map(|field| field.split('.').next());
+    let properties: Map<String, Value> = tops.map(|top| (top.to_owned(), json!({}))).collect();
+    (!properties.is_empty())
+        .then(|| json!({"type": "object", "properties": properties, "additionalProperties": false}))
 }
 
 fn describe_events(loaded: &Loaded, legal: &[Legal]) -> String {

@@ -19,12 +19,12 @@ pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 pub struct Surroundings {
     /// The project's root, and what starts programs there.
     pub place: CheckPlace,
-    /// The words that start a server over standard input and output for one run, whose id follows.
+    /// The words that start a server of the store over standard input and output for one run, whose id follows.
     pub server: Vec<String>,
     /// The settings with which Claude Code calls our hook.
     pub claude_settings: Value,
-    /// The address of the store.
-    pub store: String,
+    /// The address of the store; none if it would hand over a password, which no program gets.
+    pub store: Option<String>,
     /// Returns the value of a variable of the environment that the configuration names.
     pub variable: Variable,
 }
@@ -37,7 +37,6 @@ impl Surroundings {
         let now = now.map(|now| ("STATEMARK_NOW".into(), now.into()));
         let mut variables: Vec<(OsString, OsString)> = vec![
             ("STATEMARK_RUN".into(), attempt.run.as_str().into()),
-            ("STATEMARK_STORE".into(), self.store.clone().into()),
             (ATTEMPT.into(), attempt_text(attempt).into()),
             // So that a program can send an event without knowing where we are.
             (
@@ -45,6 +44,8 @@ impl Surroundings {
                 self.server.first().cloned().unwrap_or_default().into(),
             ),
         ];
+        let store = self.store.clone();
+        variables.extend(store.map(|store| ("STATEMARK_STORE".into(), store.into())));
         variables.extend(now);
         variables
     }

@@ -30,6 +30,26 @@ use statemark_tools::{Ctx, Problem};
 /// person's to change.
 const HIDDEN: [&str; 4] = [".git", ".statemark", "statemark.toml", "statemark.lock"];
 
+/// Folders and files that agents' clients obey, on whatever level, however they are spelled. They can be read.
+///
+/// Why: a hook or a server in them is a command that a person's client runs, and what they say is an instruction to agents
+/// that no state grants.
+const OBEYED: [&str; 13] = [
+    ".agents",
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".cursor",
+    ".cursorrules",
+    ".envrc",
+    ".gemini",
+    ".mcp.json",
+    "agents.md",
+    "claude.local.md",
+    "claude.md",
+    "gemini.md",
+];
+
 /// The root of an agent's files.
 pub(crate) struct Workspace {
     root: PathBuf,
@@ -167,6 +187,7 @@ impl Workspace {
     /// It isn't in reach, something else has its name, or it can't be made.
     pub(crate) fn create_folder(&self, path: &str) -> Result<(PathBuf, bool), Problem> {
         let relative = self.relative(path)?;
+        check_not_obeyed(&relative, path)?;
         let mut folder = self.clone_root(path)?;
         let mut so_far = PathBuf::new();
         let mut is_new = false;
@@ -435,6 +456,23 @@ pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
 pub(crate) fn is_hidden(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_lowercase();
     HIDDEN.contains(&name.as_str())
+}
+
+/// Returns whether agents' clients obey what has a name.
+pub(crate) fn is_obeyed(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_lowercase();
+    OBEYED.contains(&name.as_str())
+}
+
+/// Refuses to change what agents' clients obey.
+pub(crate) fn check_not_obeyed(relative: &Path, path: &str) -> Result<(), Problem> {
+    if !relative.iter().any(is_obeyed) {
+        return Ok(());
+    }
+    let message = format!(
+        "`{path}` is what agents' clients obey, such as settings, hooks and instructions: a person changes it"
+    );
+    Err(Problem::new("outside", message))
 }
 
 /// The folder of what commands have printed, in `.statemark`: its files are an agent's to read.

@@ -199,6 +199,11 @@ pub struct SessionState {
     pub released: bool,
     /// The time of its last record in the run. Unit: milliseconds since 1970.
     pub seen: u64,
+    /// True if it has done something in the run, and wasn't only bound to it.
+    ///
+    /// One that was never heard of may not exist: it takes the run from no other session.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub acted: bool,
 }
 
 /// An attempt of an executor, and what became of it.
@@ -493,6 +498,7 @@ impl RunState {
         let session = actor.session.as_ref();
         if let Some(known) = session.and_then(|session| self.sessions.get_mut(session)) {
             known.seen = time;
+            known.acted = true;
         }
     }
 
@@ -504,9 +510,11 @@ impl RunState {
             let oldest = oldest.map(|(name, _)| name.clone());
             self.sessions.remove(&oldest.unwrap_or_default());
         }
+        let known = self.sessions.get(&session);
         let bound = SessionState {
             released: false,
             seen,
+            acted: known.is_some_and(|known| known.acted),
         };
         self.sessions.insert(session, bound);
     }

@@ -19,6 +19,7 @@ mod connection;
 mod keys;
 mod middleware;
 mod pages;
+mod peer;
 mod sessions;
 mod stream;
 
@@ -26,12 +27,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -126,7 +127,10 @@ pub async fn serve_http(
             api::router(get(stream::stream), Arc::clone(&hub), stop.clone()),
         )
         .route("/api/", api::index())
-        .route("/metrics", get(move || write_metrics(Arc::clone(&counted))))
+        .route(
+            "/metrics",
+            get(move |caller| write_metrics(Arc::clone(&counted), caller)),
+        )
         .fallback(|| async {
             let message = "there is nothing here: the dashboard is at `/`, the API at `/api`, and MCP at `/mcp`";
             let problem = Problem::new("unknown_path", message);
@@ -230,7 +234,13 @@ async fn is_ready(hub: Arc<Hub>) -> Response {
 }
 
 /// Writes the metrics. Counting runs may take its time.
-async fn write_metrics(hub: Arc<Hub>) -> Response {
+///
+/// They tell of all runs and callers, which a token for one run doesn't see.
+async fn write_metrics(hub: Arc<Hub>, Extension(caller): Extension<Caller>) -> Response {
+    if caller.run.is_some() {
+        let message = "the metrics are of all runs, and this token is for one";
+        return refuse(StatusCode::FORBIDDEN, Problem::new("forbidden", message));
+    }
     let count = move || {
         let count = || match hub.dispatcher.runs().store().status_counts() {
             Ok(counts) => {

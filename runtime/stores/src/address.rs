@@ -65,6 +65,21 @@ pub fn file_of(address: &str) -> Option<&Path> {
     is_file.then(|| Path::new(path))
 }
 
+/// Reports whether an address has a password in it: whoever reads the address has what it opens.
+#[must_use]
+pub fn holds_password(address: &str) -> bool {
+    if file_of(address).is_some() {
+        return false;
+    }
+    let rest = address.split_once("://").map_or("", |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let authority = rest.get(..end).unwrap_or(rest);
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    // A password with a sign that ends the authority is read as the address' library reads it: by its `@`.
+    let odd = rest.rsplit_once('@').map_or("", |(user, _)| user);
+    user.contains(':') || odd.contains(':') || rest.contains("password=")
+}
+
 #[cfg(feature = "postgres")]
 fn postgres(address: &str) -> Result<Arc<dyn Store>, StoreError> {
     Ok(Arc::new(crate::postgres::PostgresStore::open(address)?))
@@ -81,6 +96,27 @@ fn postgres(_: &str) -> Result<Arc<dyn Store>, StoreError> {
 #[cfg(all(test, not(feature = "postgres")))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_with_a_password_is_told_from_others() {
+        for (address, holds) in [
+            ("postgres://ann:secret@runs.example/db", true),
+            ("postgres://ann:se@cret@runs.example/db", true),
+            ("postgres://ann:se/cret@runs.example/db", true),
+            (
+                "postgresql://runs.example/db?user=ann&password=secret",
+                true,
+            ),
+            ("postgres://ann@runs.example:5432/db", false),
+            ("postgres://runs.example:5432/db?sslmode=verify-full", false),
+            ("postgres:///db", false),
+            ("sqlite:a:b@c.db", false),
+            ("runs.db", false),
+            ("memory:", false),
+        ] {
+            assert_eq!(holds_password(address), holds, "{address}");
+        }
+    }
 
     #[test]
     fn a_build_without_postgres_says_how_to_get_it() {

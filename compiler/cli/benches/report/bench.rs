@@ -56,11 +56,16 @@ impl Bench {
             .join(format!("{}.out", self.number.get()))
     }
 
-    /// Counts the instructions of a command; the exit code doesn't matter.
+    /// Counts the instructions of a command without input; the exit code doesn't matter.
     pub(crate) fn count(&self, command: &Command) -> u64 {
+        self.count_fed(command, Stdio::null())
+    }
+
+    /// Counts the instructions of a command with an input; the exit code doesn't matter.
+    pub(crate) fn count_fed(&self, command: &Command, input: Stdio) -> u64 {
         let profile = self.profile();
         let mut command = counted(command, &profile);
-        let output = command.stdin(Stdio::null()).output().unwrap();
+        let output = command.stdin(input).output().unwrap();
         let cost = Cost::of_profile(&profile);
         cost.unwrap_or_else(|error| panic!("{error}: {output:?}"))
             .total

@@ -127,6 +127,7 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> CommandResult {
     }
     for (name, output) in &outputs.files {
         let path = args.output.join(name);
+        files::check_output(&path)?;
         files::write(&path, &output.bytes)?;
         printer.result(&format!("{}\n", files::display(&path)));
     }

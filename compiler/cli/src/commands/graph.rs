@@ -104,6 +104,7 @@ pub(super) fn run(args: &GraphArgs, printer: &mut Printer) -> CommandResult {
     };
     match &args.output {
         Some(path) => {
+            files::check_output(path)?;
             files::write(path, &written)?;
             printer.result(&format!("{}\n", files::display(path)));
         }

@@ -311,6 +311,7 @@ impl<'a> LintRun<'a> {
 
     /// Writes the fixes of a file, and reports the rest of its findings.
     fn file(&mut self, mut file: Checked) -> Result<(), Failure> {
+        self.output.check_is_not(&file.name)?;
         if file.machine_count + file.drawing_count > 0 || !file.diagnostics.is_empty() {
             self.specs.insert(file.name.clone());
         }

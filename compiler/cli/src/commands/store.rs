@@ -23,7 +23,7 @@ use crate::caller::{self, Identity};
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files::{self, PendingFile};
 use crate::printer::{Printer, ProgressBar, Unit, json_line};
-use crate::runs;
+use crate::{own_stores, project, runs};
 
 /// Largest file of anchors. Unit: bytes. Why: a million ends of journals fit.
 const MAX_ANCHORS: usize = 128 << 20;
@@ -51,6 +51,7 @@ pub(crate) struct StoreCommandArgs {
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
     Init(InitArgs),
+    Adopt(AdoptArgs),
     Verify(VerifyArgs),
     Anchor(AnchorArgs),
     Backup(BackupArgs),
@@ -65,6 +66,7 @@ enum StoreCommand {
 pub(super) fn run(args: &StoreCommandArgs, printer: &mut Printer) -> CommandResult {
     match &args.command {
         StoreCommand::Init(args) => init(args, printer),
+        StoreCommand::Adopt(args) => adopt(args, printer),
         StoreCommand::Verify(args) => verify(args, printer),
         StoreCommand::Anchor(args) => anchor(args, printer),
         StoreCommand::Backup(args) => backup(args, printer),
@@ -101,6 +103,26 @@ struct InitArgs {
     token_hash: PathBuf,
     #[command(flatten)]
     store: StoreArgs,
+}
+
+/// Take over a store that you didn't make, after you have seen who it says decides.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  \
+                        statemark store adopt        shows persons, signers and accepted workflows, and asks for the name\n\n\
+                        A store that came with a folder, such as a cloned repository, isn't opened before: its persons\n\
+                        and acceptances are those of whoever made it. One that you copied to another machine is taken\n\
+                        over there.")]
+struct AdoptArgs {
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+fn adopt(args: &AdoptArgs, printer: &mut Printer) -> CommandResult {
+    let address = project::existing_store_address(args.store.store.as_deref())?;
+    let runs = runs::try_open_as_is(&args.store)??;
+    let done = own_stores::adopt(&runs, &address)?;
+    printer.remark(&format!("{done}\n"));
+    Ok(ExitStatus::Clean)
 }
 
 fn init(args: &InitArgs, printer: &mut Printer) -> CommandResult {
@@ -463,6 +485,7 @@ fn export(args: &ExportArgs, printer: &mut Printer) -> CommandResult {
         return Ok(ExitStatus::Clean);
     }
     let unwritable = |error| files::unwritable(&args.file, &error);
+    files::check_output(&args.file)?;
     let pending = PendingFile::new(&args.file, args.overwrite).map_err(unwritable)?;
     let mut out = BufWriter::new(pending.create().map_err(unwritable)?);
     let exported = write_runs(&runs, only.as_ref(), &mut out, printer)?;

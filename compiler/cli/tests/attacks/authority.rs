@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{attacked, done, in_time};
+use super::{DOOR, attacked, done, in_time};
 use crate::served::client::Client;
 use crate::served::raw::Listening;
 use crate::shell::{Run, Said, Scratch, perform, statemark, token};
@@ -366,4 +366,74 @@ fn m10_an_agent_answers_no_guard_by_an_input() {
     assert_eq!(answer["ok"], false, "{answer:#}");
     let answer = agent.call("start_run", &start(json!({"amount": 2})));
     assert_eq!(answer["ok"], true, "{answer:#}");
+}
+
+/// Whoever makes a repository is no person of the store of whoever clones it.
+#[test]
+fn third_a_store_that_came_with_its_folder_says_nothing() {
+    let (evil, victim) = (
+        Scratch::new("attack-third-evil"),
+        Scratch::new("attack-third-victim"),
+    );
+    // Without the clock of tests: it counts in stores for testing alone.
+    let run = |scratch: &Scratch, token: Option<&str>, words: &[&str]| {
+        let mut command = statemark(&scratch.path);
+        command.env_remove("STATEMARK_NOW").args(words);
+        if let Some(token) = token {
+            command.env("STATEMARK_TOKEN", token);
+        }
+        in_time(command)
+    };
+    let mallory = format!("smk_{}", "a".repeat(64));
+    evil.write("door.md", DOOR);
+    let sum = format!("printf %s {mallory} | sha256sum | cut -d' ' -f1");
+    let sum = std::process::Command::new("sh").args(["-c", &sum]).output();
+    let hash = String::from_utf8(sum.unwrap().stdout).unwrap();
+    evil.write("hash", &hash);
+    let words = [
+        "store",
+        "init",
+        "--person",
+        "mallory",
+        "--token-hash",
+        "hash",
+    ];
+    let made = run(&evil, None, &words);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let accepted = run(&evil, Some(&mallory), &["accept", "door"]);
+    assert_eq!(accepted.code, 0, "{}", accepted.stderr);
+    // Whoever made it goes on with it.
+    let started = run(&evil, Some(&mallory), &["start", "door", "--run-id", "r1"]);
+    assert_eq!(started.code, 0, "{}", started.stderr);
+    for name in ["door.md", ".statemark/runs.db", ".statemark/runs.db-mark"] {
+        let Ok(bytes) = fs::read(evil.path.join(name)) else {
+            continue;
+        };
+        fs::create_dir_all(victim.path.join(".statemark")).unwrap();
+        fs::write(victim.path.join(name), bytes).unwrap();
+    }
+    for words in [
+        &["runs"][..],
+        &["serve"],
+        &["token", "list"],
+        &["start", "door"],
+        &["token", "create", "bot", "--role", "person"],
+        &["migrate", "--all", "door", "--to", "door.md", "--dry-run"],
+        &["store", "adopt"],
+    ] {
+        let said = run(&victim, Some(&mallory), words);
+        assert_eq!(said.code, 2, "{words:?}: {}{}", said.stdout, said.stderr);
+        let expected = if words[0] == "store" {
+            "taken over at a terminal"
+        } else {
+            "wasn't made by you"
+        };
+        assert!(said.stderr.contains(expected), "{words:?}: {}", said.stderr);
+    }
+    // It can be looked at, and whoever names it means it.
+    let verified = run(&victim, None, &["store", "verify"]);
+    assert_eq!(verified.code, 0, "{}", verified.stderr);
+    let named = run(&victim, None, &["runs", "--store", ".statemark/runs.db"]);
+    assert_eq!(named.code, 0, "{}", named.stderr);
+    assert!(named.stdout.contains("r1"), "{}", named.stdout);
 }

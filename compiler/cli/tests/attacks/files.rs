@@ -279,3 +279,45 @@ fn low_an_unreadable_folder_ends_nothing() {
 
 /// A user without rights, as most systems have one.
 const NOBODY: u32 = 65_534;
+
+/// A result takes the place of nothing that holds agents.
+#[test]
+fn third_no_result_replaces_what_holds_agents() {
+    let scratch = Scratch::new("attack-third-output");
+    scratch.write("door.md", DOOR);
+    scratch.write("statemark.toml", "hook = \"required\"\n");
+    scratch.write(".claude/settings.json", "{}");
+    done(&scratch, &["start", "door", "--run-id", "r1"]);
+    let kept = [
+        ".statemark/runs.db",
+        "statemark.toml",
+        ".claude/settings.json",
+        "door.md",
+    ];
+    let before = kept.map(|name| fs::read(scratch.path.join(name)).unwrap());
+    fs::create_dir(scratch.path.join("sub")).unwrap();
+    symlink("../.statemark/runs.db", scratch.path.join("sub/link.svg")).unwrap();
+    for words in [
+        &["lint", "door.md", "-o", ".statemark/runs.db"][..],
+        &["lint", "door.md", "-o", "sub/../Statemark.toml"],
+        &["lint", "door.md", "--output-file=statemark.toml"],
+        &["lint", "door.md", "-o", "./door.md"],
+        &["lint", ".", "-o", "door.md"],
+        &["graph", "door.md", "-o", "sub/link.svg"],
+        &["graph", "door.md", "-o", ".claude/new.svg"],
+        &["report", "r1", "-o", ".claude/settings.html"],
+        &["store", "export", "--overwrite", ".statemark/runs.db"],
+        &["store", "export", ".statemark/runs.db-wal"],
+    ] {
+        let said = attacked(&scratch, words);
+        if words.contains(&"sub/../Statemark.toml") && said.code == 0 {
+            // A system that tells the cases apart has one more file.
+            continue;
+        }
+        assert_eq!(said.code, 2, "{words:?}: {}{}", said.stdout, said.stderr);
+        let after = kept.map(|name| fs::read(scratch.path.join(name)).unwrap());
+        assert!(before == after, "{words:?}");
+    }
+    done(&scratch, &["lint", "door.md", "-o", "findings.txt"]);
+    done(&scratch, &["lint", "door.md", "-o", "findings.txt"]);
+}

@@ -270,3 +270,82 @@ fn third_guards_of_regions_dont_multiply_the_work() {
     scratch.write("it.md", &text);
     done(&scratch, &["build", "it.md", "-o", "out", "--emit", "rust"]);
 }
+
+/// Over the loopback come all users of a machine; a store without tokens is its own user's.
+#[test]
+fn third_another_user_of_the_machine_is_nobody() {
+    let scratch = Scratch::new("attack-third-user");
+    scratch.write("door.md", DOOR);
+    done(&scratch, &["start", "door", "--run-id", "r1"]);
+    let server = Listening::start(&scratch.path, &[]);
+    assert_eq!(server.get("/api/runs/r1", "").status, 200);
+    let request = format!(
+        "exec 3<>/dev/tcp/{}; printf 'GET /api/runs/r1 HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3; cat <&3",
+        server.at.replace(':', "/")
+    );
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &request]).current_dir("/");
+    let own = String::from_utf8(shell.output().unwrap().stdout).unwrap();
+    assert!(own.starts_with("HTTP/1.1 200"), "{own}");
+    // Only the system's own user can be another one.
+    std::os::unix::process::CommandExt::uid(&mut shell, 65_534);
+    match shell.output() {
+        Ok(output) => {
+            let other = String::from_utf8(output.stdout).unwrap();
+            assert!(other.starts_with("HTTP/1.1 401"), "{other}");
+        }
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),
+    }
+}
+
+/// What a page of another site embeds, it learns nothing from.
+#[test]
+fn third_no_other_site_embeds_an_answer() {
+    let small = Small::start("attack-third-sites");
+    let token = &small.tokens[0];
+    for (source, status) in [
+        ("", 200),
+        ("Sec-Fetch-Site: same-origin\r\n", 200),
+        ("Sec-Fetch-Site: none\r\n", 200),
+        (
+            "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n",
+            200,
+        ),
+        ("Sec-Fetch-Site: cross-site\r\n", 403),
+        (
+            "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\n",
+            403,
+        ),
+        (
+            "Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: no-cors\r\n",
+            403,
+        ),
+    ] {
+        let answer = small
+            .server
+            .get("/api/runs/r1", &format!("{token}{source}"));
+        assert_eq!(answer.status, status, "{source}: {answer:?}");
+        let head = answer.head.to_ascii_lowercase();
+        for header in [
+            "x-content-type-options: nosniff",
+            "cross-origin-resource-policy: same-origin",
+        ] {
+            assert!(head.contains(header), "{source}: {head}");
+        }
+    }
+}
+
+#[test]
+fn third_metrics_tell_a_bound_token_of_no_other_run() {
+    let scratch = Scratch::new("attack-third-metrics");
+    scratch.write("door.md", DOOR);
+    for run in ["r1", "r2"] {
+        done(&scratch, &["start", "door", "--run-id", run]);
+    }
+    let bound = token(&scratch.path, "b1 --role agent --run r2");
+    let free = token(&scratch.path, "b2 --role observer");
+    let server = Listening::start(&scratch.path, &[]);
+    let of = |text: &str| format!("Authorization: Bearer {text}\r\n");
+    assert_eq!(server.get("/metrics", &of(&free)).status, 200);
+    assert_eq!(server.get("/metrics", &of(&bound)).status, 403);
+}

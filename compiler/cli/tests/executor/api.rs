@@ -77,6 +77,7 @@ fn answer(mut stream: &TcpStream, step: &Value) {
         .unwrap_or_default();
     if let Some(raw) = step.get("raw").and_then(Value::as_str) {
         let raw = raw.replace("{huge}", &"x".repeat(9 << 20));
+        let raw = raw.replace("{large}", &"x".repeat(300 << 10));
         let head = format!(
             "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{more}content-length: {}\r\nconnection: close\r\n\r\n",
             raw.len()

@@ -54,11 +54,14 @@ fn play(name: &str, text: &str) -> String {
             let _ = writeln!(printed, "exit {}", said.code);
         }
     }
-    let models = api.asked();
-    let models: Vec<&str> = models
-        .iter()
-        .filter_map(|it| it["model"].as_str())
-        .collect();
+    let asked = api.asked();
+    let mut formats: Vec<&Value> = asked.iter().map(|it| &it["response_format"]).collect();
+    formats.retain(|it| !it.is_null());
+    formats.dedup();
+    for format in formats {
+        let _ = writeln!(printed, "format: {}", format["json_schema"]["schema"]);
+    }
+    let models: Vec<&str> = asked.iter().filter_map(|it| it["model"].as_str()).collect();
     let _ = writeln!(printed, "asked: {}", models.join(" "));
     // A wait has a part that is chance.
     let mut clean = String::new();

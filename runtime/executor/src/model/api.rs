@@ -124,14 +124,14 @@ pub(crate) async fn ask(
         let whole = within(Limited::new(body, MAX_ANSWER / 2).collect()).await?;
         let whole = whole.map_err(|error| {
             if error.is::<LengthLimitError>() {
-                too_long()
+                too_long(MAX_ANSWER / 2)
             } else {
                 broken(&error.to_string())
             }
         })?;
         let whole: Whole = serde_json::from_slice(&whole.to_bytes())
             .map_err(|error| broken(&format!("its answer can't be read: {error}")))?;
-        return whole.into_answer();
+        return whole.into_answer().and_then(Answer::bounded);
     }
     let bounded = Limited::new(body, MAX_ANSWER).into_data_stream();
     let bounded = bounded.map(|chunk| chunk.map_err(io::Error::other));
@@ -145,7 +145,7 @@ pub(crate) async fn ask(
                 .map_or(0, |it| it.data.as_ref().map_or(0, String::len)),
         );
         if read > MAX_ANSWER / 2 {
-            return Err(too_long());
+            return Err(too_long(MAX_ANSWER / 2));
         }
         let event = event.map_err(|error| broken(&error.to_string()))?;
         let Some(data) = event.data else { continue };
@@ -159,6 +159,7 @@ pub(crate) async fn ask(
             return Err(broken(&cite(error)));
         }
         is_whole |= answer.add(chunk);
+        answer = answer.bounded()?;
     }
     if !is_whole {
         return Err(broken("its answer broke off"));
@@ -182,8 +183,8 @@ async fn within<T>(part: impl Future<Output = T>) -> Result<T, NoAnswer> {
     })
 }
 
-fn too_long() -> NoAnswer {
-    NoAnswer::Never(format!("its answer has over {} bytes", MAX_ANSWER / 2))
+fn too_long(bound: usize) -> NoAnswer {
+    NoAnswer::Never(format!("its answer has over {bound} bytes"))
 }
 
 fn broken(reason: &str) -> NoAnswer {
@@ -294,10 +295,26 @@ fn null_is_none<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<SaidCal
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
+/// Longest text of an answer, with its calls. Unit: bytes.
+///
+/// Why: it is recorded, a character of it may take six bytes as JSON, and a record has at most a mebibyte.
+const MAX_SAID: usize = 160 << 10;
+
 /// Most calls of tools in an answer. Why: each takes a record.
 const MAX_CALLS: usize = 64;
 
 impl Answer {
+    /// Returns the answer if it isn't longer than one may be.
+    fn bounded(self) -> Result<Self, NoAnswer> {
+        let calls = self.calls.iter();
+        let calls = calls.map(|call| call.name.len().saturating_add(call.arguments.len()));
+        let said = calls.fold(self.text.len(), usize::saturating_add);
+        if said > MAX_SAID {
+            return Err(too_long(MAX_SAID));
+        }
+        Ok(self)
+    }
+
     /// Adds a part. Returns true if it is the last one.
     fn add(&mut self, chunk: Chunk) -> bool {
         if let Some(tokens) = chunk.usage {

@@ -15,7 +15,8 @@ use statemark_tools::{Annotations, Ctx, Outcome, Problem, Tool};
 use super::{MAX_FILE, SET};
 use crate::walk::{Step, entries, walk_all};
 use crate::workspace::{
-    Place, Workspace, belongs_to_store, is_hidden, is_same, open_regular, write_problem,
+    Place, Workspace, belongs_to_store, check_not_obeyed, is_hidden, is_obeyed, is_same,
+    open_regular, write_problem,
 };
 use crate::{Spec, error_object, tool};
 
@@ -148,6 +149,7 @@ fn write_file(ctx: &Ctx<'_>, input: &WriteFile) -> Outcome {
     check_size(&input.path, input.content.len())?;
     let workspace = Workspace::open(ctx)?;
     let place = workspace.find_or_new(&input.path)?;
+    check_not_obeyed(&place.relative, &input.path)?;
     let before = before(&place, &input.path)?;
     let is_new = before.is_none();
     let is_same = before.as_deref() == Some(input.content.as_bytes());
@@ -195,6 +197,7 @@ fn edit_file(ctx: &Ctx<'_>, input: &EditFile) -> Outcome {
     }
     let workspace = Workspace::open(ctx)?;
     let place = workspace.find(&input.path)?;
+    check_not_obeyed(&place.relative, &input.path)?;
     let shown = workspace.display_path(&place.relative);
     let bytes = place.read(&input.path, MAX_FILE)?;
     let before = String::from_utf8(bytes).map_err(|error| {
@@ -298,6 +301,7 @@ struct AppendFile {
 fn append_file(ctx: &Ctx<'_>, input: &AppendFile) -> Outcome {
     let workspace = Workspace::open(ctx)?;
     let place = workspace.find_or_new(&input.path)?;
+    check_not_obeyed(&place.relative, &input.path)?;
     let before = before(&place, &input.path)?;
     let is_new = before.is_none();
     let mut bytes = before.unwrap_or_default();
@@ -378,6 +382,8 @@ fn move_file(ctx: &Ctx<'_>, input: &Transfer) -> Outcome {
     let workspace = Workspace::open(ctx)?;
     let from = workspace.find_entry(&input.source)?;
     let to = workspace.find_or_new(&input.destination)?;
+    check_not_obeyed(&from.relative, &input.source)?;
+    check_not_obeyed(&to.relative, &input.destination)?;
     input.check_is_free(&from, &to)?;
     if from.facts().is_some_and(|facts| facts.is_dir()) {
         input.check_is_apart(&from, &to)?;
@@ -397,6 +403,7 @@ fn copy_file(ctx: &Ctx<'_>, input: &Transfer) -> Outcome {
     let workspace = Workspace::open(ctx)?;
     let from = workspace.find(&input.source)?;
     let to = workspace.find_or_new(&input.destination)?;
+    check_not_obeyed(&to.relative, &input.destination)?;
     input.check_is_free(&from, &to)?;
     let mut copied = 1;
     if from.facts().is_some_and(|facts| facts.is_dir()) {
@@ -475,6 +482,7 @@ struct DeletePath {
 fn delete_path(ctx: &Ctx<'_>, input: &DeletePath) -> Outcome {
     let workspace = Workspace::open(ctx)?;
     let place = workspace.find_entry(&input.path)?;
+    check_not_obeyed(&place.relative, &input.path)?;
     let is_folder = place.facts().is_some_and(|facts| facts.is_dir());
     if is_folder && !input.recursive {
         let message = format!(
@@ -497,12 +505,13 @@ fn delete_path(ctx: &Ctx<'_>, input: &DeletePath) -> Outcome {
     }))
 }
 
-/// Refuses a folder with a repository, our folder or a store somewhere in it.
+/// Refuses a folder with a repository, our folder, a store or what clients obey somewhere in it.
 fn check_unprotected(place: &Place, path: &str) -> Result<(), Problem> {
     let folder = place.open_folder(path)?;
     let mut protected = None;
     walk_all(&folder, &mut |entry| {
         if is_hidden(entry.name)
+            || is_obeyed(entry.name)
             || entry.facts.is_file() && belongs_to_store(entry.folder, entry.name)
         {
             protected = Some(entry.path.to_string_lossy().into_owned());

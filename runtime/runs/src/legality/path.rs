@@ -69,6 +69,20 @@ impl Legality<'_> {
         Some(self.sending(&nearest.event))
     }
 
+    /// Returns the fields that an event can bring to any use: those that its guards read or that it needs, and those of
+    /// the context that its data are merged into.
+    #[must_use]
+    pub fn data_fields(&self, event: &str) -> Vec<String> {
+        let mut fields = self.fields_of(event);
+        let context = self.run.state.context.iter().map(|(field, _)| field);
+        for field in context.filter_map(|field| self.sendable(event, field)) {
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        fields
+    }
+
     /// Returns the fields that an event needs, or that guards of it read and the event can bring.
     pub(crate) fn fields_of(&self, event: &str) -> Vec<String> {
         let mut fields = self.required_fields(event);

@@ -12,7 +12,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("hook", &[]),
     ("release", &[]),
     ("signer", &[]),
-    ("store", &["import", "init", "migrate", "prune", "wake"]),
+    (
+        "store",
+        &["adopt", "import", "init", "migrate", "prune", "wake"],
+    ),
     ("token", &[]),
 ];
 

@@ -196,8 +196,11 @@ fn holds(head: &Head, names: &[String]) -> bool {
 }
 
 /// Reports whether a run leaves other sessions alone: it holds one that has done something lately.
+///
+/// To be bound is no deed: an agent could bind a session that doesn't exist, and go on unheld.
 fn is_taken(head: &Head, now: u64) -> bool {
-    let mut held = head.summary.sessions.values().filter(|it| !it.released);
+    let sessions = head.summary.sessions.values();
+    let mut held = sessions.filter(|it| !it.released && it.acted);
     held.any(|session| now.saturating_sub(session.seen) < SESSION_LAPSE)
 }
 

@@ -214,6 +214,7 @@ impl Apply for Session {
                 let released = SessionState {
                     released: true,
                     seen: record.time,
+                    acted: false,
                 };
                 state.sessions.insert(self.session, released);
             }

@@ -32,6 +32,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::peer;
 use crate::limits::{Permit, Share};
 use crate::metrics::Metrics;
 
@@ -81,6 +82,10 @@ pub(super) struct Place {
     connections: Arc<Connections>,
     /// The address that it comes from: of the caller, or of a proxy.
     pub(super) peer: SocketAddr,
+    /// The address that it leads to; none if the system doesn't say.
+    local: Option<SocketAddr>,
+    /// Whether it is one of this process' own user, once somebody has asked.
+    is_own: OnceLock<bool>,
     /// Ends it, to make room.
     evicted: CancellationToken,
     /// The part of a caller's share that it takes.
@@ -117,7 +122,7 @@ impl Connections {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let Some(place) = self.admit(peer) else {
+            let Some(place) = self.admit(peer, stream.local_addr().ok()) else {
                 tracing::warn!(%peer, code = "too_many_connections", "connection refused");
                 continue;
             };
@@ -160,7 +165,7 @@ impl Connections {
     }
 
     /// Makes a place for one more connection; `None` if all have callers that have a right to theirs.
-    fn admit(self: &Arc<Self>, peer: SocketAddr) -> Option<Arc<Place>> {
+    fn admit(self: &Arc<Self>, peer: SocketAddr, local: Option<SocketAddr>) -> Option<Arc<Place>> {
         let mut open = self.open();
         if open.count >= self.most {
             match open.strangers.pop_front() {
@@ -174,6 +179,8 @@ impl Connections {
         let place = Arc::new(Place {
             connections: Arc::clone(self),
             peer,
+            local,
+            is_own: OnceLock::new(),
             evicted: CancellationToken::new(),
             acquainted: OnceLock::new(),
         });
@@ -198,6 +205,15 @@ impl Connections {
 }
 
 impl Place {
+    /// Reports whether it comes from this process' own user, as far as the system tells.
+    pub(super) fn is_of_own_user(&self) -> bool {
+        let tell = || {
+            self.local
+                .is_none_or(|local| peer::is_own_user(self.peer, local))
+        };
+        *self.is_own.get_or_init(tell)
+    }
+
     /// Counts the connection as one of a caller's. Returns false if the caller has too many.
     pub(super) fn acquaint(&self, share: &Share) -> bool {
         if self.acquainted.get().is_some() {

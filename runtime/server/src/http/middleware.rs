@@ -23,7 +23,7 @@ use axum::Json;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError};
@@ -65,6 +65,11 @@ const BEARER_PROTOCOL: &str = "statemark.bearer.";
 
 /// A name that no session has: rmcp's are UUIDs.
 const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
+
+/// The headers that keep answers out of other sites' pages.
+const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
+const EMBEDDED_BY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
 /// The text with which rmcp answers for a session that doesn't exist.
 const UNKNOWN_SESSION: &str = "Not Found: Session not found";
@@ -127,8 +132,16 @@ impl Middleware {
                 "the server doesn't answer under this host name; `--host NAME` allows one";
             return Err(Refusal::new(StatusCode::FORBIDDEN, "bad_host", message));
         };
+        let message = "pages of this origin may not call the server; `--origin URL` allows one";
         let Some(origin) = headers.get(header::ORIGIN) else {
-            return Ok(());
+            // A browser sends no `Origin` for what a page merely embeds, such as a picture.
+            let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+            let is_foreign = matches!(site, Some(b"cross-site" | b"same-site"));
+            return if is_foreign && !is_navigation(headers) {
+                Err(Refusal::new(StatusCode::FORBIDDEN, "bad_origin", message))
+            } else {
+                Ok(())
+            };
         };
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
         // The server's own pages may call it: their host was checked above.
@@ -136,17 +149,17 @@ impl Middleware {
         if is_own || self.origins.contains(&origin) {
             return Ok(());
         }
-        let message = "pages of this origin may not call the server; `--origin URL` allows one";
         Err(Refusal::new(StatusCode::FORBIDDEN, "bad_origin", message))
     }
 
     /// Finds the caller by its token.
     ///
-    /// A caller on the same machine needs none where no token was ever made. Revoking the last token doesn't let everybody
-    /// in.
+    /// A caller on the same machine, of the server's own user, needs none where no token was ever made. Revoking the last
+    /// token doesn't let everybody in.
     async fn authenticate(
         &self,
         headers: &HeaderMap,
+        place: Option<Arc<Place>>,
         unread: keys::Unread,
     ) -> Result<(Caller, Owner), Refusal> {
         let unreadable = |reason: String| {
@@ -155,7 +168,9 @@ impl Middleware {
         let unauthorized =
             |message: String| Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
         let Some(text) = credential(headers) else {
+            let is_own = || place.is_none_or(|place| place.is_of_own_user());
             let is_open = self.is_loopback
+                && is_own()
                 && self
                     .keys
                     .allow_anonymous(unread)
@@ -263,9 +278,13 @@ pub(super) async fn pass(
         let status = status.as_u16();
         tracing::debug!(request = %id, %method, path, status, took_ms, "request");
     }
+    let headers = response.headers_mut();
     if let Some(value) = id.header() {
-        response.headers_mut().insert(request_id::HEADER, value);
+        headers.insert(request_id::HEADER, value);
     }
+    // What is told to one page is no picture, script or type of another's.
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING);
+    headers.insert(EMBEDDED_BY, SAME_ORIGIN);
     response
 }
 
@@ -276,8 +295,12 @@ async fn admit(middleware: Arc<Middleware>, mut request: Request, next: Next) ->
         "/metrics" => keys::Unread::Last,
         _ => keys::Unread::None,
     };
+    let place = request.extensions().get::<Arc<Place>>().cloned();
     let known = match middleware.check_source(&request) {
-        Ok(()) => middleware.authenticate(request.headers(), unread).await,
+        Ok(()) => {
+            let headers = request.headers();
+            middleware.authenticate(headers, place, unread).await
+        }
         Err(refusal) => Err(refusal),
     };
     let admitted = known.and_then(|(caller, owner)| {
@@ -369,6 +392,12 @@ impl Standing {
             Owner(None) => std::future::pending().await,
         }
     }
+}
+
+/// Reports whether a person follows a link: the answer is a page of its own, which the other one doesn't see.
+fn is_navigation(headers: &HeaderMap) -> bool {
+    let is = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
+    is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document")
 }
 
 /// Returns the credential of a request; an empty one is none that anybody has.

@@ -8,7 +8,7 @@ use statemark_compiler::diag::render::ReportFormat;
 use statemark_text::visible;
 
 use crate::failure::Failure;
-use crate::files::{PendingFile, unwritable};
+use crate::files::{PendingFile, check_output, unwritable};
 use crate::printer::Printer;
 
 /// The destination of a report.
@@ -20,6 +20,8 @@ pub(super) struct Output {
 /// A file under a temporary name, until the report is whole.
 struct ReportFile {
     path: PathBuf,
+    /// The file that it replaces, if there is one.
+    replaced: Option<PathBuf>,
     pending: PendingFile,
     writer: BufWriter<File>,
 }
@@ -27,12 +29,14 @@ struct ReportFile {
 impl Output {
     /// Prepares the destination: a file, else standard output.
     pub(super) fn new(path: Option<&Path>, format: ReportFormat) -> Result<Self, Failure> {
+        path.map_or(Ok(()), check_output)?;
         let file = path.map(|path| {
             let open = || {
                 let pending = PendingFile::new(path, true)?;
                 let writer = BufWriter::new(pending.create_shared()?);
                 io::Result::Ok(ReportFile {
                     path: path.to_owned(),
+                    replaced: path.canonicalize().ok(),
                     pending,
                     writer,
                 })
@@ -43,6 +47,24 @@ impl Output {
             format,
             file: file.transpose()?,
         })
+    }
+
+    /// Fails if the report would take the place of a file that is checked.
+    pub(super) fn check_is_not(&self, checked: &str) -> Result<(), Failure> {
+        let Some(ReportFile {
+            replaced: Some(replaced),
+            ..
+        }) = &self.file
+        else {
+            return Ok(());
+        };
+        if Path::new(checked).canonicalize().ok().as_ref() != Some(replaced) {
+            return Ok(());
+        }
+        Err(Failure::new(format!(
+            "`{checked}` is checked, and isn't replaced by its report"
+        ))
+        .with_help("name another file"))
     }
 
     /// Writes a part of the report.
@@ -88,6 +110,7 @@ impl Output {
             path,
             pending,
             mut writer,
+            ..
         }) = self.file
         else {
             return Ok(());

@@ -106,6 +106,7 @@ pub(in crate::commands) fn run(args: &ReportArgs, printer: &mut Printer) -> Comm
     }
     let report = make_report(&runs, &loaded)?;
     if let Some(path) = &args.output {
+        files::check_output(path)?;
         let text = page::write(&runs, &loaded, &report)?;
         files::write(path, text.as_bytes())?;
         printer.result(&format!("{}\n", files::display(path)));
