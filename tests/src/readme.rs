@@ -43,6 +43,7 @@ fn their_diagnostics_and_proofs_are_real() {
     let mut goldens = files(&root().join("tests/corpus"));
     goldens.retain(|path| path.extension().is_some_and(|ending| ending == "txt"));
     goldens.push(root().join("compiler/cli/tests/cases/proofs.md"));
+    goldens.push(root().join("compiler/cli/tests/top/screens.md"));
     let goldens: Vec<String> = goldens
         .iter()
         .map(|path| fs::read_to_string(path).expect("a readable golden"))

@@ -1,3 +1,5 @@
+//! Pictures that are drawn: their size, their texts, and what is said where no font is there.
+
 use super::*;
 
 const SVG: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" class="statemark" viewBox="0 0 100 40" width="100" height="40">

@@ -1,3 +1,5 @@
+//! Lines of the screen: wrapping, colors, cells; and the terminal, which a panic restores.
+
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
