@@ -170,7 +170,9 @@ const OF_MACHINES: [&str; 29] = [
 /// The finding about a state that can't be reached.
 const UNREACHABLE: &str = "SM304";
 
-/// The findings with which it isn't certain what a drawing begins with: its beginning, and hidden arrows.
+/// The findings with which it isn't certain what a drawing begins with.
+///
+/// They are about its beginning, and about hidden arrows.
 const UNCERTAIN: [&str; 4] = ["SM301", "SM302", "SM303", "SM402"];
 
 /// Returns the findings of a diagram that nobody runs: what is wrong with it as a drawing.

@@ -15,7 +15,9 @@ use statemark_stores::file_of;
 use crate::failure::Failure;
 use crate::{environment, files, printer, project};
 
-/// The folder of the notes, in the user's configuration. Each is named by a store's id, and says where the store was then.
+/// The folder of the notes, in the user's configuration.
+///
+/// Each is named by a store's id, and says where the store was then.
 const FOLDER: &str = "statemark/stores";
 
 /// Largest note. Unit: bytes. Why: it has a path.

@@ -1,4 +1,6 @@
-//! Drawings as pictures, PNG and PDF: the feature `pictures`, which most don't need and which brings many crates.
+//! Drawings as pictures, PNG and PDF.
+//!
+//! That is the feature `pictures`, which most don't need and which brings many crates.
 //!
 //! A drawing names fonts and has none in it. Pictures have their letters from the fonts of the system, and are refused where
 //! there is none; nothing is fetched.

@@ -138,28 +138,28 @@ fn limits_without_event(subject: &Subject<'_>, diags: &mut Diags) {
         if machine.is_embedded || !is_limited || state.on_max_iterations.is_some() {
             continue;
         }
-        let mut ways = machine
+        let mut exits = machine
             .transitions
             .iter()
             .map(|(_, it)| it)
             .filter(|it| is_near(machine, it.source, handle) && !it.targets.contains(&handle))
             .peekable();
-        if let Some(first) = ways.peek().map(|it| it.span)
-            && ways.all(|it| is_anybodys(machine, it) && needs_check(machine, it))
+        if let Some(first) = exits.peek().map(|it| it.span)
+            && exits.all(|it| is_anybodys(machine, it) && needs_check(machine, it))
         {
             diags.push(limit_without_event(state, first));
         }
     }
 }
 
-fn limit_without_event(state: &State, way: Span) -> Diagnostic {
+fn limit_without_event(state: &State, exit: Span) -> Diagnostic {
     let message = format!(
         "nothing leads out of `{}` once its iterations are spent",
         state.id
     );
     Diagnostic::new(Code::LimitWithoutEvent, state.span, message)
         .label("limited by `max_iterations`")
-        .related(way, "needs a check to pass")
+        .related(exit, "needs a check to pass")
         .note("tools are refused then, and without them nothing that a check finds can be mended")
         .help("name the event that leads on: `\"on_max_iterations\": \"give_up\"`")
 }
@@ -233,13 +233,13 @@ fn unbounded_loops(subject: &Subject<'_>, diags: &mut Diags) {
     }
     let is_open = |transition: &Transition| {
         let counts = |state| machine.states.at(state).meta.contains_key("max_visits");
-        let mut around = machine.ancestry(transition.source);
+        let mut ancestors = machine.ancestry(transition.source);
         transition.guard.is_none()
             && !asks(transition)
             && !transition.targets.is_empty()
             && is_anybodys(machine, transition)
             && !needs_evidence(machine, transition)
-            && !around.any(counts)
+            && !ancestors.any(counts)
             && !transition
                 .targets
                 .iter()
@@ -255,9 +255,12 @@ fn unbounded_loops(subject: &Subject<'_>, diags: &mut Diags) {
         let of_loop: Vec<&Transition> = open
             .iter()
             .copied()
-            .filter(|it| {
-                component.contains(&it.source)
-                    && it.targets.iter().any(|target| component.contains(target))
+            .filter(|transition| {
+                component.contains(&transition.source)
+                    && transition
+                        .targets
+                        .iter()
+                        .any(|target| component.contains(target))
             })
             .collect();
         // Staying in a state isn't going round.
@@ -279,8 +282,8 @@ fn components(machine: &Machine, transitions: &[&Transition]) -> Vec<Vec<Handle<
         if let Some(list) = next.get_mut(transition.source.index()) {
             for &target in &transition.targets {
                 // Transitions of the states around it are open there, too.
-                let around = machine.ancestry(target).map(|it| it.index());
-                list.extend(around.chain(machine.default_leaf(target).map(|it| it.index())));
+                let ancestors = machine.ancestry(target).map(|it| it.index());
+                list.extend(ancestors.chain(machine.default_leaf(target).map(|it| it.index())));
             }
         }
     }

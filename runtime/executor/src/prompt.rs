@@ -219,7 +219,9 @@ pub(crate) fn event_names(loaded: &Loaded, state: &str) -> Result<Vec<String>, R
     Ok(names)
 }
 
-/// Returns the shapes of an agent's answers that are events: one for each event, with the data and the claims it takes.
+/// Returns the shapes of an agent's answers that are events.
+///
+/// There is one for each event, with the data and the claims that it takes.
 ///
 /// A field that nothing reads has no place in them: a small model goes on with fields of its own for as long as it may.
 pub(crate) fn event_shapes(loaded: &Loaded, state: &str) -> Result<Vec<Value>, RunError> {
@@ -250,7 +252,9 @@ pub(crate) fn event_shapes(loaded: &Loaded, state: &str) -> Result<Vec<Value>, R
     Ok(shapes.collect())
 }
 
-/// Returns the schema of an event's data: the definition's, else one with the fields that somebody reads; none without any.
+/// Returns the schema of an event's data; none if it takes none.
+///
+/// It is the definition's, else one with the fields that somebody reads.
 fn data_shape(loaded: &Loaded, event: &str) -> Option<Value> {
     let id = loaded.workflow.table().event_named(event);
     let declared = id.and_then(|id| loaded.workflow.event_meta(id).get("data"));

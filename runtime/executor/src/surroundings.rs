@@ -19,7 +19,9 @@ pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 pub struct Surroundings {
     /// The project's root, and what starts programs there.
     pub place: CheckPlace,
-    /// The words that start a server of the store over standard input and output for one run, whose id follows.
+    /// The words that start a server over standard input and output.
+    ///
+    /// The server is for one run of the store, whose id follows.
     pub server: Vec<String>,
     /// The settings with which Claude Code calls our hook.
     pub claude_settings: Value,

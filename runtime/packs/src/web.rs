@@ -146,7 +146,7 @@ fn visit_url(ctx: &Ctx<'_>, call: &VisitUrl) -> Outcome {
 struct PageText {
     title: Option<String>,
     text: String,
-    /// What of the page wasn't read, if not all was.
+    /// The part of the page that wasn't read, if not all was.
     remark: Option<String>,
 }
 

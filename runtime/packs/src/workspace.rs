@@ -30,7 +30,9 @@ use statemark_tools::{Ctx, Problem};
 /// person's to change.
 const HIDDEN: [&str; 4] = [".git", ".statemark", "statemark.toml", "statemark.lock"];
 
-/// Folders and files that agents' clients obey, on whatever level, however they are spelled. They can be read.
+/// Folders and files that agents' clients obey, on whatever level, however they are spelled.
+///
+/// They can be read.
 ///
 /// Why: a hook or a server in them is a command that a person's client runs, and what they say is an instruction to agents
 /// that no state grants.

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_with_a_password_is_told_from_others() {
+    fn an_address_with_a_password_is_recognized() {
         for (address, holds) in [
             ("postgres://ann:secret@runs.example/db", true),
             ("postgres://ann:se@cret@runs.example/db", true),

@@ -124,7 +124,9 @@ fn statemark(text: &[u8]) -> Option<(&'static str, usize)> {
     Some(("statemark_token", length))
 }
 
-/// Matches what stands between the scheme and the server of an address with a password: `://user:password`.
+/// Matches the part of an address with a password between scheme and server.
+///
+/// That is `://user:password`.
 ///
 /// Names of variables (`$PASSWORD`) and stars stand for one.
 fn address_password(text: &[u8]) -> Option<(&'static str, usize)> {
@@ -136,10 +138,10 @@ fn address_password(text: &[u8]) -> Option<(&'static str, usize)> {
     let rest = text.get(name..)?;
     let length = run(rest, b":", 1, is)?;
     let password = rest.get(1..length)?;
-    let stands = |is: fn(u8) -> bool| password.iter().all(|it| is(*it));
+    let has_only = |is: fn(u8) -> bool| password.iter().all(|it| is(*it));
     let is_variable = password.first() == Some(&b'$')
-        && stands(|it| it == b'$' || it == b'_' || it.is_ascii_uppercase());
-    let is_placeholder = stands(|it| it == b'*')
+        && has_only(|it| it == b'$' || it == b'_' || it.is_ascii_uppercase());
+    let is_placeholder = has_only(|it| it == b'*')
         || is_variable
         || NO_PASSWORDS.iter().any(|it| it.as_bytes() == password);
     let is_whole = rest.get(length) == Some(&b'@');

@@ -1,5 +1,6 @@
-//! A call of a tool that is under way: on no thread of its caller's, given up when its caller gives up, and heard of
-//! meanwhile.
+//! A call of a tool that is under way.
+//!
+//! It takes no thread of its caller's, is given up when its caller gives up, and is heard of meanwhile.
 //!
 //! What to rely on: a server is told of each call that nobody waits for any more; of what it reports of a call, the
 //! caller hears the latest, in a bounded text; a report never makes a call last longer.
@@ -27,23 +28,27 @@ use crate::server::Server;
 /// Time that a call has beyond that of its server, whose own time-out is to be the one reported.
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// Longest message of a report that is passed on. Unit: characters. Why: it is a line of a client's status.
+/// Longest message of a report that is passed on.
+///
+/// Unit: characters. Why: it is a line of a client's status.
 const MAX_REPORT: usize = 300;
 
-/// What a server says of a call while it works: the latest that nobody has heard yet.
+/// The latest report of a server on a call, until somebody has heard it.
 #[derive(Default)]
 pub(crate) struct Progress {
     latest: Mutex<Option<ProgressNotificationParam>>,
-    news: Arc<Notify>,
+    changed: Arc<Notify>,
 }
 
 impl Progress {
     fn note(&self, report: ProgressNotificationParam) {
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
-        self.news.notify_one();
+        self.changed.notify_one();
     }
 
-    /// Passes the latest report on. `spent` is the share of the call's time that is over, for a report without a total.
+    /// Passes the latest report on.
+    ///
+    /// `spent` is the share of the call's time that is over, for a report without a total.
     fn pass_on(&self, ctx: &Ctx<'_>, spent: f64) {
         let report = self
             .latest
@@ -63,12 +68,14 @@ impl Progress {
     }
 }
 
-/// Whoever hears the reports of a connection, by the token of the call.
+/// The listeners to the reports of a connection, by the token of the call.
 #[derive(Clone, Default)]
 pub(crate) struct Reports(Arc<Mutex<HashMap<ProgressToken, Arc<Progress>>>>);
 
 impl Reports {
-    /// Hands a report to whoever waits for that call. A server may report on what is over: nobody hears that.
+    /// Hands a report to whoever waits for that call.
+    ///
+    /// A server may report on what is over: nobody hears that.
     pub(crate) fn hear(&self, report: ProgressNotificationParam) {
         let progress = self.lock().get(&report.progress_token).cloned();
         if let Some(progress) = progress {
@@ -162,7 +169,7 @@ impl Call {
         let task = server.handle.clone().spawn(async move {
             let outcome = server.call(&tool, arguments, &own.progress).await;
             *own.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
-            own.progress.news.notify_one();
+            own.progress.changed.notify_one();
         });
         *call.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task.abort_handle());
         call
@@ -193,8 +200,8 @@ impl Call {
         }
         let spent = elapsed.as_secs_f64() / self.limit.as_secs_f64();
         self.progress.pass_on(ctx, spent);
-        let (news, until) = (Arc::clone(&self.progress.news), self.began + self.limit);
-        let signal = Box::pin(async move { news.notified().await });
+        let (changed, until) = (Arc::clone(&self.progress.changed), self.began + self.limit);
+        let signal = Box::pin(async move { changed.notified().await });
         Err(ctx.wait_for(signal, until, move |ctx| self.outcome(ctx)))
     }
 }

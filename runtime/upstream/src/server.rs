@@ -344,7 +344,9 @@ impl Server {
         }
     }
 
-    /// Calls a tool by the name that the server has for it. `progress` hears what the server says meanwhile.
+    /// Calls a tool by the name that the server has for it.
+    ///
+    /// `progress` hears what the server says meanwhile.
     pub(crate) async fn call(
         &self,
         tool: &str,

@@ -1,4 +1,4 @@
-//! `config`: the settings in force, and where each comes from; `schema`: the JSON Schemas of what people write.
+//! `config` and `schema`: the settings in force, and the JSON Schemas of what people write.
 
 use std::path::{Path, PathBuf};
 
@@ -155,7 +155,7 @@ fn settings() -> Result<(Option<String>, Vec<Setting>), Failure> {
     let mut settings = Vec::new();
     let here = project::current_folder()?;
     let found = project::find_config_text(&here)?;
-    let name = found.as_ref().map(|(path, _)| shown(path, &here));
+    let name = found.as_ref().map(|(path, _)| display_from(path, &here));
     if let (Some((path, text)), Some(name)) = (&found, &name) {
         // It has every check that other commands hold it to.
         project::parse_config(path, text)?;
@@ -196,7 +196,7 @@ fn settings() -> Result<(Option<String>, Vec<Setting>), Failure> {
 }
 
 /// Returns a path as seen from a folder, where it is short.
-fn shown(path: &Path, here: &Path) -> String {
+fn display_from(path: &Path, here: &Path) -> String {
     files::display(path.strip_prefix(here).unwrap_or(path))
 }
 

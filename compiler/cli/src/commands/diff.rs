@@ -51,7 +51,7 @@ pub(crate) struct DiffArgs {
     json: bool,
 }
 
-/// What changed, as `--json` prints it.
+/// The changes, as `--json` prints them.
 #[derive(Debug, Serialize)]
 struct Answer {
     /// True if nothing changed.
@@ -64,7 +64,7 @@ struct Answer {
     new: Vec<String>,
 }
 
-/// What changed in a machine.
+/// The changes in a machine.
 #[derive(Debug, Serialize)]
 struct MachineChange {
     /// The new id, if it has another one.
@@ -77,14 +77,14 @@ struct MachineChange {
     runs: RunsAnswer,
 }
 
-/// Whether runs can follow.
+/// The judgement whether runs can follow.
 #[derive(Debug, Serialize)]
 struct RunsAnswer {
     /// True if every run can.
     can_follow: bool,
     /// The role that may migrate them: `agent` or `person`.
     by: &'static str,
-    /// What would be in the way of those runs that stand on it.
+    /// The obstacles of those runs that stand on it.
     obstacles: Vec<Obstacle>,
 }
 

@@ -36,14 +36,14 @@ pub(crate) struct ImportArgs {
     write: bool,
 }
 
-/// What a configuration declares: tables of `statemark.toml` by name.
+/// The tables of `statemark.toml` that a configuration amounts to.
 struct Imported {
-    /// What the tables stand under: `upstream` or `checks`.
+    /// The section of the tables: `upstream` or `checks`.
     section: &'static str,
-    /// What one of them is called in a message.
+    /// The word for one of them in a message.
     noun: &'static str,
     tables: Vec<(String, Value)>,
-    /// What was left out or changed.
+    /// The parts that were left out or changed.
     remarks: Vec<String>,
 }
 

@@ -30,10 +30,14 @@ use crate::printer::screen::{self, Screen};
 use crate::printer::{self, Printer};
 use crate::{project, runs, signals};
 
-/// Longest time between two questions to the store. Why: as a server's: nobody notices it, and it doesn't load a store.
+/// Longest time between two questions to the store.
+///
+/// Why: as a server's: nobody notices it, and it doesn't load a store.
 const STORE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Share of the time in which the store may be read: one part in so many. Why: a busy store has others to serve.
+/// Share of the time in which the store may be read: one part in so many.
+///
+/// Why: a busy store has others to serve.
 const READING_SHARE: u32 = 4;
 
 /// Watch runs at a terminal, and decide requests
@@ -138,7 +142,7 @@ impl Watcher {
         }
     }
 
-    /// Has everything read again at the next look.
+    /// Marks everything to be read again at the next look.
     fn forget(&mut self) {
         self.is_new = true;
         self.pause = Instant::now();

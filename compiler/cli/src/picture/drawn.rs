@@ -20,7 +20,9 @@ const MIN_SCALE: f32 = 0.5;
 /// Most pixels of a picture. Why: each takes four bytes of memory.
 const MAX_PIXELS: f32 = 100e6;
 
-/// Height of a line of text in a drawing. Unit: pixels. Why: a terminal's lines are that high where its letters are as large.
+/// Height of a line of text in a drawing. Unit: pixels.
+///
+/// Why: a terminal's lines are that high where its letters are as large.
 const LINE_HEIGHT: f32 = 17.0;
 
 /// The fonts that a drawing is measured for, then those that most systems have.
@@ -60,7 +62,9 @@ pub(crate) fn draw(svg: &str, picture: Picture) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Returns a drawing as a PNG for a terminal: its texts as large as the terminal's, and no wider than its window.
+/// Returns a drawing as a PNG for a terminal.
+///
+/// Its texts are as large as the terminal's, and it is no wider than its window.
 pub(crate) fn draw_for_terminal(svg: &str, room: Room) -> Result<Vec<u8>, Failure> {
     let mut fonts = Database::new();
     fonts.load_system_fonts();
@@ -96,9 +100,9 @@ fn choose_font(mut fonts: Database) -> Option<Database> {
     let known = FONTS.iter().find(has).map(|name| (*name).to_owned());
     // One that nobody thought of is better than none.
     let any = || {
-        let mut faces = fonts.faces();
-        let face = faces.find(|face| !face.monospaced)?;
-        face.families.first().map(|(name, _)| name.clone())
+        let mut all = fonts.faces();
+        let font = all.find(|font| !font.monospaced)?;
+        font.families.first().map(|(name, _)| name.clone())
     };
     let sans = known.or_else(any)?;
     fonts.set_sans_serif_family(sans);

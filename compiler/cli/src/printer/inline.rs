@@ -131,7 +131,9 @@ fn ask() -> Option<String> {
 
     use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
-    /// Longest wait for a part of the answers. Unit: tenths of a second. Why: a connection to another machine takes that.
+    /// Longest wait for a part of the answers. Unit: tenths of a second.
+    ///
+    /// Why: a connection to another machine takes that.
     const WAIT: u8 = 3;
     /// Most bytes of the answers.
     const MAX_ANSWERS: usize = 1024;

@@ -37,7 +37,7 @@ pub(crate) struct Screen {
     drawn: Drawn,
 }
 
-/// What is drawn on a screen of some size.
+/// A drawer of a screen of some size.
 struct Drawn {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     size: Size,
@@ -143,7 +143,9 @@ pub(crate) fn stop_process() {
 #[cfg(not(unix))]
 pub(crate) const fn stop_process() {}
 
-/// Returns the lines of a text that has the printer's own colors. All else that is hidden in them is shown.
+/// Returns the lines of a text that has the printer's own colors.
+///
+/// All else that is hidden in them is shown.
 pub(crate) fn lay_out(text: &str) -> Vec<Line<'static>> {
     text.lines().map(lay_out_line).collect()
 }
@@ -185,7 +187,9 @@ pub(crate) fn columns_of(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// Returns one line of somebody's text in so many columns: cut with `…` where it is longer, filled up where it is shorter.
+/// Returns one line of somebody's text in so many columns.
+///
+/// It is cut with `…` where it is longer, and filled up where it is shorter.
 pub(crate) fn fill(text: &str, columns: usize) -> String {
     let text = visible::line(text);
     let mut cut = cut_to(&text, columns);

@@ -297,7 +297,7 @@ fn misspelled(pattern: &str) -> Option<(&str, &'static str)> {
         let packs = || PACKS.iter().map(|(pack, _)| *pack);
         return match packs().any(|it| it == pack) {
             true => None,
-            false => Some((pack, near(pack, packs())?)),
+            false => Some((pack, find_alike(pack, packs())?)),
         };
     }
     // A pattern may match anything, and what has a server's name before it is known to that server.
@@ -305,11 +305,14 @@ fn misspelled(pattern: &str) -> Option<(&str, &'static str)> {
     if is_open || known_tools().any(|it| it == name) {
         return None;
     }
-    Some((name, near(name, known_tools())?))
+    Some((name, find_alike(name, known_tools())?))
 }
 
 /// Returns the nearest of some names, if it differs in so little that it is hardly another name.
-fn near(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> Option<&'static str> {
+fn find_alike(
+    name: &str,
+    known: impl Iterator<Item = &'static str> + Clone,
+) -> Option<&'static str> {
     let found = nearest(name, known)?;
     let letters = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let (one, other) = (letters(name), letters(found));

@@ -69,8 +69,9 @@ impl Legality<'_> {
         Some(self.sending(&nearest.event))
     }
 
-    /// Returns the fields that an event can bring to any use: those that its guards read or that it needs, and those of
-    /// the context that its data are merged into.
+    /// Returns the fields that an event can bring to any use.
+    ///
+    /// They are those that its guards read or that it needs, and those of the context that its data are merged into.
     #[must_use]
     pub fn data_fields(&self, event: &str) -> Vec<String> {
         let mut fields = self.fields_of(event);

@@ -412,7 +412,9 @@ impl Command {
         found.min()
     }
 
-    /// Returns the index of the first word that is neither an option nor the value of one: a subcommand, if there is one.
+    /// Returns the index of the first word that is neither an option nor the value of one.
+    ///
+    /// That is a subcommand, if there is one.
     fn subcommand(&self) -> usize {
         let program = self.program();
         let valued = VALUED.iter().find(|(names, _)| is_named(program, names));

@@ -173,7 +173,7 @@ fn for_a_person(
     (!requirements.is_empty()).then_some(OperationBlocker::PersonMigrates { requirements })
 }
 
-/// What the rows of one table are in another.
+/// The rows of another table that those of one are.
 struct Counterparts<'p> {
     from: &'p Workflow,
     old: &'p Table,
@@ -189,7 +189,9 @@ struct Planner<'p> {
     obstacles: Vec<Obstacle>,
 }
 
-/// Returns what would be in the way of runs of one table that are to go on under another, whatever they stand on.
+/// Returns the obstacles of runs of one table that are to go on under another.
+///
+/// That are all, whatever the runs stand on.
 ///
 /// Each obstacle holds for the runs that stand on what it names: a state, a history, a timer, or a request that is open.
 #[must_use]

@@ -84,7 +84,7 @@ pub(super) struct Place {
     pub(super) peer: SocketAddr,
     /// The address that it leads to; none if the system doesn't say.
     local: Option<SocketAddr>,
-    /// Whether it is one of this process' own user, once somebody has asked.
+    /// True if it is one of this process' own user, once somebody has asked.
     is_own: OnceLock<bool>,
     /// Ends it, to make room.
     evicted: CancellationToken,
@@ -207,11 +207,11 @@ impl Connections {
 impl Place {
     /// Reports whether it comes from this process' own user, as far as the system tells.
     pub(super) fn is_of_own_user(&self) -> bool {
-        let tell = || {
+        let ask = || {
             self.local
                 .is_none_or(|local| peer::is_own_user(self.peer, local))
         };
-        *self.is_own.get_or_init(tell)
+        *self.is_own.get_or_init(ask)
     }
 
     /// Counts the connection as one of a caller's. Returns false if the caller has too many.

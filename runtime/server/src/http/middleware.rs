@@ -394,7 +394,9 @@ impl Standing {
     }
 }
 
-/// Reports whether a person follows a link: the answer is a page of its own, which the other one doesn't see.
+/// Reports whether a person follows a link.
+///
+/// The answer is a page of its own then, which the other one doesn't see.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let is = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
     is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document")

@@ -13,15 +13,15 @@ use std::net::{IpAddr, SocketAddr};
 pub(super) fn is_own_user(peer: SocketAddr, local: SocketAddr) -> bool {
     let own = rustix::process::geteuid().as_raw();
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(std::fs::read_to_string);
-    let mut is_told = false;
+    let mut is_known = false;
     for table in tables.into_iter().flatten() {
         // A table without the server's own end is another machine's, or is left empty by a sandbox.
-        is_told |= find(&table, local, peer).is_some();
+        is_known |= find(&table, local, peer).is_some();
         if let Some(user) = find(&table, peer, local) {
             return user == Some(own) || user == Some(0);
         }
     }
-    !is_told
+    !is_known
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -29,7 +29,9 @@ pub(super) fn is_own_user(_: SocketAddr, _: SocketAddr) -> bool {
     true
 }
 
-/// Finds the end of a connection in the kernel's table: `Some(None)` if it is there and isn't open any more.
+/// Finds the end of a connection in the kernel's table.
+///
+/// Returns `Some(None)` if it is there and isn't open any more.
 ///
 /// Why that isn't taken for anybody's: the kernel forgets the user of an end that its process has closed.
 ///
@@ -48,7 +50,9 @@ fn find(table: &str, from: SocketAddr, to: SocketAddr) -> Option<Option<u32>> {
     })
 }
 
-/// Returns the names that the kernel's tables may have for an address: IPv4 stands in that of IPv6, too.
+/// Returns the names that the kernel's tables may have for an address.
+///
+/// IPv4 stands in that of IPv6, too.
 fn names(address: SocketAddr) -> Vec<String> {
     let port = address.port();
     let word = |bytes: &[u8]| {

@@ -79,7 +79,7 @@ pub(super) async fn call(
         call.answer(hub).await
     });
     let token = context.meta.get_progress_token();
-    let mut told = 0.0;
+    let mut reported = 0.0;
     let answer = loop {
         tokio::select! {
             done = &mut work => break done,
@@ -90,8 +90,8 @@ pub(super) async fn call(
             Some((share, text)) = reports.recv() => {
                 if let Some(token) = token.clone() {
                     // The protocol has it grow with each notification, whoever reports. The whole stays the answer's.
-                    told = if share > told { share } else { told + (1.0 - told) * LEAST_PROGRESS };
-                    let mut progress = ProgressNotificationParam::new(token, told);
+                    reported = if share > reported { share } else { reported + (1.0 - reported) * LEAST_PROGRESS };
+                    let mut progress = ProgressNotificationParam::new(token, reported);
                     progress.total = Some(1.0);
                     progress.message = Some(text);
                     // The connection notices that the client has left.

@@ -35,10 +35,12 @@ const TEXTS: [&str; 6] = [
 /// The keys that say nothing by themselves, or in other words.
 const DERIVED: [&str; 4] = ["id", "name", "initial_targets", "target"];
 
-/// What changed in a machine.
+/// The changes in a machine.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Changes {
-    /// What differs by list: states, transitions, events, actions, ambiguous labels; and `machine` for its own keys.
+    /// The differences by list.
+    ///
+    /// Lists are states, transitions, events, actions, ambiguous labels, and `machine` for its own keys.
     lists: BTreeMap<&'static str, ListChange>,
     /// Fields that the data begins with, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,7 +50,7 @@ pub(super) struct Changes {
     texts: Vec<String>,
 }
 
-/// What changed in a list.
+/// The changes in a list.
 #[derive(Debug, Default, Serialize)]
 struct ListChange {
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +61,7 @@ struct ListChange {
     changed: Vec<ItemChange>,
 }
 
-/// What changed in an item.
+/// The changes in an item.
 #[derive(Debug, Serialize)]
 struct ItemChange {
     name: String,
@@ -90,7 +92,9 @@ pub(super) fn compare(old: &Value, new: &Value) -> Changes {
     changes
 }
 
-/// Returns a machine without what its author hasn't written: ends that stand for `[*]`, and the parts of `after`.
+/// Returns a machine without what its author hasn't written.
+///
+/// That are ends that stand for `[*]`, and the parts of `after`.
 fn as_written(machine: &Value) -> Value {
     let mut machine = machine.clone();
     let mut names: BTreeMap<String, String> = BTreeMap::new();
@@ -222,7 +226,9 @@ impl Changes {
         change
     }
 
-    /// Compares transitions, which are told apart by where they lead on which event, and then by what else is equal.
+    /// Compares transitions.
+    ///
+    /// They are told apart by where they lead on which event, and then by what else is equal.
     fn transitions(&mut self, old: &[Value], new: &[Value]) -> ListChange {
         let facts =
             |items: &[Value]| -> Vec<Map<String, Value>> { items.iter().map(facts).collect() };

@@ -62,7 +62,7 @@ const PROTECTED: [&str; 9] = [
 /// Why: beyond, counting its lines would take seconds.
 const MAX_COMPARED: u64 = 4 << 20;
 
-/// What ends a line of a patch for one reader or another.
+/// The characters that end a line of a patch for one reader or another.
 const ENDS: [char; 7] = [
     '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
 ];

@@ -25,7 +25,9 @@ use crate::specs::may_be_spec;
 /// Least pause between two looks. Why: a person who saves a file sees the answer at once.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How many times the time of a look is waited before the next. Why: looking takes a twentieth of a core at most.
+/// Wait between two looks, as a multiple of the time that a look takes.
+///
+/// Why: looking takes a twentieth of a core at most.
 const REST: u32 = 20;
 
 /// Most looks until files are still. Why: somebody who writes without end is answered, too.
@@ -81,7 +83,7 @@ fn report(
     })
 }
 
-/// What has changed between two looks.
+/// The changes between two looks.
 struct Changes {
     /// The names of the files that are there.
     changed: BTreeSet<String>,

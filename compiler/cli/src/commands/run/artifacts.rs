@@ -227,7 +227,9 @@ fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
     Ok(ExitStatus::Clean)
 }
 
-/// Lists the revisions of artifacts: all, or of each artifact the one that stands and a draft beside it.
+/// Lists the revisions of artifacts.
+///
+/// That are all, or of each artifact the one that stands and a draft beside it.
 fn list_revisions(loaded: &Loaded, all: bool) -> Vec<(&str, &Revision)> {
     let state = &loaded.state;
     let mut listed = Vec::new();

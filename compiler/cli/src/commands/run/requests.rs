@@ -93,7 +93,9 @@ pub(in crate::commands) fn inbox(args: &InboxArgs, printer: &mut Printer) -> Com
     }
 }
 
-/// Returns open requests, those of the run first that has changed last: all, or a few more than are wanted.
+/// Returns open requests, those of the run first that has changed last.
+///
+/// They are all, or a few more than are wanted.
 pub(in crate::commands) fn open_requests(
     runs: &Runs,
     workflow: Option<&str>,
@@ -351,7 +353,9 @@ fn decide_at_terminal(
     reply(&args, decide, true, printer)
 }
 
-/// Decides a request as [`decide_at_terminal`] does, prints what came of it, and waits until it was read.
+/// Decides a request as [`decide_at_terminal`] does.
+///
+/// It prints what came of it, and waits until that was read.
 pub(in crate::commands) fn decide_and_wait(
     verb: Verb,
     opened: &Opened,

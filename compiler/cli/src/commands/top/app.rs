@@ -37,7 +37,7 @@ A decision leaves the screen, shows the request once more, and asks, as `statema
 and with your key where decisions are signed.
 ";
 
-/// What has changed in the store.
+/// The changes in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Changes {
     All,
@@ -57,7 +57,7 @@ impl Changes {
     }
 }
 
-/// What a key asks for that needs the terminal.
+/// A deed of a key that needs the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
     Quit,
@@ -85,9 +85,9 @@ pub(super) struct App<'r> {
     views: Vec<View>,
     /// True while a search is typed.
     is_searching: bool,
-    /// What a key came to, until the next one.
+    /// The outcome of a key, until the next one.
     remark: Option<String>,
-    /// Why the store couldn't be asked.
+    /// The reason why the store couldn't be asked.
     trouble: Option<String>,
 }
 

@@ -49,20 +49,20 @@ impl Inbox {
 
     /// Returns the run and the id of the request that is chosen.
     pub(super) fn chosen_request(&self) -> Option<(RunId, String)> {
-        let open = self.requests.get(self.place())?;
+        let open = self.requests.get(self.find_chosen())?;
         Some((open.run.clone(), open.request.request.clone()))
     }
 
     /// Chooses another request.
     pub(super) fn choose(&mut self, movement: Movement) {
         let last = self.requests.len().saturating_sub(1);
-        let at = movement.apply(self.place(), self.height, last);
+        let at = movement.apply(self.find_chosen(), self.height, last);
         let chosen = self.requests.get(at);
         self.chosen = (chosen.map(|open| open.request.request.clone()), at);
     }
 
     /// Finds the place of the chosen request; where it is gone, that of the one that is there now.
-    fn place(&self) -> usize {
+    fn find_chosen(&self) -> usize {
         let (id, at) = &self.chosen;
         let is_chosen = |open: &OpenRequest| Some(&open.request.request) == id.as_ref();
         let place = self.requests.iter().position(is_chosen);
@@ -77,7 +77,7 @@ impl Inbox {
         palette: Palette,
     ) -> Vec<Line<'static>> {
         self.height = height;
-        let at = self.place();
+        let at = self.find_chosen();
         self.top = window(self.top, at, height);
         let ids = self.requests.iter();
         let id = ids.map(|open| columns_of(&open.request.request)).max();

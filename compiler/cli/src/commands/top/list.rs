@@ -21,7 +21,9 @@ const PAGE: usize = 200;
 /// Most pages that are read before a key is looked for. Why: each takes some milliseconds.
 const PAGES: usize = 5;
 
-/// Most runs that are read one by one after a change. Why: beyond it, reading the first pages again is quicker.
+/// Most runs that are read one by one after a change.
+///
+/// Why: beyond it, reading the first pages again is quicker.
 const MAX_CHANGED: usize = 200;
 
 /// Rows that are read for before the height of the screen is known. Why: few screens have more.
@@ -294,7 +296,7 @@ impl RunList {
         palette: Palette,
     ) -> Vec<Line<'static>> {
         self.height = height;
-        let (chosen, top) = self.place();
+        let (chosen, top) = self.find_chosen();
         let rows = self.rows();
         let id = heads(&rows).map(|head| columns_of(head.run.as_str())).max();
         let id = id.unwrap_or(0).min(MAX_ID);
@@ -317,7 +319,7 @@ impl RunList {
     }
 
     /// Finds the chosen run again, and returns it with the first row that is shown.
-    fn place(&mut self) -> (Option<RunId>, usize) {
+    fn find_chosen(&mut self) -> (Option<RunId>, usize) {
         let rows = self.rows();
         let runs: Vec<&Head> = heads(&rows).collect();
         let known = self.chosen.0.as_ref();

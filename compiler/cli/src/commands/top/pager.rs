@@ -37,7 +37,7 @@ impl Pager {
         }
     }
 
-    /// Has the text to be read anew, from its beginning.
+    /// Sets the text to be read anew, from its beginning.
     pub(super) fn reopen(&mut self) {
         self.top = 0;
         self.is_read = false;

@@ -1,4 +1,6 @@
-//! The pages about one run and about one request: what other commands print of them, section by section.
+//! The pages about one run and about one request.
+//!
+//! They have what other commands print of them, section by section.
 
 use std::fmt::Write as _;
 
@@ -20,10 +22,14 @@ use crate::commands::run::transcript::describe_usage;
 use crate::commands::run::{describe_run, paint_step};
 use crate::printer::Palette;
 
-/// Number of records, and of lines of a timeline, that a page ends with. Why: it shows what goes on; commands show all.
+/// Number of records, and of lines of a timeline, that a page ends with.
+///
+/// Why: it shows what goes on; commands show all.
 const LATEST: usize = 30;
 
-/// The journal from which on no timeline is made. Unit: records. Why: it is read from its beginning at each change.
+/// The journal from which on no timeline is made. Unit: records.
+///
+/// Why: it is read from its beginning at each change.
 const LONG_JOURNAL: u64 = 10_000;
 
 /// A run, live.
@@ -33,7 +39,7 @@ pub(super) struct RunPage {
     pub(super) pager: Pager,
 }
 
-/// What was read of a run.
+/// The parts that were read of a run.
 struct ReadRun {
     loaded: Loaded,
     timeline: Option<Timeline>,

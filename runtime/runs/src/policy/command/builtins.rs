@@ -1,4 +1,6 @@
-//! Builtins of shells that evaluate their words again: quotes don't hold there what they hold elsewhere.
+//! Builtins of shells that evaluate their words again.
+//!
+//! Quotes don't hold there what they hold elsewhere.
 //!
 //! `printf -v 'a[$(x)]' 1` runs `x`: a name with a subscript is arithmetic, and arithmetic has substitutions, and evaluates
 //! the values of the variables that it names. Source: bash's manual, *Arrays* and *Shell Arithmetic*; zsh and ksh take
@@ -124,13 +126,15 @@ fn is_number(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Reports whether a format of `printf` takes all its arguments for text: no number, and no name (`%n`).
+/// Reports whether a format of `printf` takes all its arguments for text.
+///
+/// It has no number, and no name (`%n`).
 fn is_plain_format(format: &str) -> bool {
     let mut parts = format.replace("%%", "");
     parts.retain(|it| !it.is_control());
     let mut conversions = parts.split('%').skip(1);
-    conversions.all(|it| {
-        let letter = it
+    conversions.all(|conversion| {
+        let letter = conversion
             .trim_start_matches(|it: char| it.is_ascii_digit() || matches!(it, '-' | '+' | '.'))
             .chars()
             .next();
