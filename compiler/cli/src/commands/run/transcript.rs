@@ -196,10 +196,11 @@ fn text(
         Body::Message(message) => {
             let role = visible::line(&message.role);
             for (number, line) in message.text.lines().enumerate() {
+                // What is said stays apart from what happened, however it is broken into lines.
                 let head = if number == 0 {
                     format!("{role}: ")
                 } else {
-                    String::new()
+                    "│ ".to_owned()
                 };
                 let _ = writeln!(text, "  {}{line}", palette.dim(&head));
             }
