@@ -19,35 +19,12 @@ use crate::project::Project;
 use crate::{actions, completion, decoration, drawing, findings, hover, names, symbols};
 
 /// The reason why a server ends before its client asks it to.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
     /// The client doesn't keep to the protocol's beginning or end.
-    Protocol(ProtocolError),
-}
-
-impl std::fmt::Display for ServeError {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Protocol(error) => {
-                write!(out, "the editor doesn't keep to the protocol: {error}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ServeError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Protocol(error) => Some(error),
-        }
-    }
-}
-
-impl From<ProtocolError> for ServeError {
-    fn from(error: ProtocolError) -> Self {
-        Self::Protocol(error)
-    }
+    #[error("the editor doesn't keep to the protocol: {0}")]
+    Protocol(#[from] ProtocolError),
 }
 
 /// Serves an editor until it ends the session, or hangs up.

@@ -101,15 +101,17 @@ struct Server {
 
 impl Server {
     fn new(attempt: &Attempt<'_>) -> Self {
-        let mut words = attempt.surroundings.server.iter().cloned();
-        let program = words.next().unwrap_or_default();
-        let mut arguments: Vec<String> = words.collect();
-        arguments.push(attempt.run.to_string());
+        let surroundings = attempt.surroundings;
+        let mut arguments = vec!["serve".to_owned(), ".".to_owned()];
+        if let Some(store) = &surroundings.store {
+            arguments.extend(["--store".to_owned(), store.clone()]);
+        }
+        arguments.extend(["--run".to_owned(), attempt.run.to_string()]);
         let of_attempt = attempt.caller.attempt.iter();
-        let variables = of_attempt.flat_map(|it| attempt.surroundings.variables(it));
+        let variables = of_attempt.flat_map(|it| surroundings.variables(it));
         let text = |it: OsString| it.to_string_lossy().into_owned();
         Self {
-            program,
+            program: surroundings.program.clone(),
             arguments,
             variables: variables
                 .map(|(name, value)| (text(name), text(value)))

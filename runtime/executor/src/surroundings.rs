@@ -19,10 +19,8 @@ pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 pub struct Surroundings {
     /// The project's root, and what starts programs there.
     pub place: CheckPlace,
-    /// The words that start a server over standard input and output.
-    ///
-    /// The server is for one run of the store, whose id follows.
-    pub server: Vec<String>,
+    /// The path of this program.
+    pub program: String,
     /// The settings with which Claude Code calls our hook.
     pub claude_settings: Value,
     /// The address of the store; none if it would hand over a password, which no program gets.
@@ -41,10 +39,7 @@ impl Surroundings {
             ("STATEMARK_RUN".into(), attempt.run.as_str().into()),
             (ATTEMPT.into(), attempt_text(attempt).into()),
             // So that a program can send an event without knowing where we are.
-            (
-                "STATEMARK".into(),
-                self.server.first().cloned().unwrap_or_default().into(),
-            ),
+            ("STATEMARK".into(), self.program.clone().into()),
         ];
         let store = self.store.clone();
         variables.extend(store.map(|store| ("STATEMARK_STORE".into(), store.into())));

@@ -8,7 +8,7 @@ import pytest_lsp
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
-URI = "file:///work/door.md"
+URI = "file:///specs/door.md"
 TEXT = pathlib.Path(__file__).with_name("door.md").read_text(encoding="utf-8")
 PROFILES = ["visual-studio-code", "neovim@0.11", "neovim@0.6", "emacs"]
 
@@ -26,7 +26,7 @@ async def client(request, lsp_client: LanguageClient):
         registered.extend(it.method for it in params.registrations)
 
     answer = await lsp_client.initialize_session(
-        types.InitializeParams(capabilities=capabilities, root_uri="file:///work")
+        types.InitializeParams(capabilities=capabilities, root_uri="file:///specs")
     )
     lsp_client.answer = answer
     lsp_client.registered = registered

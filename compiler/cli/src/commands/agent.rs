@@ -132,12 +132,11 @@ pub(super) fn executor(prepared: &Prepared, store: Option<&str>) -> Result<Execu
     let is_server = statemark_stores::file_of(&store).is_none();
     let has_password = statemark_stores::holds_password(&store)
         || is_server && environment::read("PGPASSWORD").is_some();
-    let server = [&*program, "serve", ".", "--store", &store, "--run"];
     let surroundings = Surroundings {
         place,
-        server: server.map(str::to_owned).to_vec(),
         claude_settings: hook::claude_settings(&program),
-        store: (!has_password).then(|| store.clone()),
+        program,
+        store: (!has_password).then_some(store),
         variable: std::sync::Arc::new(environment::read),
     };
     let tokio = prepared.tokio.handle().clone();

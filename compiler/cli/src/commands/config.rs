@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::Serialize;
 use statemark_compiler::definition_schema;
+use statemark_runs::is_secret_name;
 use statemark_text::secret;
 
 use crate::args::{TextFormat, json_or_text};
@@ -220,9 +221,14 @@ fn add_table(name: &str, text: &str, settings: &mut Vec<Setting>) {
                     let line = before.matches('\n').count() + 1;
                     let written = text.get(span).unwrap_or_default();
                     let words: Vec<&str> = written.split_whitespace().collect();
-                    let value = match secret::find(written) {
-                        Some(_) => "(a secret)".to_owned(),
-                        None => words.join(" "),
+                    // A variable for a program; other names with such an end name a variable or a file.
+                    let variable = key.rsplit_once(".env.").map(|(_, name)| name);
+                    let is_secret =
+                        variable.is_some_and(is_secret_name) || secret::find(written).is_some();
+                    let value = if is_secret {
+                        "(a secret)".to_owned()
+                    } else {
+                        words.join(" ")
                     };
                     settings.push(Setting {
                         key,

@@ -15,7 +15,7 @@ use statemark_lsp::{
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The address of the document of most tests.
-pub(crate) const URI: &str = "file:///work/door.md";
+pub(crate) const URI: &str = "file:///specs/door.md";
 
 /// A project that is in no file.
 struct Folder;
@@ -63,7 +63,7 @@ impl Client {
         let mut client = Self::uninitialized();
         let params = json!({
             "processId": null,
-            "rootUri": "file:///work",
+            "rootUri": "file:///specs",
             "capabilities": capabilities,
             "initializationOptions": options,
         });

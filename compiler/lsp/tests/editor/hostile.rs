@@ -63,7 +63,7 @@ fn every_request_on_every_broken_document() {
             .find(|at| text.is_char_boundary(*at));
         for text in [&text, &text[..cut.unwrap()]] {
             let name = path.file_name().unwrap().to_string_lossy();
-            let uri = format!("file:///work/{count}/{name}");
+            let uri = format!("file:///specs/{count}/{name}");
             count += 1;
             client.open(&uri, text);
             ask_all(&mut client, &uri, text, &mut random);

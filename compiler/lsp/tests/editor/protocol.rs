@@ -184,7 +184,7 @@ fn other_documents_are_left_alone() {
         ("b.md", ""),
         ("c.md", "```mermaid\nflowchart LR\n a --> b\n```\n"),
     ] {
-        let uri = format!("file:///work/{name}");
+        let uri = format!("file:///specs/{name}");
         client.open(&uri, text);
         assert_eq!(client.findings(&uri), Vec::<Value>::new(), "{name}");
         let document = json!({ "uri": uri });
@@ -258,7 +258,7 @@ fn many_changes_are_one_push() {
 fn states_are_found_over_all_documents() {
     let mut client = Client::new(&json!({}), &Value::Null);
     client.open(URI, &BROKEN.replace("a -> b", "a --> brim"));
-    client.open("file:///work/main.rs", BROKEN);
+    client.open("file:///specs/main.rs", BROKEN);
     let found = client
         .ask("workspace/symbol", json!({ "query": "BRI" }))
         .unwrap();
@@ -273,12 +273,12 @@ fn states_are_found_over_all_documents() {
             )
         })
         .collect();
-    assert_eq!(found, [("brim", URI), ("bright", "file:///work/lamp.mmd")]);
+    assert_eq!(found, [("brim", URI), ("bright", "file:///specs/lamp.mmd")]);
 }
 
 fn a_broken_configuration_is_told_once() {
     let mut client = Client::new(&json!({}), &Value::Null);
-    let uri = "file:///work/misconfigured.md";
+    let uri = "file:///specs/misconfigured.md";
     for _ in 0..2 {
         client.open(uri, BROKEN);
         // Findings are there all the same.

@@ -81,7 +81,7 @@ impl Session {
         }
         let options = json!({ "commands": ["statemark.preview", "statemark.simulate"] });
         let client = Client::new(&capabilities, &options);
-        let uri = format!("file:///work/{name}");
+        let uri = format!("file:///specs/{name}");
         client.open(&uri, &text);
         Self {
             client,
