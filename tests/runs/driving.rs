@@ -7,9 +7,9 @@ use std::thread;
 use statemark_runs::body::{Cause, RequestKind, Resolution};
 use statemark_runs::runs::RewindRun;
 use statemark_runs::{
-    Actor, AnswerRequest, Body, Key, OpenRequest, Order, PauseRun, Record, Reply, Role, RunError,
-    SendEvent, StartRun, StoreError, acquire_lease, fire_due, plan_rewind, release_lease,
-    renew_lease, state,
+    Actor, AnswerRequest, BindSession, Binding, Body, HoldSession, Key, OpenRequest, Order,
+    PauseRun, Record, ReleaseSession, Reply, Role, RunError, SendEvent, StartRun, StoreError,
+    acquire_lease, fire_due, plan_rewind, release_lease, renew_lease, state,
 };
 
 use crate::harness::Bench;
@@ -349,4 +349,56 @@ fn data_that_grows_too_large_is_refused_and_the_run_goes_on() {
     assert_eq!(send("c", 1), None);
     let loaded = bench.runs.catch_up(&"r".parse().unwrap()).unwrap();
     assert_eq!(loaded.legality().enabled_events(), ["open"]);
+}
+
+/// However many sessions a run comes to know, none that it holds goes free.
+#[test]
+fn a_crowd_of_sessions_frees_none() {
+    let bench = waiting();
+    let name = |number: u32| format!("claude:{number}");
+    let held = |name: &str| {
+        let names = [name.to_owned()];
+        let held = bench.runs.runs_holding(Binding::Session(None, &names));
+        !held.unwrap().is_empty()
+    };
+    let session = name(0);
+    let hold = HoldSession { session };
+    bench.runs.execute(&bench.order("r"), &hold).unwrap();
+    for number in 1..200 {
+        let session = name(number);
+        let actor = Actor {
+            session: Some(session.clone()),
+            ..Actor::new(Role::Agent)
+        };
+        let order = Order::new("r".parse().unwrap(), actor);
+        bench
+            .runs
+            .execute(&order, &BindSession { session })
+            .unwrap();
+        bench.runs.execute(&order, &PauseRun::default()).unwrap();
+    }
+    let state = bench.runs.load(&"r".parse().unwrap()).unwrap().state;
+    assert!(state.sessions.len() <= 65, "{}", state.sessions.len());
+    for name in [
+        name(0),
+        name(1),
+        name(63),
+        name(199),
+        "claude:new".to_owned(),
+    ] {
+        assert!(held(&name), "{name}");
+    }
+    // A person releases one of them, or all: then whoever comes is held by what holds all of a project.
+    let ann = Order::new("r".parse().unwrap(), Actor::new(Role::Person));
+    let session = Some(name(199));
+    bench
+        .runs
+        .execute(&ann, &ReleaseSession { session })
+        .unwrap();
+    assert!(!held(&name(199)) && held(&name(198)));
+    bench
+        .runs
+        .execute(&ann, &ReleaseSession::default())
+        .unwrap();
+    assert!(!held(&name(0)) && held("claude:new"));
 }

@@ -168,6 +168,7 @@ fn deeds() -> impl Strategy<Value = String> {
         "force migrate",
         "force work",
         "bind claude:one",
+        "hold claude:two",
         "end claude:one",
         "release",
     ]);

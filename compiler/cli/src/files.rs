@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::WalkBuilder;
 use statemark_runs::files::{NotAFile, create_new, open_regular, read_regular};
+use statemark_runs::policy::is_obeyed_path;
 
 use crate::failure::{Failure, system_message};
 
@@ -325,6 +326,9 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write().map_err(|error| unwritable(path, &error))
 }
 
+/// Names, on whatever level and in lower case, that no result takes.
+const KEPT: [&str; 4] = [".git", ".statemark", "statemark.lock", "statemark.toml"];
+
 /// Checks that a result may be written to a path that somebody names.
 ///
 /// # Errors
@@ -332,28 +336,19 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Something is there that holds agents or keeps runs: a store, the configuration, or a client's settings. To replace it
 /// by a result is a mistake, or the attempt of an agent that is granted this command.
 pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
-    let real = path.canonicalize();
+    // The folder may be a link, or the current one, where the file isn't there yet.
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    let named = folder.ok().zip(path.file_name());
+    let named = named.map(|(folder, name)| folder.join(name));
+    let real = path.canonicalize().ok().or(named);
     let real = real.as_deref().unwrap_or(path);
-    let lower = |name: &std::ffi::OsStr| name.to_string_lossy().to_lowercase();
-    let is_ours = |name: &std::ffi::OsStr| {
-        let name = lower(name);
-        name == "statemark.toml"
-            || name == "statemark.lock"
-            || name == ".mcp.json"
-            || name == ".claude.json"
-    };
-    let is_kept = real.parent().is_some_and(|folder| {
-        folder.iter().any(|part| {
-            [
-                ".statemark",
-                ".git",
-                ".claude",
-                ".codex",
-                ".cursor",
-                ".gemini",
-            ]
-            .contains(&lower(part).as_str())
-        })
+    let is_kept = [real, path].into_iter().any(|path| {
+        is_obeyed_path(path)
+            || path.iter().any(|name| {
+                let name = name.to_string_lossy().to_lowercase();
+                KEPT.contains(&name.as_str())
+            })
     });
     let is_store = || {
         let name = real.as_os_str().to_string_lossy().into_owned();
@@ -366,7 +361,7 @@ pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
             .flatten()
             .any(|file| open_regular(&file).is_ok_and(statemark_runs::store::is_store))
     };
-    if is_kept || real.file_name().is_some_and(is_ours) || is_store() {
+    if is_kept || is_store() {
         let path = display(path);
         return Err(Failure::new(format!(
             "`{path}` isn't replaced by a result: it keeps runs, or says what holds agents"

@@ -1,15 +1,16 @@
 //! The stores of this user: those that were made here, or that a person has taken over.
 //!
 //! A store says who is a person, what was accepted and whose signatures count. One that a folder brings along would say it for
-//! whoever made the folder: a cloned repository could have its programs started, and its author decide. So the ids of a
+//! whoever made the folder: a cloned repository could have its programs started, and its author decide. So a
 //! user's own stores are noted in the user's own configuration, and a store that is merely found has to be one of them.
 //! Whoever names a store, by `--store` or `STATEMARK_STORE`, means it as it is.
 
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use statemark_runs::authority::{Authority, NameStore};
 use statemark_runs::files::{create_new, make_private_folder, read_own};
-use statemark_runs::{Actor, Role, Runs};
+use statemark_runs::{Actor, Hash, Role, Runs};
 use statemark_stores::file_of;
 
 use crate::failure::Failure;
@@ -17,7 +18,7 @@ use crate::{environment, files, printer, project};
 
 /// The folder of the notes, in the user's configuration.
 ///
-/// Each is named by a store's id, and says where the store was then.
+/// Each is named by what only the store's own content tells, and says where the store was then.
 const FOLDER: &str = "statemark/stores";
 
 /// Largest note. Unit: bytes. Why: it has a path.
@@ -25,7 +26,7 @@ const MAX_NOTE: u64 = 8 << 10;
 
 /// Checks that a store is this user's, unless somebody named it by `flag` or the environment.
 ///
-/// A store that has no id yet says nothing about anybody: it gets one, which is noted.
+/// A store without any entry says nothing about anybody: it gets its first one, and is noted.
 ///
 /// # Errors
 ///
@@ -39,22 +40,31 @@ pub(crate) fn check(runs: &Runs, address: &str, flag: Option<&str>) -> Result<()
         // Only a store for testing goes by that clock, and whoever sets the variable means one.
         return Ok(());
     }
-    let authority = runs.authority()?;
-    match authority.store_id() {
-        None => {
-            let agent = Actor::new(Role::Agent);
-            // Where nothing can be written, nobody gets rights either.
-            if runs.execute(&agent, &NameStore).is_ok()
-                && let Some(id) = runs.authority()?.store_id()
-            {
-                note(id, file);
-            }
-            Ok(())
-        }
-        Some(_) if project::is_store_named(flag) => Ok(()),
-        Some(id) if is_noted(id)? => Ok(()),
-        Some(_) => Err(foreign(file)),
+    if runs.authority()?.is_empty() && !make_own(runs, file) {
+        // Nobody gets rights in a store that can't be written, and one that can't be noted has to stay usable.
+        return Ok(());
     }
+    if project::is_store_named(flag) || is_noted(runs.authority()?.ownership())? {
+        return Ok(());
+    }
+    Err(if folder().is_some() {
+        foreign(file)
+    } else {
+        let file = files::display(file);
+        Failure::new(format!(
+            "nothing tells whether the store `{file}` is yours: neither XDG_CONFIG_HOME nor HOME says where your configuration is"
+        ))
+        .with_help("`--store` or STATEMARK_STORE names a store as it is")
+    })
+}
+
+/// Gives a store an id that is noted before; false if that isn't possible.
+///
+/// Another process may do the same meanwhile: whichever id the store gets, it is a noted one.
+fn make_own(runs: &Runs, file: &Path) -> bool {
+    let naming = NameStore::new();
+    note(&naming.ownership(), file).is_ok()
+        && runs.execute(&Actor::new(Role::Agent), &naming).is_ok()
 }
 
 fn foreign(file: &Path) -> Failure {
@@ -74,12 +84,12 @@ fn foreign(file: &Path) -> Failure {
 /// Nobody can be asked, or doesn't want it; the note can't be written.
 pub(crate) fn adopt(runs: &Runs, address: &str) -> Result<String, Failure> {
     let authority = runs.authority()?;
-    let (Some(file), Some(id)) = (file_of(address), authority.store_id()) else {
+    let Some(file) = file_of(address).filter(|_| !authority.is_empty()) else {
         return Ok(
             "the store says nothing about anybody: there is nothing to take over".to_owned(),
         );
     };
-    if is_noted(id)? {
+    if is_noted(authority.ownership())? {
         return Ok("the store is yours already".to_owned());
     }
     let name = project::store_name(address);
@@ -93,14 +103,12 @@ pub(crate) fn adopt(runs: &Runs, address: &str) -> Result<String, Failure> {
         )
         .with_help("`--store` or STATEMARK_STORE names a store as it is")),
         Some(typed) if typed.trim() == name => {
-            note(id, file);
-            if is_noted(id)? {
-                Ok(format!("took over `{name}`"))
-            } else {
-                Err(Failure::new(
-                    "the note that the store is yours can't be written to your configuration",
-                ))
+            // One whose entries have lost their beginning gets an id now.
+            runs.execute(&Actor::new(Role::Agent), &NameStore::new())?;
+            if let Some(name) = runs.authority()?.ownership() {
+                note(&name, file)?;
             }
+            Ok(format!("took over `{name}`"))
         }
         Some(_) => Err(Failure::new(
             "that isn't the store's name; nothing was done",
@@ -119,47 +127,50 @@ fn describe(authority: &Authority) -> String {
     let accepted = authority
         .acceptances()
         .map(|(workflow, _)| format!("  the workflow `{workflow}` is accepted\n"));
-    let text: String = tokens.chain(signers).chain(accepted).collect();
+    let servers = authority.accepted_upstreams().map(|server| {
+        format!("  the server of tools `{server}` is accepted, and started as it is declared\n")
+    });
+    let text: String = tokens
+        .chain(signers)
+        .chain(accepted)
+        .chain(servers)
+        .collect();
     if text.is_empty() {
-        "  nothing about persons, signers and workflows\n".to_owned()
+        "  nothing about persons, signers, workflows and servers of tools\n".to_owned()
     } else {
         text
     }
 }
 
 /// Notes that a store is this user's.
-fn note(id: &str, file: &Path) {
-    let Some(path) = path_of(id) else {
-        return;
+fn note(name: &Hash, file: &Path) -> Result<(), Failure> {
+    let Some(folder) = folder() else {
+        return Err(Failure::new(
+            "that the store is yours can't be noted: neither XDG_CONFIG_HOME nor HOME says where your configuration is",
+        ));
     };
+    let path = folder.join(name.to_string());
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let folder = path.parent().unwrap_or(&path);
-    let written = make_private_folder(folder)
+    let written = make_private_folder(&folder)
         .and_then(|()| create_new(&path))
-        .and_then(|mut note| {
-            use std::io::Write as _;
-            writeln!(note, "{}", file.display())
-        });
-    if let Err(error) = written
-        && error.kind() != std::io::ErrorKind::AlreadyExists
-    {
-        let path = files::display(&path);
-        tracing::warn!("that the store is yours can't be noted in {path}: {error}");
+        .and_then(|mut note| writeln!(note, "{}", file.display()));
+    match written {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            Err(files::unwritable(&path, &error))
+        }
+        _ => Ok(()),
     }
 }
 
-fn is_noted(id: &str) -> Result<bool, Failure> {
-    let Some(path) = path_of(id) else {
+fn is_noted(name: Option<Hash>) -> Result<bool, Failure> {
+    let (Some(name), Some(folder)) = (name, folder()) else {
         return Ok(false);
     };
+    let path = folder.join(name.to_string());
     let note = read_own(&path, MAX_NOTE).map_err(|error| files::unreadable(&path, &error))?;
     Ok(note.is_some())
 }
 
-/// Returns the path of the note for an id; none for what is no id, and where there is no configuration.
-fn path_of(id: &str) -> Option<PathBuf> {
-    // The id comes from the store.
-    let is_id = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let folder = environment::user_folder(&environment::CONFIG_HOME, ".config")?;
-    is_id.then(|| folder.join(FOLDER).join(id))
+fn folder() -> Option<PathBuf> {
+    Some(environment::user_folder(&environment::CONFIG_HOME, ".config")?.join(FOLDER))
 }

@@ -20,6 +20,7 @@ use cap_fs_ext::{
 };
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use statemark_runs::policy::is_obeyed_path;
 use statemark_runs::store::is_store;
 use statemark_tools::project::current_project;
 use statemark_tools::{Ctx, Problem};
@@ -29,28 +30,6 @@ use statemark_tools::{Ctx, Problem};
 /// The configuration says which workflows count and which programs are checks, and the lock what other servers' tools are: a
 /// person's to change.
 const HIDDEN: [&str; 4] = [".git", ".statemark", "statemark.toml", "statemark.lock"];
-
-/// Folders and files that agents' clients obey, on whatever level, however they are spelled.
-///
-/// They can be read.
-///
-/// Why: a hook or a server in them is a command that a person's client runs, and what they say is an instruction to agents
-/// that no state grants.
-const OBEYED: [&str; 13] = [
-    ".agents",
-    ".claude",
-    ".claude.json",
-    ".codex",
-    ".cursor",
-    ".cursorrules",
-    ".envrc",
-    ".gemini",
-    ".mcp.json",
-    "agents.md",
-    "claude.local.md",
-    "claude.md",
-    "gemini.md",
-];
 
 /// The root of an agent's files.
 pub(crate) struct Workspace {
@@ -460,15 +439,10 @@ pub(crate) fn is_hidden(name: &OsStr) -> bool {
     HIDDEN.contains(&name.as_str())
 }
 
-/// Returns whether agents' clients obey what has a name.
-pub(crate) fn is_obeyed(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_lowercase();
-    OBEYED.contains(&name.as_str())
-}
-
 /// Refuses to change what agents' clients obey.
 pub(crate) fn check_not_obeyed(relative: &Path, path: &str) -> Result<(), Problem> {
-    if !relative.iter().any(is_obeyed) {
+    // By the name that was given, too: a client's folder may be a link.
+    if !is_obeyed_path(relative) && !is_obeyed_path(Path::new(path)) {
         return Ok(());
     }
     let message = format!(

@@ -123,6 +123,8 @@ pub enum InvalidToken {
 pub struct Authority {
     /// The store's random id; `None` before the first entry.
     store: Option<String>,
+    /// A name of the store that nobody can tell who hasn't read it; `None` before the first entry.
+    ownership: Option<Hash>,
     /// The tokens that weren't revoked, in the order of their creation.
     tokens: Vec<Token>,
     /// The keys by which persons sign decisions, the revoked ones, too, in the order of their addition.
@@ -161,6 +163,20 @@ impl Authority {
     #[must_use]
     pub fn store_id(&self) -> Option<&str> {
         self.store.as_deref()
+    }
+
+    /// Returns the name under which its maker notes the store; `None` before the first entry.
+    ///
+    /// Nobody can tell it who hasn't read the store itself.
+    #[must_use]
+    pub const fn ownership(&self) -> Option<Hash> {
+        self.ownership
+    }
+
+    /// Reports whether the store says nothing about rights: nothing was ever entered.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.seq == 0
     }
 
     /// Reports whether the store was made for testing: its clock can be set.
@@ -225,6 +241,7 @@ impl Authority {
         self.seq = seq;
         match entry {
             Entry::StoreNamed(named) => {
+                self.ownership = Some(named.ownership());
                 self.store = Some(named.store);
                 self.testing = named.testing;
             }

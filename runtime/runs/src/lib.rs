@@ -84,12 +84,13 @@ pub use remedy::Remedy;
 pub use runs::{
     Advance, Advanced, AnswerRequest, BindSession, Binding, CancelRun, Change, Checked,
     ContinueRun, DenyTool, EndSession, FinishRestore, Fired, ForceState, GiveUpRestore,
-    InvalidRequest, Loaded, OpenRequest, Operation, Order, Outcome, PauseRun, RecordCall,
-    RecordCheck, Registered, ReleaseSession, Reply, Report, ReserveCall, ReserveOutcome, RunCheck,
-    RunCheckIn, RunError, Runs, SESSION_LAPSE, SendEvent, SendOutcome, StartRun, Stay, Trail,
-    WithdrawRequest, Written, acquire_lease, cache_state, check_artifact, check_edit, fire_all_due,
-    fire_due, latest_paused, load_timeline, load_trail, plan_fork, plan_migration, plan_rewind,
-    read_artifact, reconcile_children, release_lease, renew_lease, replay_run,
+    HoldSession, InvalidRequest, Loaded, OpenRequest, Operation, Order, Outcome, PauseRun,
+    RecordCall, RecordCheck, Registered, ReleaseSession, Reply, Report, ReserveCall,
+    ReserveOutcome, RunCheck, RunCheckIn, RunError, Runs, SESSION_LAPSE, SendEvent, SendOutcome,
+    StartRun, Stay, Trail, WithdrawRequest, Written, acquire_lease, cache_state, check_artifact,
+    check_edit, fire_all_due, fire_due, latest_paused, load_timeline, load_trail, plan_fork,
+    plan_migration, plan_rewind, read_artifact, reconcile_children, release_lease, renew_lease,
+    replay_run,
 };
 pub use state::{LiveRecords, RunState, SessionState, Status, WaitingFor, json_size};
 pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};

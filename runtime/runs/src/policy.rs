@@ -12,6 +12,7 @@
 
 mod command;
 mod environment;
+mod obeyed;
 mod pattern;
 mod persons;
 mod words;
@@ -22,6 +23,7 @@ use statemark_runtime::StateId;
 
 pub use command::{Command, Unread, read_line, split_words};
 pub use environment::StateEnvironment;
+pub use obeyed::{is_obeyed, is_obeyed_path};
 pub use pattern::{PATH_ARGUMENTS, Pattern, normal_path};
 pub use persons::{command_words, person_command};
 pub use words::{capability_tools, native_tools, pack_tool_of};

@@ -76,7 +76,7 @@ pub use replay::{Difference, Replay, replay_run};
 pub use restore::{FinishRestore, GiveUpRestore, RestoreFiles};
 pub use rewind::{EffectLeft, RewindPlan, RewindRun, plan_rewind};
 pub use send::{SendEvent, SendOutcome};
-pub use session::{BindSession, EndSession, ReleaseSession};
+pub use session::{BindSession, EndSession, HoldSession, ReleaseSession};
 pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited, load_timeline};
 pub use timers::{Fired, fire_all_due, fire_due};
 pub use tool::{DenyTool, RecordCall, ReserveCall, ReserveOutcome};

@@ -49,7 +49,7 @@ const MAX_CALLERS: usize = 64;
 /// Why: a run has a few, and each append writes its summary.
 const MAX_SESSIONS: usize = 64;
 
-/// The name that stands for all callers that a run's state has no room for.
+/// The name that stands for all callers, or all sessions, that a run's state has no room for.
 pub(crate) const ANY_CALLER: &str = "*";
 
 /// The state of a run after its first records.
@@ -197,6 +197,11 @@ pub struct SessionState {
     /// True if a person has released it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
+    /// True if it is held without driving the run.
+    ///
+    /// It takes the run from no other session, and needn't bring it to an end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub loose: bool,
     /// The time of its last record in the run. Unit: milliseconds since 1970.
     pub seen: u64,
     /// True if it has done something in the run, and wasn't only bound to it.
@@ -502,21 +507,23 @@ impl RunState {
         }
     }
 
-    /// Holds a session. Where there are too many, the one that was seen longest ago makes room.
-    fn bind_session(&mut self, session: String, seen: u64) {
-        if self.sessions.len() >= MAX_SESSIONS && !self.sessions.contains_key(&session) {
-            let oldest = self.sessions.iter();
-            let oldest = oldest.min_by_key(|(_, known)| (!known.released, known.seen));
-            let oldest = oldest.map(|(name, _)| name.clone());
-            self.sessions.remove(&oldest.unwrap_or_default());
+    /// Holds a session, which drives the run or doesn't.
+    ///
+    /// Where there are too many, all are held from then on.
+    fn hold_session(&mut self, mut session: String, drives: bool, seen: u64) {
+        let is_full = self.sessions.len() >= MAX_SESSIONS && !self.sessions.contains_key(&session);
+        if is_full {
+            // Made room for, one that is held would go free.
+            ANY_CALLER.clone_into(&mut session);
         }
         let known = self.sessions.get(&session);
-        let bound = SessionState {
+        let held = SessionState {
             released: false,
+            loose: is_full || !drives,
             seen,
             acted: known.is_some_and(|known| known.acted),
         };
-        self.sessions.insert(session, bound);
+        self.sessions.insert(session, held);
     }
 
     /// Returns the requests that nobody has answered, in the order of asking.

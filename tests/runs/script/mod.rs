@@ -15,7 +15,7 @@
 //! > reserve Edit {"call": "c1", "files": ["a.rs"]}
 //! > used Edit {"call": "c1", "files": ["a.rs"], "output": 100}
 //! > observe Edit {"call": "c2"}     a call that runs whatever is said to it
-//! > bind claude:s1                 a client's session; likewise end and release, and `release` alone for all
+//! > bind claude:s1                 a client's session; likewise hold, end and release, and `release` alone for all
 //! > pause for lunch                 likewise continue and cancel; `force STATE`, and with it `{"n": 1}`
 //! > @r/test/1 send ok               any of these, done to another run
 //! > bare send ok                    any of these, where no spec is
@@ -44,9 +44,9 @@ use serde_json::Value;
 use statemark_runs::policy::{Gating, Verdict};
 use statemark_runs::{
     Actor, AnswerRequest, BindSession, Binding, Body, CancelRun, Claims, ContinueRun, EndSession,
-    ForceState, OpenRequest, Order, PauseRun, Query, RecordCall, ReleaseSession, Remedy, Reply,
-    ReserveCall, ReserveOutcome, Role, RunError, SendEvent, StartRun, WithdrawRequest, Written,
-    explain, fire_due, state,
+    ForceState, HoldSession, OpenRequest, Order, PauseRun, Query, RecordCall, ReleaseSession,
+    Remedy, Reply, ReserveCall, ReserveOutcome, Role, RunError, SendEvent, StartRun,
+    WithdrawRequest, Written, explain, fire_due, state,
 };
 
 use crate::harness::Bench;
@@ -182,7 +182,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
             request(bench, &order, word, rest)
         }
         "reserve" | "observe" | "used" => tool(bench, &order, word, rest),
-        "bind" | "end" | "release" => session(bench, &order, word, rest),
+        "bind" | "hold" | "end" | "release" => session(bench, &order, word, rest),
         "pause" | "continue" | "cancel" | "force" => control(bench, &order, word, rest),
         "runs" => runs(bench),
         word if artifacts::WORDS.contains(&word) => artifacts::act(bench, &order, word, rest),
@@ -363,6 +363,7 @@ fn session(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<Strin
     let runs = &bench.runs;
     let mut text = shown(&match word {
         "bind" => runs.execute(order, &BindSession { session })?,
+        "hold" => runs.execute(order, &HoldSession { session })?,
         "end" => runs.execute(order, &EndSession { session })?,
         _ => {
             let session = Some(session).filter(|it| !it.is_empty());

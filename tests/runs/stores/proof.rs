@@ -78,7 +78,7 @@ fn anchored((store, clock): Made) {
         make_anchor(&*store, &Anchors::default(), BEGIN).is_err(),
         "it has no id yet"
     );
-    runs.execute(&ann(), &NameStore).unwrap();
+    runs.execute(&ann(), &NameStore::new()).unwrap();
     let first = make_anchor(&*store, &Anchors::default(), BEGIN).unwrap();
     assert_eq!(first.len(), 3);
     let mut kept = first.to_line() + "\n";
@@ -102,7 +102,7 @@ fn anchored((store, clock): Made) {
     );
     let (other, other_clock) = in_memory();
     over(&other, &other_clock)
-        .execute(&ann(), &NameStore)
+        .execute(&ann(), &NameStore::new())
         .unwrap();
     let compared = anchors.compare(&*other).unwrap();
     assert!(
@@ -141,7 +141,7 @@ fn prune(runs: &Runs, actor: &Actor) -> Result<Pruned, RunError> {
 
 fn pruned((store, clock): Made) {
     let runs = over(&store, &clock);
-    runs.execute(&ann(), &NameStore).unwrap();
+    runs.execute(&ann(), &NameStore::new()).unwrap();
     store.append(&over_append("a")).unwrap();
     begun(&*store, "b", 1);
     let end = store.head(&run("a")).unwrap();
@@ -177,7 +177,7 @@ fn testing((store, clock): Made) {
         begun(&*used, "a", 1);
         runs.execute(&ann(), &MarkForTesting).unwrap();
         assert!(!load_authority(&*used).unwrap().is_for_testing());
-        runs.execute(&ann(), &NameStore).unwrap();
+        runs.execute(&ann(), &NameStore::new()).unwrap();
         runs.execute(&ann(), &MarkForTesting).unwrap();
         assert!(!load_authority(&*used).unwrap().is_for_testing());
     }

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use statemark_compiler::definition_schema;
 use statemark_runs::is_secret_name;
+use statemark_stores::holds_password;
 use statemark_text::secret;
 
 use crate::args::{TextFormat, json_or_text};
@@ -22,7 +23,7 @@ const PAGE: &str = include_str!("docs/configuration.md");
 const DEFAULT: &str = "default";
 
 /// Variables whose value is nobody's to see.
-const SECRETS: [&str; 1] = ["STATEMARK_TOKEN"];
+const SECRETS: [&str; 2] = [environment::TOKEN.name, environment::ATTEMPT.name];
 
 /// Show the settings in force, and where each comes from.
 #[derive(Debug, clap::Args)]
@@ -223,12 +224,13 @@ fn add_table(name: &str, text: &str, settings: &mut Vec<Setting>) {
                     let words: Vec<&str> = written.split_whitespace().collect();
                     // A variable for a program; other names with such an end name a variable or a file.
                     let variable = key.rsplit_once(".env.").map(|(_, name)| name);
-                    let is_secret =
-                        variable.is_some_and(is_secret_name) || secret::find(written).is_some();
-                    let value = if is_secret {
-                        "(a secret)".to_owned()
-                    } else {
-                        words.join(" ")
+                    let is_secret = variable.is_some_and(is_secret_name)
+                        || secret::find(written).is_some()
+                        || written.split(['"', '\'']).any(holds_password);
+                    let value = match value.get_ref().as_str() {
+                        _ if !is_secret => words.join(" "),
+                        Some(address) if key == "store" => project::public_name(address),
+                        _ => "(a secret)".to_owned(),
                     };
                     settings.push(Setting {
                         key,

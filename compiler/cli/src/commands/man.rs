@@ -34,7 +34,9 @@ pub(super) fn run(
     files::make_folder(folder)?;
     let pages = pages(&program, NAME)?;
     for (name, text) in &pages {
-        files::write(&folder.join(format!("{name}.1")), text)?;
+        let path = folder.join(format!("{name}.1"));
+        files::check_output(&path)?;
+        files::write(&path, text)?;
     }
     let (count, folder) = (count(pages.len(), "page"), files::display(folder));
     printer.remark(&format!("wrote {count} to {folder}\n"));

@@ -290,7 +290,7 @@ fn anchor(args: &AnchorArgs, printer: &mut Printer) -> CommandResult {
         Some(file) => read_anchors(file)?,
         None => Anchors::default(),
     };
-    runs.execute(&caller::identify(&runs)?.actor, &NameStore)?;
+    runs.execute(&caller::identify(&runs)?.actor, &NameStore::new())?;
     let format = args.store.format();
     if !before.is_empty() {
         let compared = before.compare(runs.store())?;
@@ -305,6 +305,7 @@ fn anchor(args: &AnchorArgs, printer: &mut Printer) -> CommandResult {
         printer.result(&line);
         return Ok(ExitStatus::Clean);
     };
+    files::check_output(file)?;
     append_line(file, &line).map_err(|error| files::unwritable(file, &error))?;
     let written = WrittenAnchor {
         file: file.clone(),
@@ -357,6 +358,7 @@ fn backup(args: &BackupArgs, printer: &mut Printer) -> CommandResult {
     if let Some(what) = store.loss()? {
         return Err(StoreError::Lost { what }.into());
     }
+    files::check_output(&args.file)?;
     let pending = PendingFile::new(&args.file, args.overwrite).map_err(unwritable)?;
     check_not_in_use(&args.file, store.path())?;
     let mut copied = {

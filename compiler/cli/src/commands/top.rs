@@ -35,10 +35,10 @@ use crate::{project, runs, signals};
 /// Why: as a server's: nobody notices it, and it doesn't load a store.
 const STORE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Share of the time in which the store may be read: one part in so many.
+/// Pause after a reading, as a multiple of the time that it took.
 ///
 /// Why: a busy store has others to serve.
-const READING_SHARE: u32 = 4;
+const REST: u32 = 4;
 
 /// Watch runs at a terminal, and decide requests
 #[derive(Debug, clap::Args)]
@@ -166,7 +166,7 @@ impl Watcher {
             Err(failure) => app.note_store(Some(failure.to_string())),
         }
         app.tick();
-        self.pause = Instant::now() + began.elapsed() * READING_SHARE;
+        self.pause = Instant::now() + began.elapsed() * REST;
     }
 
     fn find(&mut self, runs: &Runs) -> Result<Changes, Failure> {

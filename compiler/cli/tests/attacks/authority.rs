@@ -430,10 +430,61 @@ fn third_a_store_that_came_with_its_folder_says_nothing() {
         };
         assert!(said.stderr.contains(expected), "{words:?}: {}", said.stderr);
     }
+    // Nor is one that says something about rights and has no id: such is made where nothing can be noted.
+    let unnamed = Scratch::new("attack-third-unnamed");
+    unnamed.write("hash", &hash);
+    let mut command = statemark(&unnamed.path);
+    command.env_remove("STATEMARK_NOW").env_remove("HOME");
+    command.env_remove("XDG_CONFIG_HOME").args(words);
+    let made = in_time(command);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let file = victim.path.join(".statemark/runs.db");
+    fs::copy(unnamed.path.join(".statemark/runs.db"), &file).unwrap();
+    let _ = fs::remove_file(victim.path.join(".statemark/runs.db-mark"));
+    let said = run(&victim, Some(&mallory), &["runs"]);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    assert!(
+        said.stderr.contains("wasn't made by you"),
+        "{}",
+        said.stderr
+    );
+    fs::copy(evil.path.join(".statemark/runs.db"), &file).unwrap();
+    // The id alone, which stands in anchors, makes it nobody's own.
+    let own = rusqlite::Connection::open(evil.path.join(".statemark/runs.db")).unwrap();
+    let change =
+        "update records set body = json_set(body, '$.secret', ?1) where kind = 'store.named'";
+    let secret = "select body ->> '$.secret' from records where kind = 'store.named'";
+    let secret: String = own.query_row(secret, [], |row| row.get(0)).unwrap();
+    assert_eq!(secret.len(), 32);
+    own.execute(change, ["guessed"]).unwrap();
+    assert_eq!(run(&evil, Some(&mallory), &["runs"]).code, 2);
+    own.execute(change, [secret]).unwrap();
+    assert_eq!(run(&evil, Some(&mallory), &["runs"]).code, 0);
+    drop(own);
     // It can be looked at, and whoever names it means it.
     let verified = run(&victim, None, &["store", "verify"]);
     assert_eq!(verified.code, 0, "{}", verified.stderr);
     let named = run(&victim, None, &["runs", "--store", ".statemark/runs.db"]);
     assert_eq!(named.code, 0, "{}", named.stderr);
     assert!(named.stdout.contains("r1"), "{}", named.stdout);
+}
+
+/// Where nothing can be noted, a store goes on to be usable as long as it says nothing about rights.
+#[test]
+fn third_a_store_without_a_configuration_locks_nobody_out() {
+    let scratch = Scratch::new("attack-third-homeless");
+    scratch.write("door.md", DOOR);
+    for (run, variable) in [("r1", None), ("r2", Some("/dev/null")), ("r3", None)] {
+        for words in [&["start", "door", "--run-id", run][..], &["state", run]] {
+            let mut command = statemark(&scratch.path);
+            command.env_remove("STATEMARK_NOW").env_remove("HOME");
+            match variable {
+                Some(folder) => command.env("XDG_CONFIG_HOME", folder),
+                None => command.env_remove("XDG_CONFIG_HOME"),
+            };
+            command.args(words);
+            let said = in_time(command);
+            assert_eq!(said.code, 0, "{words:?}: {}", said.stderr);
+        }
+    }
 }

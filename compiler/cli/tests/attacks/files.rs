@@ -318,6 +318,38 @@ fn third_no_result_replaces_what_holds_agents() {
         let after = kept.map(|name| fs::read(scratch.path.join(name)).unwrap());
         assert!(before == after, "{words:?}");
     }
+    // A file that isn't there yet, by a link and from within.
+    symlink(".claude", scratch.path.join("link")).unwrap();
+    fs::create_dir(scratch.path.join(".codex")).unwrap();
+    for (folder, words) in [
+        (".", &["lint", "door.md", "-o", "link/hooks.json"][..]),
+        (".", &["report", "r1", "-o", "link/r.html"]),
+        (".", &["man", "link"]),
+        (".", &["store", "backup", "link/copy.db"]),
+        (".", &["store", "anchor", ".vscode/tasks.json"]),
+        (".codex", &["lint", "-o", "hooks.json", "../door.md"]),
+        (".", &["graph", "door.md", "-o", "link/../.git/x.svg"]),
+    ] {
+        let mut command = statemark(&scratch.path.join(folder));
+        let said = in_time({
+            command.args(words);
+            command
+        });
+        assert_eq!(said.code, 2, "{words:?}: {}{}", said.stdout, said.stderr);
+        assert!(
+            said.stderr.contains("isn't replaced by a result"),
+            "{words:?}: {}",
+            said.stderr
+        );
+    }
+    assert_eq!(
+        fs::read_dir(scratch.path.join(".claude")).unwrap().count(),
+        1
+    );
+    assert_eq!(
+        fs::read_dir(scratch.path.join(".codex")).unwrap().count(),
+        0
+    );
     done(&scratch, &["lint", "door.md", "-o", "findings.txt"]);
     done(&scratch, &["lint", "door.md", "-o", "findings.txt"]);
 }

@@ -14,9 +14,11 @@ use statemark_tools::{Annotations, Ctx, Outcome, Problem, Tool};
 
 use super::{MAX_FILE, SET};
 use crate::walk::{Step, entries, walk_all};
+use statemark_runs::policy::is_obeyed;
+
 use crate::workspace::{
-    Place, Workspace, belongs_to_store, check_not_obeyed, is_hidden, is_obeyed, is_same,
-    open_regular, write_problem,
+    Place, Workspace, belongs_to_store, check_not_obeyed, is_hidden, is_same, open_regular,
+    write_problem,
 };
 use crate::{Spec, error_object, tool};
 

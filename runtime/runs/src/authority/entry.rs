@@ -47,6 +47,33 @@ pub struct StoreNamed {
     /// True if the store was made for testing: its clock can be set.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub testing: bool,
+    /// A random text that nothing but the store has in it; empty in one for testing.
+    ///
+    /// The id stands in anchors and signatures, which others read: who knows it alone can't make a store of that id pass
+    /// for this one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub secret: String,
+}
+
+impl StoreNamed {
+    /// Makes the entry of a store that has none.
+    pub(super) fn new(testing: bool) -> Self {
+        Self {
+            store: random_id(),
+            testing,
+            secret: if testing { String::new() } else { random_id() },
+        }
+    }
+
+    /// Returns a name of the store that nobody can tell who hasn't read it.
+    pub(super) fn ownership(&self) -> Hash {
+        Hash::digest(format!("{}:{}", self.store, self.secret).as_bytes())
+    }
+}
+
+/// Returns a random text of 32 hexadecimal digits.
+fn random_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
 }
 
 /// Runs were pruned. What is left of them is this entry, their tombstone.

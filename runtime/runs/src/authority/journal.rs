@@ -83,11 +83,6 @@ fn difference(record: &Record, before: Hash) -> Option<String> {
     read.err().map(|error| format!("it can't be read: {error}"))
 }
 
-/// Returns a random id for a store.
-pub(super) fn random_id() -> String {
-    uuid::Uuid::new_v4().simple().to_string()
-}
-
 /// The authority as it was read last.
 #[derive(Default)]
 pub(crate) struct AuthorityCache(Mutex<Option<(Hash, Arc<Authority>)>>);
@@ -141,9 +136,7 @@ impl Runs {
             }
             let is_named = matches!(entries.first(), Some(Entry::StoreNamed(_)));
             if authority.store.is_none() && !is_named {
-                let store = random_id();
-                let testing = false;
-                entries.insert(0, Entry::StoreNamed(StoreNamed { store, testing }));
+                entries.insert(0, Entry::StoreNamed(StoreNamed::new(false)));
             }
             let records = entries.iter().map(|entry| NewRecord {
                 time: now,

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::Right;
 use super::entry::{Entry, LossAccepted, StoreNamed};
-use super::journal::random_id;
 use crate::actor::Actor;
+use crate::hash::Hash;
 use crate::runs::RunError;
 use crate::runs::operation::{Execution, Operation};
 
@@ -26,18 +26,35 @@ impl Operation for MarkForTesting {
         let is_empty = runs.store().status_counts()?.is_empty();
         runs.amend_authority(execution.order(), |authority, _| {
             let is_new = is_empty && authority.store_id().is_none();
-            let mark = is_new.then(|| {
-                let (store, testing) = (random_id(), true);
-                Entry::StoreNamed(StoreNamed { store, testing })
-            });
+            let mark = is_new.then(|| Entry::StoreNamed(StoreNamed::new(true)));
             Ok(mark.into_iter().collect())
         })
     }
 }
 
 /// Gives a store an id, unless it has one: anchors name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct NameStore;
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NameStore(StoreNamed);
+
+impl NameStore {
+    /// Makes up an id.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(StoreNamed::new(false))
+    }
+
+    /// Returns what [`Authority::ownership`](super::Authority::ownership) is once the store has this id.
+    #[must_use]
+    pub fn ownership(&self) -> Hash {
+        self.0.ownership()
+    }
+}
+
+impl Default for NameStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Operation for NameStore {
     const NAME: &'static str = "name_store";
@@ -49,10 +66,7 @@ impl Operation for NameStore {
         let runs = execution.runs();
         runs.amend_authority(execution.order(), |authority, _| {
             let is_new = authority.store_id().is_none();
-            let named = is_new.then(|| {
-                let (store, testing) = (random_id(), false);
-                Entry::StoreNamed(StoreNamed { store, testing })
-            });
+            let named = is_new.then(|| Entry::StoreNamed(self.0.clone()));
             Ok(named.into_iter().collect())
         })
     }

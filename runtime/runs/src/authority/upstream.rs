@@ -22,6 +22,11 @@ impl Authority {
         self.upstream.get(server) == Some(declaration)
     }
 
+    /// Returns the names of the servers that a person has accepted.
+    pub fn accepted_upstreams(&self) -> impl Iterator<Item = &str> {
+        self.upstream.keys().map(String::as_str)
+    }
+
     /// Reports whether a person has ever accepted a server of that name.
     #[must_use]
     pub fn knows_upstream(&self, server: &str) -> bool {

@@ -148,9 +148,11 @@ pub struct Tool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tie {
-    /// The run holds the session.
+    /// The run holds the session, which drives it.
     Bound,
-    /// The session has ended, and the run waits for another one.
+    /// The run holds the session, also when another one takes the run.
+    Held,
+    /// The session has ended, and the run waits for another one. If it comes back, it is held.
     Ended,
     /// A person has released the session from the run.
     Released,
@@ -416,6 +418,7 @@ impl Kind for Session {
         let session = &self.session;
         match self.tie {
             Tie::Bound => format!("session `{session}` is held by the run"),
+            Tie::Held => format!("session `{session}` stays held by the run, whoever drives it"),
             Tie::Ended => format!("session `{session}` has ended"),
             Tie::Released => format!("session `{session}` was released from the run"),
         }

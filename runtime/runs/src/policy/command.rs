@@ -137,6 +137,11 @@ pub(super) fn commands_of_call(
     }))
 }
 
+/// Reports whether a word is certainly one of those in a text.
+fn is_one_of(word: &Word, others: &str) -> bool {
+    word.is_certain && others.split(' ').any(|own| own == word.text)
+}
+
 fn words_of(list: &Value) -> Result<Vec<String>, Unread> {
     let words = list.as_array().into_iter().flatten();
     let words = words.map(|word| word.as_str().map(str::to_owned));
@@ -384,8 +389,12 @@ impl Command {
                 Place::Unless(others) => {
                     let rest = self.words.get(after..).unwrap_or_default();
                     let mut rest = rest.iter().take_while(|it| it.text != "--");
-                    let is_harmless =
-                        rest.any(|it| it.is_certain && others.split(' ').any(|own| own == it.text));
+                    let is_harmless = rest.any(|it| is_one_of(it, others));
+                    (!is_harmless).then_some((subcommand, after))?
+                }
+                Place::UnlessNext(others) => {
+                    let next = self.words.get(after);
+                    let is_harmless = next.is_some_and(|it| is_one_of(it, others));
                     (!is_harmless).then_some((subcommand, after))?
                 }
                 Place::After(name) => {

@@ -62,7 +62,7 @@ impl Binding<'_> {
             }
             Self::Project(project) => project.is_none() || summary.project.as_deref() == project,
             Self::Session(project, names) => {
-                Self::Project(project).binds(head) && holds(head, names)
+                Self::Project(project).binds(head) && holds(head, names) == Some(true)
             }
         }
     }
@@ -188,11 +188,14 @@ impl Index {
     }
 }
 
-/// Reports whether a run holds one of the sessions.
-fn holds(head: &Head, names: &[String]) -> bool {
+/// Reports whether a run holds one of the sessions; nothing if it knows none of them.
+fn holds(head: &Head, names: &[String]) -> Option<bool> {
     let sessions = &head.summary.sessions;
-    let mut own = names.iter().filter_map(|name| sessions.get(name));
-    own.any(|session| !session.released)
+    let known = names.iter().filter_map(|name| sessions.get(name));
+    let known = known.map(|session| !session.released);
+    let any = sessions.get(ANY_CALLER).filter(|any| !any.released);
+    let known = known.reduce(|one, other| one || other);
+    known.or(any.map(|_| true))
 }
 
 /// Reports whether a run leaves other sessions alone: it holds one that has done something lately.
@@ -200,14 +203,14 @@ fn holds(head: &Head, names: &[String]) -> bool {
 /// To be bound is no deed: an agent could bind a session that doesn't exist, and go on unheld.
 fn is_taken(head: &Head, now: u64) -> bool {
     let sessions = head.summary.sessions.values();
-    let mut held = sessions.filter(|it| !it.released && it.acted);
+    let mut held = sessions.filter(|it| !it.released && !it.loose && it.acted);
     held.any(|session| now.saturating_sub(session.seen) < SESSION_LAPSE)
 }
 
 /// Returns the runs that hold a client's session.
 ///
-/// Those that were bound to it, with the runs that they have invoked; where there are none, those of the project that are
-/// bound to no other session. A run from which a person has released the session doesn't hold it.
+/// Those that know it, with the runs that they have invoked; where there are none, those of the project that no other
+/// session drives. A run from which a person has released the session doesn't hold it.
 fn runs_of_session(heads: &[Head], names: &[String], now: u64) -> Vec<RunId> {
     let by_id: BTreeMap<&RunId, &Head> = heads.iter().map(|head| (&head.run, head)).collect();
     // Whoever drives a run drives those that it has invoked.
@@ -223,17 +226,14 @@ fn runs_of_session(heads: &[Head], names: &[String], now: u64) -> Vec<RunId> {
         outer
     };
     let all: Vec<(&RunId, &Head)> = heads.iter().map(|it| (&it.run, outer(it))).collect();
-    let own = all.iter().filter(|(_, outer)| holds(outer, names));
+    let own = all.iter();
+    let own = own.filter(|(_, outer)| holds(outer, names) == Some(true));
     let own: Vec<RunId> = own.map(|(run, _)| (*run).clone()).collect();
     if !own.is_empty() {
         return own;
     }
-    let free = all.iter().filter(|(_, outer)| {
-        let knows = names
-            .iter()
-            .any(|it| outer.summary.sessions.contains_key(it));
-        !knows && !is_taken(outer, now)
-    });
+    let free = all.iter();
+    let free = free.filter(|(_, outer)| holds(outer, names).is_none() && !is_taken(outer, now));
     free.map(|(run, _)| (*run).clone()).collect()
 }
 

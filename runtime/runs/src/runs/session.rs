@@ -10,10 +10,21 @@ use serde::Serialize;
 use super::operation::{Decide, DecideCx, Right};
 use super::{Change, Loaded, RunError};
 use crate::body::{Body, Session, Tie};
+use crate::state::ANY_CALLER;
 
-/// Has a run hold a client's session from now on.
+/// Has a run hold a client's session, which drives it, from now on.
 #[derive(Clone, Debug, Serialize)]
 pub struct BindSession {
+    /// The session.
+    pub session: String,
+}
+
+/// Has a run go on to hold a client's session that it holds as it does all of its project.
+///
+/// Why: a session that has worked under the run's states stays under them when another one, such as a sub-agent of its own,
+/// takes the run.
+#[derive(Clone, Debug, Serialize)]
+pub struct HoldSession {
     /// The session.
     pub session: String,
 }
@@ -39,10 +50,25 @@ impl Decide for BindSession {
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let known = run.state.sessions.get(&self.session);
-        if known.is_some_and(|known| !known.released) {
+        if known.is_some_and(|known| !known.released && !known.loose) {
             return Ok(Change::default());
         }
         Ok(change([&self.session], Tie::Bound))
+    }
+}
+
+impl Decide for HoldSession {
+    const NAME: &'static str = "hold_session";
+    const RIGHT: Right = Right::Drive;
+    type Outcome = ();
+
+    fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+        // Nor does a full state grow by one record for each call.
+        let known = |name: &str| run.state.sessions.contains_key(name);
+        if known(&self.session) || known(ANY_CALLER) {
+            return Ok(Change::default());
+        }
+        Ok(change([&self.session], Tie::Held))
     }
 }
 
@@ -53,7 +79,7 @@ impl Decide for EndSession {
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let known = run.state.sessions.get(&self.session);
-        if known.is_none_or(|known| known.released) {
+        if known.is_none_or(|known| known.released || known.loose) {
             return Ok(Change::default());
         }
         Ok(change([&self.session], Tie::Ended))
@@ -66,10 +92,16 @@ impl Decide for ReleaseSession {
     type Outcome = ();
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
-        let held = run.state.sessions.iter().filter(|(_, it)| !it.released);
+        let sessions = &run.state.sessions;
+        let held = sessions.iter().filter(|(_, it)| !it.released);
         let held = held.map(|(name, _)| name);
-        let named = held.filter(|name| self.session.as_ref().is_none_or(|it| it == *name));
-        Ok(change(named, Tie::Released))
+        let Some(named) = &self.session else {
+            return Ok(change(held, Tie::Released));
+        };
+        let any = &ANY_CALLER.to_owned();
+        let mut held =
+            held.filter(|name| *name == named || (*name == any && !sessions.contains_key(named)));
+        Ok(change(held.next().map(|_| named), Tie::Released))
     }
 }
 

@@ -208,13 +208,13 @@ impl Apply for Tool {
 impl Apply for Session {
     fn apply(self, state: &mut RunState, record: &Record) {
         match self.tie {
-            Tie::Bound => state.bind_session(self.session, record.time),
-            Tie::Ended => drop(state.sessions.remove(&self.session)),
+            Tie::Bound => state.hold_session(self.session, true, record.time),
+            Tie::Held | Tie::Ended => state.hold_session(self.session, false, record.time),
             Tie::Released => {
                 let released = SessionState {
                     released: true,
                     seen: record.time,
-                    acted: false,
+                    ..SessionState::default()
                 };
                 state.sessions.insert(self.session, released);
             }

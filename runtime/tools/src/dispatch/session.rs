@@ -11,8 +11,8 @@
 use serde_json::Value;
 use statemark_runs::policy::{Denial, Gating, Verdict};
 use statemark_runs::{
-    Actor, BindSession, Binding, DenyTool, EndSession, Hash, Loaded, Order, RecordCall,
-    ReserveCall, ReserveOutcome, RunError, RunId, Runs, StoreError,
+    Actor, BindSession, Binding, DenyTool, EndSession, Hash, HoldSession, Loaded, Order,
+    RecordCall, ReserveCall, ReserveOutcome, RunError, RunId, Runs, StoreError,
 };
 
 use super::authorize::{held_by_given_up, held_by_other};
@@ -26,6 +26,8 @@ pub struct SessionPolicy<'r> {
     /// The session's own name first, then those of the sessions that it was started from.
     names: Vec<String>,
     holding: Vec<RunId>,
+    /// The run that somebody named for it.
+    named: Option<RunId>,
     /// True if a call that policy refuses runs nevertheless.
     observes: bool,
     attempt: Option<OfAttempt>,
@@ -98,6 +100,7 @@ impl<'r> SessionPolicy<'r> {
             project,
             names,
             holding: Vec::new(),
+            named: named.cloned(),
             observes: false,
             attempt: None,
         };
@@ -176,7 +179,7 @@ impl<'r> SessionPolicy<'r> {
             };
             let sessions = &loaded.state.sessions;
             let mut own = names.iter().filter_map(|name| sessions.get(name));
-            if own.any(|session| !session.released) {
+            if own.any(|session| !session.released && !session.loose) {
                 bound.push(run.clone());
             }
         }
@@ -239,6 +242,7 @@ impl<'r> SessionPolicy<'r> {
             let Some(loaded) = skip_pruned(self.runs.load(run))? else {
                 continue;
             };
+            self.keep_held(&loaded)?;
             let is_over = loaded.state.status().is_over();
             let mut reason = match &call.forbidden {
                 Some(reason) => Some(reason.clone()),
@@ -282,6 +286,30 @@ impl<'r> SessionPolicy<'r> {
             }
         }
         Ok(Ok(Admission { observed }))
+    }
+
+    /// Notes that a run holds the session, which it holds as it does all of its project.
+    fn keep_held(&self, loaded: &Loaded) -> Result<(), RunError> {
+        let sessions = &loaded.state.sessions;
+        let is_known = self.names.iter().any(|name| sessions.contains_key(name));
+        // A run that another one has invoked holds whom that one holds.
+        let parent = loaded.state.parent.as_ref();
+        let follows = parent.is_some_and(|parent| self.holding.contains(&parent.run));
+        // Whoever was told which run to work in is held by what told it.
+        let is_named = self.named.as_ref() == Some(&loaded.run);
+        // A sub-agent ends before its session.
+        let Some(session) = self
+            .names
+            .last()
+            .filter(|_| !is_known && !follows && !is_named)
+        else {
+            return Ok(());
+        };
+        let session = session.clone();
+        let held = self
+            .runs
+            .execute(&self.order(&loaded.run), &HoldSession { session });
+        skip_pruned(held).map(drop)
     }
 
     /// Returns the reason for which the states of a run don't grant a call.

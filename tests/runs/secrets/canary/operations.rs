@@ -15,9 +15,9 @@ use statemark_runs::runs::{
 };
 use statemark_runs::{
     Actor, Advance, AnswerRequest, BindSession, Body, CancelRun, Claims, ContinueRun, DenyTool,
-    EndSession, FinishRestore, ForceState, GiveUpRestore, Hash, Loaded, OpenRequest, Order,
-    PauseRun, RecordCall, RecordCheck, Registered, ReleaseSession, Reply, Report, ReserveCall,
-    Role, RunCheck, RunCheckIn, RunError, Runs, SendEvent, StartRun, WithdrawRequest,
+    EndSession, FinishRestore, ForceState, GiveUpRestore, Hash, HoldSession, Loaded, OpenRequest,
+    Order, PauseRun, RecordCall, RecordCheck, Registered, ReleaseSession, Reply, Report,
+    ReserveCall, Role, RunCheck, RunCheckIn, RunError, Runs, SendEvent, StartRun, WithdrawRequest,
     acquire_lease, plan_rewind, release_lease,
 };
 
@@ -27,7 +27,7 @@ use crate::stores::sqlite::folder;
 pub(super) type Act = fn(&Runs, &Order, &str);
 
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
-pub(super) const OPERATIONS: [(&str, Act); 38] = [
+pub(super) const OPERATIONS: [(&str, Act); 39] = [
     ("StartRun", |runs, order, it| {
         let start = StartRun {
             workflow: "fix".to_owned(),
@@ -277,6 +277,10 @@ pub(super) const OPERATIONS: [(&str, Act); 38] = [
         // A session's name tells sessions apart: none that has a secret in it is held.
         let session = it.to_owned();
         drop(runs.execute(order, &BindSession { session }));
+    }),
+    ("HoldSession", |runs, order, it| {
+        let session = it.to_owned();
+        drop(runs.execute(order, &HoldSession { session }));
     }),
     ("EndSession", |runs, order, it| {
         let session = it.to_owned();

@@ -17,8 +17,12 @@ pub(super) enum Place {
     Before,
     /// The subcommand itself.
     Subcommand,
-    /// The subcommand itself, if none of these words follows.
+    /// The subcommand itself, if none of these options follows.
     Unless(&'static str),
+    /// The subcommand itself, if none of these words follows at once.
+    ///
+    /// Further on, one could be the value of another.
+    UnlessNext(&'static str),
     /// After this word, which is a subcommand.
     After(&'static str),
     /// The first word without a `-`, of which each letter is an option.
@@ -44,7 +48,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     (
         "ar gcc-ar gcc-nm gcc-ranlib ld nm objcopy objdump ranlib strip",
         Place::Anywhere,
-        "-plugin -load-plugin @*",
+        "--plugin -plugin -load-plugin @*",
     ),
     (
         "bazel bazelisk",
@@ -92,6 +96,14 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         "--exec --export-marks --ext-diff --extcmd --open-files-in-pager --output --output-directory --receive-pack \
          --upload-pack",
     ),
+    // Each runs what it is told, or what comes over its input or a connection.
+    (
+        "git",
+        Place::Subcommand,
+        "archimport credential credential-* cvsexportcommit cvsimport cvsserver daemon fast-import for-each-repo hook \
+         http-backend imap-send merge-index merge-one-file p4 receive-pack remote-ext remote-fd remote-* send-pack shell \
+         svn upload-archive upload-pack web--browse",
+    ),
     ("git", Place::After("apply"), "--unsafe-paths --directory"),
     ("git", Place::After("archive"), "-o"),
     ("git", Place::After("bisect"), "run"),
@@ -124,7 +136,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     ("git", Place::After("submodule"), "foreach"),
     (
         "git",
-        Place::Unless("--get --get-all --get-regexp --list -l get list"),
+        Place::UnlessNext("--get --get-all --get-regexp --list -l get list"),
         "config",
     ),
     (

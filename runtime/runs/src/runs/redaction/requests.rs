@@ -8,10 +8,10 @@ use crate::redact::Redactor;
 use crate::runs::{
     Advance, AnswerRequest, BindSession, CancelRun, ContinueRun, DenyTool, DiscardArtifact, Edit,
     EditArtifact, EndAttempt, EndSession, FinalizeArtifact, ForceState, ForkRun, GiveUpRestore,
-    MigrateRun, OpenRequest, PauseRun, PutArtifact, ReachLimit, RecordCall, RecordCheck,
-    RecordTurn, Registered, ReleaseSession, Reply, Report, ReportEffect, ReportProgress,
-    ReserveCall, RestoreFiles, RunCheck, SendEvent, StartAttempt, StartRun, TakeCheckpoint,
-    WithdrawRequest,
+    HoldSession, MigrateRun, OpenRequest, PauseRun, PutArtifact, ReachLimit, RecordCall,
+    RecordCheck, RecordTurn, Registered, ReleaseSession, Reply, Report, ReportEffect,
+    ReportProgress, ReserveCall, RestoreFiles, RunCheck, SendEvent, StartAttempt, StartRun,
+    TakeCheckpoint, WithdrawRequest,
 };
 
 /// Lists the requests, and the fields of each that decide something.
@@ -44,6 +44,7 @@ redact_fields! {
     ForceState { context, reason }
     ForkRun { input, title, reset }
     GiveUpRestore {}
+    HoldSession {}
     MigrateRun {}
     PauseRun {}
     ReachLimit { reason }

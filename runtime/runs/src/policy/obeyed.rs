@@ -1,0 +1,42 @@
+//! Files and folders that agents' clients obey.
+//!
+//! A hook or a server in them is a command that a person's client runs, and what they say is an instruction to agents that
+//! no state grants. So no tool of an agent changes them, and no result takes their place.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Their names, on whatever level, in lower case.
+const OBEYED: [&str; 18] = [
+    ".agents",
+    ".claude",
+    ".claude.json",
+    ".codex",
+    ".continue",
+    ".cursor",
+    ".cursorrules",
+    ".envrc",
+    ".gemini",
+    ".mcp.json",
+    ".vscode",
+    ".windsurfrules",
+    "agents.md",
+    "agents.override.md",
+    "claude.local.md",
+    "claude.md",
+    "copilot-instructions.md",
+    "gemini.md",
+];
+
+/// Reports whether agents' clients obey what has a name, however it is spelled.
+#[must_use]
+pub fn is_obeyed(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_lowercase();
+    OBEYED.contains(&name.as_str())
+}
+
+/// Reports whether a path is of something that agents' clients obey, or leads into it.
+#[must_use]
+pub fn is_obeyed_path(path: &Path) -> bool {
+    path.iter().any(is_obeyed)
+}
