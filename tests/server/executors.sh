@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `statemark agent run` with the command lines of agents themselves: Claude Code and Codex work offline against a scripted model,
+# `statemark agent run` with the command lines of agents themselves: Claude Code, Codex and OpenCode work offline against a scripted model,
 # start our server for the run alone, and a tool of their own that the state withholds doesn't run.
-# Fetches both clients (about 800 MB, a minute and a half) into the target folder; on demand, not part of tests/run.
+# Fetches the clients (about 1 GB, two minutes) into the target folder; on demand, not part of tests/run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/server/node.sh
@@ -34,6 +34,7 @@ CONFIG
 # Lets the executor work while a scripted model makes these calls.
 work_through() {
     begin_model "$1"
+    model_of_opencode
     if [ -e "$CODEX_HOME/config.toml" ]; then sed -i "s|ADDRESS|$address|" "$CODEX_HOME/config.toml"; fi
     ANTHROPIC_BASE_URL=$address timeout 180 statemark agent run steps --run-id r >"$work/said" 2>&1 </dev/null ||
         fail "$(cat "$work/said" "$work/log"; statemark transcript r)"
@@ -76,4 +77,16 @@ work_through "$(
 [ ! -e one.txt ] || fail "the state \`look\` lets a program run"
 statemark transcript r >"$work/transcript"
 grep -q 'denied' "$work/transcript" || fail "the refusal isn't recorded in the attempt: $(cat "$work/transcript")"
+statemark state r | grep -q completed || fail "the run isn't over: $(statemark state r)"
+
+echo "== OpenCode: the same, with a plugin that is made for it"
+begin opencode "$opencode"
+work_through "$(
+    echo "{\"name\": \"write\", \"input\": {\"filePath\": \"$PWD/one.txt\", \"content\": \"x\\n\"}}"
+    echo '{"name": "statemark_send_event", "input": {"event": "READY"}}'
+)"
+[ ! -e one.txt ] || fail "the state \`look\` lets a file be written"
+statemark transcript r >"$work/transcript"
+grep -q 'write denied' "$work/transcript" || fail "the refusal isn't recorded in the attempt: $(cat "$work/transcript")"
+grep -q 'tokens read' "$work/transcript" || fail "nobody says what it cost: $(cat "$work/transcript")"
 statemark state r | grep -q completed || fail "the run isn't over: $(statemark state r)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `statemark hook` in the clients themselves: Claude Code and Codex work offline against a scripted model, and a tool of their
+# `statemark hook` in the clients themselves: Claude Code, Codex and OpenCode work offline against a scripted model, and a tool of their
 # own that one state withholds runs in the next. Then the hook is missing, crashes, or finds no store.
-# Fetches both clients (about 800 MB, a minute and a half) into the target folder; on demand, not part of tests/run.
+# Fetches the clients (about 1 GB, two minutes) into the target folder; on demand, not part of tests/run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/server/node.sh
@@ -136,3 +136,74 @@ work_through "$(run four.txt)" as_codex
 rm "$work/bin/statemark"
 work_through "$(run five.txt)" as_codex --dangerously-bypass-hook-trust
 [ -e five.txt ] || fail "Codex keeps a tool from running where the hook is missing: the book says that it doesn't"
+
+as_opencode() {
+    model_of_opencode
+    timeout 120 "$opencode" run --format json -- go
+}
+
+write() {
+    echo "{\"name\": \"write\", \"input\": {\"filePath\": \"$PWD/$1\", \"content\": \"x\\n\"}}"
+}
+
+ln -sf "$target/debug/statemark" "$work/bin/statemark"
+echo "== OpenCode: a tool that one state withholds runs in the next, and a sub-agent's is held, too"
+begin opencode
+export MODEL_DEBUG=1
+work_through "$(
+    write one.txt
+    echo '{"name": "statemark_send_event", "input": {"run_id": "opencode", "event": "READY"}}'
+    write two.txt
+    write three.md
+    echo "{\"name\": \"read\", \"input\": {\"filePath\": \"$PWD/none.txt\"}}"
+)" as_opencode
+unset MODEL_DEBUG
+[ ! -e one.txt ] || fail "the state \`look\` lets a file be written"
+[ -e two.txt ] || fail "the state \`change\` lets no file be written: $(cat "$work/log" "$work/said")"
+[ ! -e three.md ] || fail "a file is written that no pattern grants"
+answered 'isn'"'"'t granted: `look` grants `Read`; go on with `READY` (granted in `change`'
+grep -q 'Look, and change nothing' "$work/log.requests" || fail "the agent isn't told where its run is"
+statemark events opencode >"$work/events"
+grep -q "session \`opencode:.*is held by" "$work/events" || fail "the session isn't bound: $(cat "$work/events")"
+grep -q "\`write\` has run" "$work/events" || fail "the call isn't recorded: $(cat "$work/events")"
+grep -q "\`read\` failed" "$work/events" || fail "the failure isn't recorded: $(cat "$work/events")"
+statemark start steps --run-id opencode-2 >/dev/null
+statemark send opencode DONE >/dev/null
+sed -i 's/"Read"\], "instr/"Read", "task"], "instr/' steps.workflow.json
+statemark start steps --run-id opencode-3 >/dev/null
+statemark cancel opencode-2 >/dev/null
+work_through "$(
+    echo '{"name": "task", "input": {"description": "write", "prompt": "write", "subagent_type": "general"}}'
+    write four.txt
+)" as_opencode
+[ ! -e four.txt ] || fail "a sub-agent writes a file that its session may not write"
+answered 'isn'"'"'t granted: `look` grants `Read`, `task`; go on with `READY`'
+
+echo "== OpenCode: its commands have the variables that the state says"
+statemark cancel opencode-3 >/dev/null
+cat >variables.workflow.json <<'SPEC'
+{
+  "id": "variables",
+  "initial": "work",
+  "states": {
+    "work": { "allowed_tools": ["Bash"], "blocked_env": ["AWS_*"], "env_overrides": { "PROFILE": "test" }, "on": { "DONE": "over" } },
+    "over": { "type": "final" }
+  }
+}
+SPEC
+statemark start variables --run-id opencode-4 >/dev/null
+AWS_KEY=hidden PROFILE=live work_through \
+    '{"name": "bash", "input": {"command": "echo [${AWS_KEY-none}] [$PROFILE]", "description": "says"}}' as_opencode
+answered '[none] [test]'
+statemark cancel opencode-4 >/dev/null
+statemark start steps --run-id opencode-5 >/dev/null
+
+echo "== OpenCode: the hook fails, and the tool doesn't run"
+mv .statemark/runs.db "$work/runs.db"
+work_through "$(write five.txt)" as_opencode
+[ ! -e five.txt ] || fail "a file is written though the store is gone"
+answered "there is no store in"
+mv "$work/runs.db" .statemark/runs.db
+rm "$work/bin/statemark"
+work_through "$(write six.txt)" as_opencode
+[ ! -e six.txt ] || fail "a file is written though the hook's program is missing"

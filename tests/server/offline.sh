@@ -1,9 +1,11 @@
-# Gets Claude Code and Codex, and a folder in which they work offline against a scripted model. Sourced by the scripts beside
-# it, after `node.sh`, from the root of the project; sets `claude`, `codex`, `root`, `work`.
+# Gets Claude Code, Codex and OpenCode, and a folder in which they work offline against a scripted model. Sourced by the scripts beside
+# it, after `node.sh`, from the root of the project; sets `claude`, `codex`, `opencode`, `root`, `work`.
 fetch @anthropic-ai/claude-code claude-code 2.1.329
 fetch @openai/codex codex 0.169.0
+fetch opencode-ai opencode 1.18.33
 claude=$home/claude-code-2.1.329/node_modules/.bin/claude
 codex=$home/codex-0.169.0/node_modules/.bin/codex
+opencode=$home/opencode-1.18.33/node_modules/.bin/opencode
 cargo build --workspace --bin statemark --example conformance
 root=$PWD
 work=$(mktemp -d "$home/offline.XXXXXX")
@@ -12,6 +14,7 @@ mkdir -p "$work/home/.codex" "$work/bin"
 ln -s "$target/debug/statemark" "$work/bin/statemark"
 export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config CODEX_HOME=$work/home/.codex PATH=$work/bin:$PATH
 export ANTHROPIC_API_KEY=none CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+export OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1
 unset STATEMARK_STORE STATEMARK_TOKEN STATEMARK_RUN
 
 fail() {
@@ -27,4 +30,22 @@ begin_model() {
     "$node" "$root/tests/server/model.mjs" "$work/script" "$work/log" >"$work/address" &
     model=$!
     address=$(line_of "$work/address")
+}
+
+# Says to OpenCode, in the user's own configuration, where the model is; its tools go through no permissions but the hook's.
+model_of_opencode() {
+    mkdir -p "$XDG_CONFIG_HOME/opencode"
+    cat >"$XDG_CONFIG_HOME/opencode/opencode.json" <<CONFIG
+{
+  "model": "scripted/scripted",
+  "small_model": "scripted/scripted",
+  "provider": {
+    "scripted": {
+      "npm": "@ai-sdk/anthropic",
+      "options": { "baseURL": "$address/v1", "apiKey": "none" },
+      "models": { "scripted": {} }
+    }
+  }
+}
+CONFIG
 }

@@ -336,39 +336,51 @@ const KEPT: [&str; 4] = [".git", ".statemark", "statemark.lock", "statemark.toml
 /// Something is there that holds agents or keeps runs: a store, the configuration, or a client's settings. To replace it
 /// by a result is a mistake, or the attempt of an agent that is granted this command.
 pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
+    let real = check_place(path)?;
+    let name = real.as_os_str().to_string_lossy().into_owned();
+    let base = ["-wal", "-shm", "-journal", "-mark"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end));
+    let files = [Some(real), base.map(PathBuf::from)];
+    let is_store = |file: PathBuf| open_regular(&file).is_ok_and(statemark_runs::store::is_store);
+    if files.into_iter().flatten().any(is_store) {
+        return Err(not_replaced(path));
+    }
+    Ok(())
+}
+
+/// Checks that nothing in a path holds agents or keeps runs by its name. Returns it without links.
+///
+/// # Errors
+///
+/// Something does.
+pub(crate) fn check_place(path: &Path) -> Result<PathBuf, Failure> {
     // The folder may be a link, or the current one, where the file isn't there yet.
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize();
     let named = folder.ok().zip(path.file_name());
     let named = named.map(|(folder, name)| folder.join(name));
     let real = path.canonicalize().ok().or(named);
-    let real = real.as_deref().unwrap_or(path);
-    let is_kept = [real, path].into_iter().any(|path| {
+    let real = real.unwrap_or_else(|| path.to_owned());
+    let is_kept = [&real, path].into_iter().any(|path| {
         is_obeyed_path(path)
             || path.iter().any(|name| {
                 let name = name.to_string_lossy().to_lowercase();
                 KEPT.contains(&name.as_str())
             })
     });
-    let is_store = || {
-        let name = real.as_os_str().to_string_lossy().into_owned();
-        let base = ["-wal", "-shm", "-journal", "-mark"]
-            .iter()
-            .find_map(|end| name.strip_suffix(end));
-        let files = [Some(real.to_owned()), base.map(PathBuf::from)];
-        files
-            .into_iter()
-            .flatten()
-            .any(|file| open_regular(&file).is_ok_and(statemark_runs::store::is_store))
-    };
-    if is_kept || is_store() {
-        let path = display(path);
-        return Err(Failure::new(format!(
-            "`{path}` isn't replaced by a result: it keeps runs, or says what holds agents"
-        ))
-        .with_help("name another file"));
+    if is_kept {
+        return Err(not_replaced(path));
     }
-    Ok(())
+    Ok(real)
+}
+
+fn not_replaced(path: &Path) -> Failure {
+    let path = display(path);
+    Failure::new(format!(
+        "`{path}` isn't replaced by a result: it keeps runs, or says what holds agents"
+    ))
+    .with_help("name another file")
 }
 
 /// Writes a file that is there anew, whole or not at all, with the permissions that it has.

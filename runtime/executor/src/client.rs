@@ -33,18 +33,27 @@ pub(crate) fn work(
     client: &Client,
     model: Option<&str>,
 ) -> Result<End, RunError> {
-    let words = match kind {
-        ClientKind::Claude => claude(attempt),
-        ClientKind::Codex => codex(attempt),
+    let (words, variables) = match kind {
+        ClientKind::Claude => (claude(attempt), Vec::new()),
+        ClientKind::Codex => (codex(attempt), Vec::new()),
+        ClientKind::OpenCode => {
+            let words = ["run", "--format", "json"].map(str::to_owned);
+            let variable = (
+                "OPENCODE_CONFIG_CONTENT".to_owned(),
+                opencode(attempt).to_string(),
+            );
+            (words.to_vec(), vec![variable])
+        }
     };
     let words = command_line(attempt, (kind, client), words, model);
-    let ended = command::run(attempt, &words, &client.inherit, Vec::new(), &mut |line| {
+    let ended = command::run(attempt, &words, &client.inherit, variables, &mut |line| {
         let Ok(Value::Object(event)) = serde_json::from_str(line) else {
             return Ok(());
         };
         let turn = match kind {
             ClientKind::Claude => read_claude(&event),
             ClientKind::Codex => read_codex(&event),
+            ClientKind::OpenCode => read_opencode(&event),
         };
         record(attempt, turn, model)
     })?;
@@ -197,6 +206,28 @@ fn codex(attempt: &Attempt<'_>) -> Vec<String> {
     words
 }
 
+/// Returns the configuration of OpenCode.
+///
+/// It loads a plugin or leaves it out without a word, so all tools are denied until the plugin itself allows them.
+fn opencode(attempt: &Attempt<'_>) -> Value {
+    let server = Server::new(attempt);
+    let words = std::iter::once(server.program).chain(server.arguments);
+    let variables = server.variables.into_iter();
+    let variables: Map<String, Value> = variables.map(|(name, it)| (name, it.into())).collect();
+    let plugin = attempt.surroundings.opencode_plugin.iter();
+    let plugin = plugin.map(|file| file.to_string_lossy().into_owned());
+    json!({
+        "mcp": {"statemark": {
+            "type": "local",
+            "command": words.collect::<Vec<_>>(),
+            "environment": variables,
+        }},
+        "permission": {"*": "deny"},
+        "plugin": plugin.collect::<Vec<_>>(),
+        "share": "disabled",
+    })
+}
+
 /// Reads an event of `claude --output-format stream-json`.
 fn read_claude(event: &Map<String, Value>) -> Turn {
     let kind = event
@@ -269,6 +300,45 @@ fn read_codex(event: &Map<String, Value>) -> Turn {
     turn
 }
 
+/// Reads an event of `opencode run --format json`.
+fn read_opencode(event: &Map<String, Value>) -> Turn {
+    let part = event.get("part").unwrap_or(&Value::Null);
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let mut turn = Turn::default();
+    let mut say = |by: &str, text: Option<String>| {
+        let text = text.filter(|it| !it.trim().is_empty());
+        turn.said.extend(text.map(|text| (by.to_owned(), text)));
+    };
+    match event.get("type").and_then(Value::as_str) {
+        Some("text") => say("assistant", text(part.get("text"))),
+        Some("tool_use") => {
+            let input = part.pointer("/state/input").unwrap_or(&Value::Null);
+            let call = text(part.get("tool")).map(|tool| format!("[{tool} {input}]"));
+            say("assistant", call);
+        }
+        Some("error") => {
+            let message = event
+                .get("error")
+                .and_then(|it| it.pointer("/data/message"));
+            let name = event.get("error").and_then(|it| it.get("name"));
+            say("stderr", text(message).or_else(|| text(name)));
+        }
+        Some("step_finish") => {
+            let count = |path: &str| {
+                let count = part.pointer(path).and_then(Value::as_u64);
+                count.unwrap_or_default()
+            };
+            let cached = count("/tokens/cache/read").saturating_add(count("/tokens/cache/write"));
+            let written = count("/tokens/output").saturating_add(count("/tokens/reasoning"));
+            let cost = part.get("cost").and_then(Value::as_f64);
+            let read = count("/tokens/input").saturating_add(cached);
+            turn.usage = Some((read, written, cost.filter(|it| *it > 0.0).map(millionths)));
+        }
+        _ => {}
+    }
+    turn
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,7 +348,7 @@ mod tests {
         let said = |text: &str| vec![("assistant".to_owned(), text.to_owned())];
         let turn = |said, usage| Turn { said, usage };
         type Read = fn(&Map<String, Value>) -> Turn;
-        let cases: [(Read, &str, Turn); 7] = [
+        let cases: [(Read, &str, Turn); 11] = [
             (
                 read_claude,
                 r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Hm."},{"type":"thinking","thinking":"x"}]}}"#,
@@ -306,6 +376,26 @@ mod tests {
                 turn(Vec::new(), Some((9, 2, None))),
             ),
             (read_codex, r#"{"type":"thread.started"}"#, Turn::default()),
+            (
+                read_opencode,
+                r#"{"type":"tool_use","part":{"type":"tool","tool":"read","state":{"status":"completed","input":{"filePath":"a"},"output":"x"}}}"#,
+                turn(said(r#"[read {"filePath":"a"}]"#), None),
+            ),
+            (
+                read_opencode,
+                r#"{"type":"step_finish","part":{"tokens":{"input":2,"output":3,"reasoning":4,"cache":{"read":5,"write":6}},"cost":0.5}}"#,
+                turn(Vec::new(), Some((13, 7, Some(500_000)))),
+            ),
+            (
+                read_opencode,
+                r#"{"type":"error","error":{"name":"APIError","data":{"message":"No."}}}"#,
+                turn(vec![("stderr".to_owned(), "No.".to_owned())], None),
+            ),
+            (
+                read_opencode,
+                r#"{"type":"step_start","part":{}}"#,
+                Turn::default(),
+            ),
         ];
         for (read, text, expected) in cases {
             let event = serde_json::from_str(text).unwrap();

@@ -58,6 +58,7 @@ pub(crate) struct Rung {
 pub(crate) enum ClientKind {
     Claude,
     Codex,
+    OpenCode,
 }
 
 impl ClientKind {
@@ -66,6 +67,7 @@ impl ClientKind {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
+            Self::OpenCode => "opencode",
         }
     }
 }
@@ -267,6 +269,7 @@ fn assign(
                 .to_owned(),
         ),
         "codex" => client(ClientKind::Codex, &settings.codex),
+        "opencode" => client(ClientKind::OpenCode, &settings.opencode),
         _ => match settings.commands.get(&name) {
             Some(command) => Ok(Some(Who::Command(name, command.clone()))),
             None => Err(format!(

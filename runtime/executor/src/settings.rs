@@ -52,6 +52,8 @@ pub struct Settings {
     pub claude: Option<Client>,
     /// Codex' command line.
     pub codex: Option<Client>,
+    /// OpenCode's command line.
+    pub opencode: Option<Client>,
     /// True if the project's Codex asks our hook. It isn't a key: whoever reads the configuration looks.
     #[serde(skip)]
     pub codex_has_hook: bool,
@@ -310,7 +312,7 @@ pub(crate) fn millionths(dollars: f64) -> u64 {
 }
 
 /// The executors that are no program's names.
-pub(crate) const OWN: [&str; 4] = ["model", "claude", "codex", "none"];
+pub(crate) const OWN: [&str; 5] = ["model", "claude", "codex", "opencode", "none"];
 
 /// Returns the places of models that everybody knows. A key goes to nobody but whose it is.
 fn known_providers() -> [(String, Provider); 3] {

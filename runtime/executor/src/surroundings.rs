@@ -1,6 +1,7 @@
 //! The surroundings of an executor: how a program that it starts reaches the run.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -23,6 +24,8 @@ pub struct Surroundings {
     pub program: String,
     /// The settings with which Claude Code calls our hook.
     pub claude_settings: Value,
+    /// The file of the plugin by which OpenCode calls our hook, if the configuration has OpenCode.
+    pub opencode_plugin: Option<PathBuf>,
     /// The address of the store; none if it would hand over a password, which no program gets.
     pub store: Option<String>,
     /// Returns the value of a variable of the environment that the configuration names.

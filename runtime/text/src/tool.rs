@@ -78,21 +78,29 @@ pub const PACKS: &[(&str, &[&str])] = &[
 
 /// The tools of packs that clients have of their own, each with the clients' names for it.
 ///
-/// Each name stands for the others wherever a definition names a tool. Claude Code's come first, then Codex', Gemini CLI's
-/// and Cursor's. What a client's tool does besides, such as a patch that deletes files, its hook tells apart.
+/// Each name stands for the others wherever a definition names a tool. Claude Code's come first, then Codex', Gemini CLI's,
+/// Cursor's and OpenCode's. What a client's tool does besides, such as a patch that deletes files, its hook tells apart.
 pub const NATIVE: &[(&str, &[&str])] = &[
-    ("read_file", &["Read", "NotebookRead"]),
+    ("read_file", &["Read", "NotebookRead", "read"]),
     ("read_multiple_files", &["read_many_files"]),
-    ("list_directory", &["LS", "list_dir"]),
+    ("list_directory", &["LS", "list_dir", "list"]),
     ("search_files", &["Glob", "glob"]),
     (
         "grep_files",
-        &["Grep", "search_file_content", "grep_search"],
+        &["Grep", "search_file_content", "grep_search", "grep"],
     ),
-    ("write_file", &["Write"]),
+    ("write_file", &["Write", "write"]),
     (
         "edit_file",
-        &["Edit", "MultiEdit", "NotebookEdit", "replace", "StrReplace"],
+        &[
+            "Edit",
+            "MultiEdit",
+            "NotebookEdit",
+            "replace",
+            "StrReplace",
+            "edit",
+            "multiedit",
+        ],
     ),
     ("delete_path", &["Delete"]),
     (
@@ -107,10 +115,14 @@ pub const NATIVE: &[(&str, &[&str])] = &[
             "run_shell_command",
             "Shell",
             "run_terminal_cmd",
+            "bash",
         ],
     ),
-    ("web_search", &["WebSearch", "google_web_search"]),
-    ("visit_url", &["WebFetch", "web_fetch"]),
+    (
+        "web_search",
+        &["WebSearch", "google_web_search", "websearch"],
+    ),
+    ("visit_url", &["WebFetch", "web_fetch", "webfetch"]),
     ("read_image", &["view_image"]),
 ];
 
@@ -140,24 +152,16 @@ const OTHERS: &[&str] = &[
     "TodoWrite",
     "ToolSearch",
     "apply_patch",
-    "bash",
-    "edit",
     "find",
-    "grep",
-    "list",
     "ls",
     "patch",
     "question",
-    "read",
     "save_memory",
     "skill",
     "task",
     "todoread",
     "todowrite",
     "update_plan",
-    "webfetch",
-    "websearch",
-    "write",
 ];
 
 /// Returns the name of every tool of the packs and of clients.

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use serde_json::json;
 use statemark_executor::{Executor, Happened, Surroundings, line_of};
-use statemark_runs::{Loaded, RunError, RunId, StartRun, StoreError};
+use statemark_runs::{Loaded, RunError, RunId, StartRun, StoreError, shell_word};
 use statemark_tools::{Stop, Work};
 
 use super::hook;
@@ -14,7 +14,7 @@ use crate::args::{SpecsArgs, StoreArgs};
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::Printer;
 use crate::signals::watch_end;
-use crate::{environment, project, runs};
+use crate::{environment, files, project, runs};
 
 /// Have agents work in the states of a run.
 #[derive(Debug, clap::Args)]
@@ -132,7 +132,11 @@ pub(super) fn executor(prepared: &Prepared, store: Option<&str>) -> Result<Execu
     let is_server = statemark_stores::file_of(&store).is_none();
     let has_password = statemark_stores::holds_password(&store)
         || is_server && environment::read("PGPASSWORD").is_some();
+    let settings = project::executors()?;
+    let opencode_plugin = settings.opencode.as_ref();
+    let opencode_plugin = opencode_plugin.map(|_| write_opencode_plugin(&program));
     let surroundings = Surroundings {
+        opencode_plugin: opencode_plugin.transpose()?,
         place,
         claude_settings: hook::claude_settings(&program),
         program,
@@ -143,9 +147,21 @@ pub(super) fn executor(prepared: &Prepared, store: Option<&str>) -> Result<Execu
     Ok(Executor::new(
         &prepared.dispatcher,
         tokio,
-        project::executors()?,
+        settings,
         surroundings,
     ))
+}
+
+/// Writes the plugin by which OpenCode calls this program, where no tool of an agent may change it.
+fn write_opencode_plugin(program: &str) -> Result<PathBuf, Failure> {
+    let command = format!("{} hook opencode --required", shell_word(program));
+    let folder = project::make_folder(project::folder()?)?;
+    let folder = folder
+        .canonicalize()
+        .map_err(|error| files::unreadable(&folder, &error))?;
+    let file = folder.join("opencode.js");
+    files::write(&file, hook::opencode_plugin(&command).as_bytes())?;
+    Ok(file)
 }
 
 /// Works on a run.

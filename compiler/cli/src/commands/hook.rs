@@ -16,9 +16,11 @@ pub(super) mod client;
 mod codex;
 mod cursor;
 mod gemini;
+mod opencode;
 mod settings;
 mod shell;
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -39,6 +41,7 @@ use crate::printer::{Printer, json_line};
 use crate::{caller, project, runs};
 pub(super) use claude::settings as claude_settings;
 use client::{Answer, CLIENTS, Call, Client, Done, Event, Message};
+pub(super) use opencode::plugin as opencode_plugin;
 
 /// The tools of ours, and of other systems, that start or drive a run.
 ///
@@ -114,7 +117,7 @@ const MAX_SESSION: usize = 100;
 pub(crate) struct HookArgs {
     #[command(subcommand)]
     command: Option<HookCommand>,
-    /// The client that calls: claude, codex, gemini, cursor
+    /// The client that calls: claude, codex, gemini, cursor, opencode
     #[arg(value_name = "AGENT", required = true, value_parser = parse_client)]
     client: Option<&'static Client>,
     #[command(flatten)]
@@ -308,6 +311,7 @@ impl Hook<'_> {
             Event::Before(call) => self.before(&policy, call),
             Event::After(call, done) => self.after(&runs, &policy, call, done),
             Event::Stop { again } => self.stop(&policy, *again),
+            Event::Environment(names) => self.environment(&policy, names),
             Event::End => {
                 policy.end_session()?;
                 Ok(Answer::Silence)
@@ -481,6 +485,23 @@ impl Hook<'_> {
         };
         let moved = policy.record(&native, &outcome)?;
         Ok(describe(&moved)?.map_or(Answer::Silence, Answer::Context))
+    }
+
+    /// Returns what the states change in the variables of a command; the client's own have these names.
+    fn environment(&self, policy: &SessionPolicy<'_>, names: &[String]) -> Result<Answer, Failure> {
+        if self.how.observe {
+            return Ok(Answer::Silence);
+        }
+        let environment = policy.environment()?;
+        let blocked = names.iter().filter(|name| environment.blocks(name));
+        let mut variables: BTreeMap<String, Option<String>> =
+            blocked.map(|name| (name.clone(), None)).collect();
+        let set = environment.set();
+        variables.extend(set.map(|(name, value)| (name.to_owned(), Some(value.to_owned()))));
+        Ok(match variables.is_empty() {
+            true => Answer::Silence,
+            false => Answer::Environment(variables),
+        })
     }
 
     /// Binds the session to a run that it drives: the named one, else the only one that holds it already.

@@ -39,7 +39,7 @@ enum McpCommand {
                         statemark mcp add vscode --http http://127.0.0.1:7420/mcp\n  \
                         statemark mcp add claude --print                shows what to paste, and changes nothing")]
 struct AddArgs {
-    /// The client: claude, codex, cursor, vscode
+    /// The client: claude, codex, gemini, cursor, opencode, vscode
     #[arg(value_enum, value_name = "CLIENT", hide_possible_values = true)]
     client: Client,
     /// Print what to paste, and where, instead of writing it
@@ -77,8 +77,12 @@ enum Client {
     Claude,
     /// Codex.
     Codex,
+    /// Gemini CLI.
+    Gemini,
     /// Cursor.
     Cursor,
+    /// OpenCode.
+    Opencode,
     /// Visual Studio Code.
     Vscode,
 }
@@ -128,6 +132,13 @@ fn config_path(args: &AddArgs) -> Result<PathBuf, Failure> {
             Some(folder) => PathBuf::from(folder).join("config.toml"),
             None => home()?.join(".codex/config.toml"),
         },
+        (Client::Gemini, false) => PathBuf::from(".gemini/settings.json"),
+        (Client::Gemini, true) => home()?.join(".gemini/settings.json"),
+        (Client::Opencode, false) => PathBuf::from("opencode.json"),
+        (Client::Opencode, true) => {
+            let folder = environment::user_folder(&environment::CONFIG_HOME, ".config");
+            folder.ok_or_else(no_home)?.join("opencode/opencode.json")
+        }
         (Client::Cursor, false) => PathBuf::from(".cursor/mcp.json"),
         (Client::Cursor, true) => home()?.join(".cursor/mcp.json"),
         (Client::Vscode, false) => PathBuf::from(".vscode/mcp.json"),
@@ -161,14 +172,28 @@ impl Entry {
             let kind = if args.http.is_some() { "http" } else { "stdio" };
             put("type", json!(kind));
         }
+        if args.client == Client::Opencode {
+            let kind = if args.http.is_some() {
+                "remote"
+            } else {
+                "local"
+            };
+            put("type", json!(kind));
+        }
         match &args.http {
+            Some(url) if args.client == Client::Gemini => put("httpUrl", json!(url)),
             Some(url) => put("url", json!(url)),
             None => {
-                put("command", json!(program(args)?));
-                let serve = ["serve"]
-                    .into_iter()
-                    .chain(args.serve.iter().map(String::as_str));
-                put("args", serve.collect());
+                let program = program(args)?;
+                let serve = ["serve"].into_iter();
+                let serve = serve.chain(args.serve.iter().map(String::as_str));
+                if args.client == Client::Opencode {
+                    let words = std::iter::once(program.as_str()).chain(serve);
+                    put("command", words.collect());
+                } else {
+                    put("command", json!(program));
+                    put("args", serve.collect());
+                }
             }
         }
         Ok(Self {
@@ -181,7 +206,8 @@ impl Entry {
     /// Returns the key under which the client has its servers.
     const fn key(&self) -> &'static str {
         match self.client {
-            Client::Claude | Client::Cursor => "mcpServers",
+            Client::Claude | Client::Gemini | Client::Cursor => "mcpServers",
+            Client::Opencode => "mcp",
             Client::Vscode => "servers",
             Client::Codex => "mcp_servers",
         }

@@ -358,7 +358,8 @@ fn backup(args: &BackupArgs, printer: &mut Printer) -> CommandResult {
     if let Some(what) = store.loss()? {
         return Err(StoreError::Lost { what }.into());
     }
-    files::check_output(&args.file)?;
+    // A former backup is replaced, if that is wanted.
+    files::check_place(&args.file)?;
     let pending = PendingFile::new(&args.file, args.overwrite).map_err(unwritable)?;
     check_not_in_use(&args.file, store.path())?;
     let mut copied = {

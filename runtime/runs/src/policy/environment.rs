@@ -27,13 +27,19 @@ impl StateEnvironment {
         let set = self.set.iter().filter(|(name, _)| !self.blocks(name));
         set.map(|(name, value)| (name.as_str(), value.as_str()))
     }
+}
 
-    /// Adds the environment of another run. Where both set a variable, this one's value stays.
-    pub fn add(&mut self, other: Self) {
-        self.blocked.extend(other.blocked);
-        for (name, value) in other.set {
-            self.set.entry(name).or_insert(value);
+/// Joins the environments of several runs. Where two set a variable, the first one's value counts.
+impl FromIterator<Self> for StateEnvironment {
+    fn from_iter<T: IntoIterator<Item = Self>>(all: T) -> Self {
+        let mut joined = Self::default();
+        for environment in all {
+            joined.blocked.extend(environment.blocked);
+            for (name, value) in environment.set {
+                joined.set.entry(name).or_insert(value);
+            }
         }
+        joined
     }
 }
 

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 /// Their names, on whatever level, in lower case.
-const OBEYED: [&str; 18] = [
+const OBEYED: [&str; 21] = [
     ".agents",
     ".claude",
     ".claude.json",
@@ -18,6 +18,7 @@ const OBEYED: [&str; 18] = [
     ".envrc",
     ".gemini",
     ".mcp.json",
+    ".opencode",
     ".vscode",
     ".windsurfrules",
     "agents.md",
@@ -26,6 +27,8 @@ const OBEYED: [&str; 18] = [
     "claude.md",
     "copilot-instructions.md",
     "gemini.md",
+    "opencode.json",
+    "opencode.jsonc",
 ];
 
 /// Reports whether agents' clients obey what has a name, however it is spelled.

@@ -247,7 +247,8 @@ mod tests {
         };
         for (pattern, tool, expected) in [
             ("Read", "Read", true),
-            ("Read", "read", false),
+            ("Read", "read", true),
+            ("Read", "READ", false),
             ("Read", "ReadAll", false),
             ("git_*", "git_status", true),
             ("*", "anything", true),

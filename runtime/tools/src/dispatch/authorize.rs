@@ -345,11 +345,8 @@ impl Ctx<'_> {
     ///
     /// A run that holds the caller can't be read.
     pub fn state_environment(&self) -> Result<StateEnvironment, Problem> {
-        let mut environment = StateEnvironment::default();
-        for loaded in self.holding_runs()? {
-            environment.add(loaded.environment());
-        }
-        Ok(environment)
+        let runs = self.holding_runs()?;
+        Ok(runs.iter().map(Loaded::environment).collect())
     }
 
     /// Loads the run that an agent means, and those that hold it besides. Nobody else is held.

@@ -9,7 +9,7 @@
 //! Deliberately not here: clients, and the JSON that they send.
 
 use serde_json::Value;
-use statemark_runs::policy::{Denial, Gating, Verdict};
+use statemark_runs::policy::{Denial, Gating, StateEnvironment, Verdict};
 use statemark_runs::{
     Actor, BindSession, Binding, DenyTool, EndSession, Hash, HoldSession, Loaded, Order,
     RecordCall, ReserveCall, ReserveOutcome, RunError, RunId, Runs, StoreError,
@@ -160,6 +160,16 @@ impl<'r> SessionPolicy<'r> {
             }
         }
         Ok(live)
+    }
+
+    /// Returns the environment that the states of the session's live runs give to what is run in them.
+    ///
+    /// # Errors
+    ///
+    /// One of them can't be read.
+    pub fn environment(&self) -> Result<StateEnvironment, RunError> {
+        let runs = self.live_runs()?;
+        Ok(runs.iter().map(Loaded::environment).collect())
     }
 
     /// Returns the runs to which the session was bound itself: those that it is to bring to an end.

@@ -17,16 +17,17 @@ use super::client::Call;
 use crate::failure::Failure;
 use crate::project;
 
-/// The tool of Codex that changes files by a patch.
+/// The tool of Codex and OpenCode that changes files by a patch.
 const PATCH: &str = "apply_patch";
 
 /// The arguments in which it may have its patch.
-const PATCH_ARGUMENTS: [&str; 3] = ["command", "input", "patch"];
+const PATCH_ARGUMENTS: [&str; 4] = ["command", "input", "patch", "patchText"];
 
 /// Further names of arguments with a path, which only clients' own tools have.
-const OTHER_PATHS: [&str; 6] = [
+const OTHER_PATHS: [&str; 7] = [
     "absolute_path",
     "dir_path",
+    "filePath",
     "target_file",
     "target_directory",
     "relative_workspace_path",
@@ -45,15 +46,19 @@ const CHANGING: [&str; 7] = [
 ];
 
 /// Files that a client or this program obeys: whoever may write them is held by nothing.
-const PROTECTED: [&str; 9] = [
+const PROTECTED: [&str; 13] = [
     ".claude.json",
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".codex/config.toml",
     ".codex/hooks.json",
     ".cursor/hooks.json",
+    ".cursor/mcp.json",
     ".gemini/settings.json",
     ".mcp.json",
+    ".vscode/mcp.json",
+    "opencode.json",
+    "opencode.jsonc",
     "statemark.toml",
 ];
 
@@ -201,12 +206,12 @@ impl Place<'_> {
             .or_else(|| text(input, &OTHER_PATHS));
         let path = self.folder.join(path.unwrap_or_default());
         let part = |value: &Value| {
-            let flags = ["replace_all", "allow_multiple"];
+            let flags = ["replace_all", "replaceAll", "allow_multiple"];
             let mut flags = flags.iter().filter_map(|key| value.get(key)?.as_bool());
             Some(Edit::Part {
                 path: path.clone(),
-                old: text(value, &["old_string", "old"])?,
-                new: text(value, &["new_string", "new"])?,
+                old: text(value, &["old_string", "oldString", "old"])?,
+                new: text(value, &["new_string", "newString", "new"])?,
                 everywhere: flags.any(|it| it),
             })
         };
@@ -345,7 +350,9 @@ pub(super) fn protects(native: &NativeCall) -> Option<String> {
         let file = file.to_lowercase();
         let path = Path::new(&file);
         PROTECTED.iter().any(|end| path.ends_with(end))
-            || path.iter().any(|part| part == ".statemark")
+            || path
+                .iter()
+                .any(|part| part == ".statemark" || part == ".opencode")
     })?;
     Some(format!(
         "`{file}` says what holds this session, and no agent changes it while a run does: a person may"

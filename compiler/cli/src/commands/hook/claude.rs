@@ -8,7 +8,9 @@
 use serde_json::{Map, Value, json};
 use statemark_runs::shell_word;
 
-use super::client::{Answer, At, CLIENT_SECONDS, Client, Event, Message, Settings, split_mcp};
+use super::client::{
+    Answer, At, CLIENT_SECONDS, Client, Entries, Event, Form, Message, Settings, split_mcp,
+};
 use crate::environment;
 
 pub(super) const CLIENT: Client = Client {
@@ -41,19 +43,21 @@ pub(super) const CLIENT: Client = Client {
         project: ".claude/settings.json",
         user: ".claude/settings.json",
         user_folder: Some((&environment::CLAUDE_CONFIG, "settings.json")),
-        head: &[],
-        events: &[
-            ("SessionStart", At::Elsewhere),
-            ("UserPromptSubmit", At::Elsewhere),
-            ("PreToolUse", At::Before),
-            ("PostToolUse", At::After),
-            ("PostToolUseFailure", At::After),
-            ("SubagentStart", At::Elsewhere),
-            ("SubagentStop", At::Elsewhere),
-            ("Stop", At::Elsewhere),
-            ("SessionEnd", At::Elsewhere),
-        ],
-        entry,
+        form: Form::Entries(Entries {
+            head: &[],
+            events: &[
+                ("SessionStart", At::Elsewhere),
+                ("UserPromptSubmit", At::Elsewhere),
+                ("PreToolUse", At::Before),
+                ("PostToolUse", At::After),
+                ("PostToolUseFailure", At::After),
+                ("SubagentStart", At::Elsewhere),
+                ("SubagentStop", At::Elsewhere),
+                ("Stop", At::Elsewhere),
+                ("SessionEnd", At::Elsewhere),
+            ],
+            entry,
+        }),
         remark: "sessions that run already take it over at their next start",
     },
 };
@@ -61,7 +65,10 @@ pub(super) const CLIENT: Client = Client {
 /// Returns settings in which this program is the hook, for a client that is started with them.
 pub(in crate::commands) fn settings(program: &str) -> Value {
     let command = format!("{} hook {} --required", shell_word(program), CLIENT.name);
-    let events = CLIENT.settings.events.iter();
+    let Form::Entries(Entries { events, .. }) = CLIENT.settings.form else {
+        return Value::Null;
+    };
+    let events = events.iter();
     let hooks = events.map(|(event, at)| ((*event).to_owned(), json!([entry(&command, *at)])));
     json!({"hooks": hooks.collect::<Map<String, Value>>()})
 }
@@ -96,6 +103,9 @@ pub(super) fn say(message: &Message, event: &Event, answer: &Answer) -> Option<V
     let name = &message.hook_event_name;
     match (event, answer) {
         (_, Answer::Silence) => None,
+        (_, Answer::Environment(variables)) => Some(json!({
+            "hookSpecificOutput": {"hookEventName": name, "env": variables}
+        })),
         (Event::Before(_), Answer::Deny(reason)) => Some(json!({
             "hookSpecificOutput": {
                 "hookEventName": name,

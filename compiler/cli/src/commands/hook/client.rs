@@ -3,12 +3,13 @@
 //! A client's file maps its messages to an [`Event`], and an [`Answer`] to the client's own form. Claude Code, Codex and
 //! Gemini CLI name their fields alike; Cursor's own are among them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{claude, codex, cursor, gemini};
+use super::{claude, codex, cursor, gemini, opencode};
 use crate::environment::Variable;
 
 /// A client of agents that runs hooks.
@@ -42,14 +43,28 @@ pub(super) struct Settings {
     pub(super) user: &'static str,
     /// The variable that names another folder for the user's file, and that file in it.
     pub(super) user_folder: Option<(&'static Variable, &'static str)>,
+    /// The form of a hook in that file.
+    pub(super) form: Form,
+    /// The rest that a person has to know or do.
+    pub(super) remark: &'static str,
+}
+
+/// The form of a hook in a client's settings.
+pub(super) enum Form {
+    /// Entries of events, beside whatever else the file has.
+    Entries(Entries),
+    /// A file of its own, in the client's language; the function returns the one that calls a command.
+    Plugin(fn(&str) -> String),
+}
+
+/// Entries of events in a file of JSON.
+pub(super) struct Entries {
     /// Fields of a file that is new.
     pub(super) head: &'static [(&'static str, u64)],
     /// The events at which the hook runs.
     pub(super) events: &'static [(&'static str, At)],
     /// Returns the entry of an event that calls a command.
     pub(super) entry: fn(&str, At) -> Value,
-    /// The rest that a person has to know or do.
-    pub(super) remark: &'static str,
 }
 
 /// The moment of an event, as far as its entry in settings depends on it.
@@ -66,11 +81,12 @@ pub(super) enum At {
 }
 
 /// All clients.
-pub(in crate::commands) const CLIENTS: [&Client; 4] = [
+pub(in crate::commands) const CLIENTS: [&Client; 5] = [
     &claude::CLIENT,
     &codex::CLIENT,
     &gemini::CLIENT,
     &cursor::CLIENT,
+    &opencode::CLIENT,
 ];
 
 /// Seconds that a client is to wait for the hook.
@@ -118,6 +134,8 @@ pub(super) enum Event {
         /// True if it has been refused already.
         again: bool,
     },
+    /// A command is about to be run: which variables does it get? Those that the client has are named.
+    Environment(Vec<String>),
     /// The session has ended.
     End,
     /// Another event.
@@ -151,6 +169,8 @@ pub(super) enum Answer {
     Context(String),
     /// The agent may not stop yet, for this reason.
     Continue(String),
+    /// Variables of a command: their values, or none for one that it doesn't get.
+    Environment(BTreeMap<String, Option<String>>),
 }
 
 impl Message {
@@ -166,6 +186,12 @@ impl Message {
             id: self.tool_use_id.clone(),
             input,
         }
+    }
+
+    /// Returns the names of variables that it lists.
+    pub(super) fn names(&self) -> Vec<String> {
+        let names = self.tool_input.as_array().into_iter().flatten();
+        names.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     /// Returns how the call has ended.

@@ -11,7 +11,7 @@
 use serde_json::{Value, json};
 
 use super::claude;
-use super::client::{At, CLIENT_SECONDS, Client, Settings, split_mcp};
+use super::client::{At, CLIENT_SECONDS, Client, Entries, Form, Settings, split_mcp};
 use crate::environment;
 
 pub(super) const CLIENT: Client = Client {
@@ -26,15 +26,17 @@ pub(super) const CLIENT: Client = Client {
         project: ".codex/hooks.json",
         user: ".codex/hooks.json",
         user_folder: Some((&environment::CODEX_HOME, "hooks.json")),
-        head: &[],
-        events: &[
-            ("SessionStart", At::Elsewhere),
-            ("UserPromptSubmit", At::Elsewhere),
-            ("PreToolUse", At::Before),
-            ("PostToolUse", At::After),
-            ("Stop", At::Elsewhere),
-        ],
-        entry,
+        form: Form::Entries(Entries {
+            head: &[],
+            events: &[
+                ("SessionStart", At::Elsewhere),
+                ("UserPromptSubmit", At::Elsewhere),
+                ("PreToolUse", At::Before),
+                ("PostToolUse", At::After),
+                ("Stop", At::Elsewhere),
+            ],
+            entry,
+        }),
         remark: "Codex runs no hook that a person hasn't trusted, and says nothing about it: open `codex` here, and trust \
                  it with `/hooks`; it lets a tool run if the hook is missing or fails",
     },

@@ -7,7 +7,9 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Answer, At, CLIENT_SECONDS, Client, Event, Message, Settings, split_mcp};
+use super::client::{
+    Answer, At, CLIENT_SECONDS, Client, Entries, Event, Form, Message, Settings, split_mcp,
+};
 use crate::environment;
 
 pub(super) const CLIENT: Client = Client {
@@ -22,16 +24,18 @@ pub(super) const CLIENT: Client = Client {
         project: ".cursor/hooks.json",
         user: ".cursor/hooks.json",
         user_folder: None,
-        head: &[("version", 1)],
-        events: &[
-            ("sessionStart", At::Elsewhere),
-            ("preToolUse", At::Before),
-            ("postToolUse", At::After),
-            ("postToolUseFailure", At::After),
-            ("stop", At::Elsewhere),
-            ("sessionEnd", At::Elsewhere),
-        ],
-        entry,
+        form: Form::Entries(Entries {
+            head: &[("version", 1)],
+            events: &[
+                ("sessionStart", At::Elsewhere),
+                ("preToolUse", At::Before),
+                ("postToolUse", At::After),
+                ("postToolUseFailure", At::After),
+                ("stop", At::Elsewhere),
+                ("sessionEnd", At::Elsewhere),
+            ],
+            entry,
+        }),
         remark: "Cursor runs the hooks of a project only where a person has trusted its folder",
     },
 };

@@ -7,7 +7,9 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Answer, At, CLIENT_SECONDS, Client, Event, Message, Settings, split_mcp};
+use super::client::{
+    Answer, At, CLIENT_SECONDS, Client, Entries, Event, Form, Message, Settings, split_mcp,
+};
 use crate::environment;
 
 pub(super) const CLIENT: Client = Client {
@@ -28,16 +30,18 @@ pub(super) const CLIENT: Client = Client {
         project: ".gemini/settings.json",
         user: ".gemini/settings.json",
         user_folder: None,
-        head: &[],
-        events: &[
-            ("SessionStart", At::Elsewhere),
-            ("BeforeAgent", At::Elsewhere),
-            ("BeforeTool", At::Before),
-            ("AfterTool", At::After),
-            ("AfterAgent", At::Elsewhere),
-            ("SessionEnd", At::Elsewhere),
-        ],
-        entry,
+        form: Form::Entries(Entries {
+            head: &[],
+            events: &[
+                ("SessionStart", At::Elsewhere),
+                ("BeforeAgent", At::Elsewhere),
+                ("BeforeTool", At::Before),
+                ("AfterTool", At::After),
+                ("AfterAgent", At::Elsewhere),
+                ("SessionEnd", At::Elsewhere),
+            ],
+            entry,
+        }),
         remark: "Gemini CLI asks a person before it runs the hooks of a project for the first time; it lets a tool run if \
                  the hook is missing or crashes",
     },
@@ -81,7 +85,7 @@ fn mcp(name: &str) -> Option<(&str, &str)> {
 fn say(message: &Message, event: &Event, answer: &Answer) -> Option<Value> {
     let name = &message.hook_event_name;
     Some(match (event, answer) {
-        (_, Answer::Silence) => json!({}),
+        (_, Answer::Silence | Answer::Environment(_)) => json!({}),
         (Event::Before(_), Answer::Deny(reason))
         | (Event::Stop { .. }, Answer::Continue(reason)) => {
             json!({"decision": "deny", "reason": reason})

@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_runs::shell_word;
 
-use super::client::Client;
+use super::client::{Client, Entries, Form};
+use super::opencode::command_of;
 use super::{HowArgs, parse_client};
 use crate::caller::no_home;
 use crate::commands::mcp::{indent, insert};
@@ -49,7 +50,7 @@ pub(super) struct RemoveArgs {
 /// The settings that are meant.
 #[derive(Debug, clap::Args)]
 struct PlaceArgs {
-    /// The client: claude, codex, gemini, cursor
+    /// The client: claude, codex, gemini, cursor, opencode
     #[arg(value_name = "AGENT", value_parser = parse_client)]
     client: &'static Client,
     /// In this project's settings; the default
@@ -149,7 +150,11 @@ pub(super) fn remove(args: &RemoveArgs, printer: &mut Printer) -> CommandResult 
         printer.remark(&format!("{name} doesn't have it\n"));
         return Ok(ExitStatus::Clean);
     }
-    place.write(&new)?;
+    if new.is_empty() {
+        std::fs::remove_file(&path).map_err(|error| files::unwritable(&path, &error))?;
+    } else {
+        place.write(&new)?;
+    }
     printer.remark(&format!(
         "{} doesn't call statemark any more, as far as {name} goes\n",
         place.client.title
@@ -193,9 +198,21 @@ fn is_ours(client: &Client, command: &str) -> bool {
     program == "statemark" && words.next() == Some("hook") && words.next() == Some(client.name)
 }
 
+/// Reports whether a plugin calls ours.
+fn calls_ours(client: &Client, plugin: &str) -> bool {
+    command_of(plugin).is_some_and(|command| is_ours(client, &command))
+}
+
 /// Adds the hook to settings where an event lacks it.
 fn add(client: &Client, old: &str, command: &str) -> Result<String, String> {
-    let settings = &client.settings;
+    let settings = match &client.settings.form {
+        Form::Entries(entries) => entries,
+        // That of an older version is replaced.
+        Form::Plugin(plugin) if old.trim().is_empty() || calls_ours(client, old) => {
+            return Ok(plugin(command));
+        }
+        Form::Plugin(_) => return Err("has something else in it".to_owned()),
+    };
     let mut text = old.to_owned();
     if text.trim().is_empty() {
         let head = settings.head.iter();
@@ -259,6 +276,11 @@ fn remove_all(client: &Client, old: &str, but: Option<&str>) -> Result<String, S
     if text.trim().is_empty() {
         return Ok(text);
     }
+    let Form::Entries(entries) = &client.settings.form else {
+        let is_that = command_of(old).as_deref() == but;
+        let is_removed = calls_ours(client, old) && !is_that;
+        return Ok(if is_removed { String::new() } else { text });
+    };
     // Each turn removes one thing, so it ends.
     loop {
         let parsed = parse_to_ast(&text, &CollectOptions::default(), &ParseOptions::default());
@@ -266,7 +288,7 @@ fn remove_all(client: &Client, old: &str, but: Option<&str>) -> Result<String, S
         let Some(Node::Object(root)) = &parsed.value else {
             return Err("has no object in it".to_owned());
         };
-        let Some(range) = find_ours(client, root, but) else {
+        let Some(range) = find_ours((client, entries), root, but) else {
             return Ok(text);
         };
         drop(parsed);
@@ -279,14 +301,18 @@ fn remove_all(client: &Client, old: &str, but: Option<&str>) -> Result<String, S
 }
 
 /// Finds the next text to remove: an entry of ours, or a list or object that had nothing else.
-fn find_ours(client: &Client, root: &Object<'_>, but: Option<&str>) -> Option<Range> {
+fn find_ours(
+    (client, own): (&Client, &Entries),
+    root: &Object<'_>,
+    but: Option<&str>,
+) -> Option<Range> {
     let hooks = property(root, "hooks")?;
     let Node::Object(events) = &hooks.value else {
         return None;
     };
     for event in &events.properties {
-        let is_own = client.settings.events.iter();
-        let is_own = is_own.clone().any(|(own, _)| *own == event.name.as_str());
+        let mut names = own.events.iter().map(|(name, _)| *name);
+        let is_own = names.any(|name| name == event.name.as_str());
         let Node::Array(entries) = &event.value else {
             continue;
         };
@@ -408,13 +434,16 @@ mod tests {
     fn what_was_there_stays_and_comes_back() {
         for client in CLIENTS {
             let command = format!("statemark hook {}", client.name);
+            let Form::Entries(entries) = &client.settings.form else {
+                continue;
+            };
             for old in OTHERS {
                 let new = add(client, old, &command).unwrap();
                 assert_eq!(add(client, &new, &command).unwrap(), new, "{}", client.name);
-                for (event, at) in client.settings.events {
-                    let entries = value(&new)["hooks"][event].clone();
-                    let own = (client.settings.entry)(&command, *at);
-                    assert!(entries.as_array().unwrap().contains(&own), "{event} {new}");
+                for (event, at) in entries.events {
+                    let all = value(&new)["hooks"][event].clone();
+                    let own = (entries.entry)(&command, *at);
+                    assert!(all.as_array().unwrap().contains(&own), "{event} {new}");
                 }
                 assert!(!old.contains("Mine") || new.contains("// Mine."));
                 let back = remove_all(client, &new, None).unwrap();
@@ -433,6 +462,28 @@ mod tests {
                 assert_eq!(back, before, "{} {new}", client.name);
             }
         }
+    }
+
+    #[test]
+    fn a_plugin_is_ours_or_is_left_alone() {
+        let client = CLIENTS
+            .into_iter()
+            .find(|it| it.name == "opencode")
+            .unwrap();
+        let (command, other) = (
+            "statemark hook opencode",
+            "statemark hook opencode --observe",
+        );
+        let new = add(client, "", command).unwrap();
+        assert_eq!(add(client, &new, command).unwrap(), new);
+        let former = new.replace("tool.execute.after", "tool.after");
+        assert_eq!(add(client, &former, command).unwrap(), new);
+        assert_eq!(remove_all(client, &new, Some(command)).unwrap(), new);
+        assert_eq!(remove_all(client, &new, Some(other)).unwrap(), "");
+        assert_eq!(remove_all(client, &new, None).unwrap(), "");
+        let mine = "export const Mine = async () => ({});\n";
+        assert_eq!(remove_all(client, mine, None).unwrap(), mine);
+        assert!(add(client, mine, command).is_err());
     }
 
     #[test]
