@@ -167,11 +167,18 @@ statemark events opencode >"$work/events"
 grep -q "session \`opencode:.*is held by" "$work/events" || fail "the session isn't bound: $(cat "$work/events")"
 grep -q "\`write\` has run" "$work/events" || fail "the call isn't recorded: $(cat "$work/events")"
 grep -q "\`read\` failed" "$work/events" || fail "the failure isn't recorded: $(cat "$work/events")"
-statemark start steps --run-id opencode-2 >/dev/null
 statemark send opencode DONE >/dev/null
-sed -i 's/"Read"\], "instr/"Read", "task"], "instr/' steps.workflow.json
-statemark start steps --run-id opencode-3 >/dev/null
-statemark cancel opencode-2 >/dev/null
+cat >helped.workflow.json <<'SPEC'
+{
+  "id": "helped",
+  "initial": "look",
+  "states": {
+    "look": { "allowed_tools": ["Read", "task"], "on": { "READY": "over" } },
+    "over": { "type": "final" }
+  }
+}
+SPEC
+statemark start helped --run-id opencode-2 >/dev/null
 work_through "$(
     echo '{"name": "task", "input": {"description": "write", "prompt": "write", "subagent_type": "general"}}'
     write four.txt
@@ -180,7 +187,7 @@ work_through "$(
 answered 'isn'"'"'t granted: `look` grants `Read`, `task`; go on with `READY`'
 
 echo "== OpenCode: its commands have the variables that the state says"
-statemark cancel opencode-3 >/dev/null
+statemark send opencode-2 READY >/dev/null
 cat >variables.workflow.json <<'SPEC'
 {
   "id": "variables",
@@ -191,12 +198,12 @@ cat >variables.workflow.json <<'SPEC'
   }
 }
 SPEC
-statemark start variables --run-id opencode-4 >/dev/null
+statemark start variables --run-id opencode-3 >/dev/null
 AWS_KEY=hidden PROFILE=live work_through \
     '{"name": "bash", "input": {"command": "echo [${AWS_KEY-none}] [$PROFILE]", "description": "says"}}' as_opencode
 answered '[none] [test]'
-statemark cancel opencode-4 >/dev/null
-statemark start steps --run-id opencode-5 >/dev/null
+statemark send opencode-3 DONE >/dev/null
+statemark start steps --run-id opencode-4 >/dev/null
 
 echo "== OpenCode: the hook fails, and the tool doesn't run"
 mv .statemark/runs.db "$work/runs.db"

@@ -3,7 +3,7 @@
 //! The store gives each group page by page, the latest first, and a page is asked for when somebody scrolls to its place. What
 //! changes meanwhile is put in its place. A search looks through page after page, a few at a time, so that keys stay quick.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ratatui_core::style::{Modifier, Style};
 use ratatui_core::text::Line;
@@ -34,6 +34,9 @@ const NARROW: usize = 40;
 
 /// Fewest columns in which the time of the last change is shown.
 const WIDE: usize = 60;
+
+/// Most levels by which a run is indented. Why: its id is to be read.
+const MAX_INDENT: usize = 4;
 
 /// Most columns of a run's id.
 const MAX_ID: usize = 30;
@@ -112,7 +115,8 @@ enum Next {
 #[derive(Clone, Copy)]
 enum Row<'l> {
     Title(&'l Group),
-    Run(&'l Head),
+    /// A run, and the number of runs above it under which it is listed.
+    Run(&'l Head, usize),
 }
 
 /// The list of runs, and the choice in it.
@@ -249,10 +253,10 @@ impl RunList {
         let mut rows = Vec::new();
         for group in self.groups.iter().filter(|group| self.shows(group)) {
             let found = group.heads.iter().filter(|head| self.finds(head));
-            let found: Vec<Row<'_>> = found.map(Row::Run).collect();
+            let found = nest(&found.collect::<Vec<_>>());
             if !found.is_empty() {
                 rows.push(Row::Title(group));
-                rows.extend(found);
+                rows.extend(found.into_iter().map(|(head, depth)| Row::Run(head, depth)));
             }
         }
         rows
@@ -298,7 +302,11 @@ impl RunList {
         self.height = height;
         let (chosen, top) = self.find_chosen();
         let rows = self.rows();
-        let id = heads(&rows).map(|head| columns_of(head.run.as_str())).max();
+        let ids = rows.iter().filter_map(|row| match row {
+            Row::Run(head, depth) => Some(columns_of(&listed_id(head, *depth))),
+            Row::Title(_) => None,
+        });
+        let id = ids.max();
         let id = id.unwrap_or(0).min(MAX_ID);
         let id = if columns < NARROW {
             id.min(columns.saturating_sub(2))
@@ -308,9 +316,9 @@ impl RunList {
         let shown = rows.iter().skip(top).take(height);
         let lines = shown.map(|row| match row {
             Row::Title(group) => group.draw(columns, palette),
-            Row::Run(head) => {
+            Row::Run(head, depth) => {
                 let is_chosen = chosen.as_ref() == Some(&head.run);
-                draw_run(head, (columns, id), is_chosen, now, palette)
+                draw_run((head, *depth), (columns, id), is_chosen, now, palette)
             }
         });
         let lines = lines.collect();
@@ -327,7 +335,7 @@ impl RunList {
         let at = at.unwrap_or(self.chosen.1.min(runs.len().saturating_sub(1)));
         let run = runs.get(at).map(|head| head.run.clone());
         let is_chosen =
-            |row: &Row<'_>| matches!(row, Row::Run(head) if Some(&head.run) == run.as_ref());
+            |row: &Row<'_>| matches!(row, Row::Run(head, _) if Some(&head.run) == run.as_ref());
         let row = rows.iter().position(is_chosen).unwrap_or(0);
         // The first run is shown with its title, where both have room.
         let with_title = if row == 1 { 0 } else { row };
@@ -340,9 +348,44 @@ impl RunList {
 
 fn heads<'l>(rows: &[Row<'l>]) -> impl Iterator<Item = &'l Head> {
     rows.iter().filter_map(|row| match row {
-        Row::Run(head) => Some(*head),
+        Row::Run(head, _) => Some(*head),
         Row::Title(_) => None,
     })
+}
+
+/// Puts runs behind those that have begun them, where both are listed, each with its depth.
+fn nest<'l>(listed: &[&'l Head]) -> Vec<(&'l Head, usize)> {
+    let known: BTreeSet<&RunId> = listed.iter().map(|head| &head.run).collect();
+    let parent_of = |head: &Head| {
+        let parent = head.summary.parent.clone();
+        parent.filter(|parent| known.contains(parent))
+    };
+    let mut children: BTreeMap<RunId, Vec<&Head>> = BTreeMap::new();
+    let mut open = Vec::new();
+    for head in listed.iter().rev() {
+        match parent_of(head) {
+            Some(parent) => children.entry(parent).or_default().push(head),
+            None => open.push((*head, 0)),
+        }
+    }
+    let mut nested = Vec::new();
+    loop {
+        while let Some((head, depth)) = open.pop() {
+            nested.push((head, depth));
+            let below = children.remove(&head.run).unwrap_or_default();
+            open.extend(below.into_iter().map(|child| (child, depth + 1)));
+        }
+        // Runs that have begun each other are below none.
+        let Some((_, ring)) = children.pop_first() else {
+            return nested;
+        };
+        open.extend(ring.into_iter().map(|head| (head, 0)));
+    }
+}
+
+/// Returns the id of a run as it is listed at a depth.
+fn listed_id(head: &Head, depth: usize) -> String {
+    format!("{}{}", "  ".repeat(depth.min(MAX_INDENT)), head.run)
 }
 
 impl Group {
@@ -388,7 +431,7 @@ impl Group {
 }
 
 fn draw_run(
-    head: &Head,
+    (head, depth): (&Head, usize),
     (columns, id): (usize, usize),
     is_chosen: bool,
     now: u64,
@@ -417,7 +460,7 @@ fn draw_run(
         place = format!("{place}  {title}");
     }
     let place = fill(&place, columns.saturating_sub(used));
-    let id = fill(head.run.as_str(), id);
+    let id = fill(&listed_id(head, depth), id);
     let line = format!("{mark}{id}  {status}  {place}{}", palette.dim(&ago));
     let line = one_line(&line);
     if is_chosen {
@@ -430,4 +473,60 @@ fn draw_run(
 /// Returns a text of one line, laid out.
 pub(super) fn one_line(text: &str) -> Line<'static> {
     lay_out(text).into_iter().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use statemark_runs::{Hash, RunSummary};
+
+    use super::*;
+
+    fn head(run: &str, parent: Option<&str>) -> Head {
+        Head {
+            run: run.parse().unwrap(),
+            seq: 1,
+            hash: Hash::digest(b""),
+            created: 0,
+            updated: 0,
+            forked: None,
+            summary: RunSummary {
+                parent: parent.map(|parent| parent.parse().unwrap()),
+                ..RunSummary::default()
+            },
+        }
+    }
+
+    #[test]
+    fn runs_stand_below_those_that_began_them() {
+        let heads = [
+            head("b-1-1", Some("b-1")),
+            head("lost", Some("pruned")),
+            head("a", None),
+            head("b-2", Some("b")),
+            head("ring-1", Some("ring-2")),
+            head("b", None),
+            head("b-1", Some("b")),
+            head("ring-2", Some("ring-1")),
+            head("own", Some("own")),
+        ];
+        let nested = nest(&heads.iter().collect::<Vec<_>>());
+        let lines: Vec<String> = nested
+            .iter()
+            .map(|(head, depth)| listed_id(head, *depth))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "lost",
+                "a",
+                "b",
+                "  b-2",
+                "  b-1",
+                "    b-1-1",
+                "own",
+                "ring-2",
+                "  ring-1"
+            ]
+        );
+    }
 }
