@@ -194,6 +194,34 @@ impl Attempt<'_> {
         over_budget(loaded, self.assignment)
     }
 
+    /// Returns the end of an attempt whose agent has come to its own end, if it has begun runs that are still open.
+    ///
+    /// They work below its state, and would be cancelled if the run left it. The state is worked on again when they are over.
+    ///
+    /// # Errors
+    ///
+    /// The run can't be read.
+    pub(crate) fn wait_below(&self) -> Result<Option<End>, RunError> {
+        let loaded = self.dispatcher.runs().catch_up(self.run)?;
+        let state = &loaded.state;
+        let mut own = state.children.values().filter(|it| {
+            it.step.as_ref() == Some(&self.assignment.state) && state.is_current_child(it)
+        });
+        let waits = own.any(|it| it.ended.is_none());
+        let reason = "the runs below it have to end first";
+        Ok(waits.then(|| End::because(AttemptOutcome::Waiting, reason)))
+    }
+
+    /// Returns the end of an attempt that has led nowhere.
+    ///
+    /// # Errors
+    ///
+    /// The run can't be read.
+    pub(crate) fn end_nowhere(&self, reason: String) -> Result<End, RunError> {
+        let end = self.wait_below()?;
+        Ok(end.unwrap_or_else(|| End::because(AttemptOutcome::Failed, reason)))
+    }
+
     /// Records what was said, and its cost.
     ///
     /// # Errors

@@ -61,7 +61,10 @@ pub(crate) fn work(
         return Ok(end);
     }
     let reason = match ended {
-        RunningEnd::Exited(0) => "its agent has ended, and sent no event that leads on".to_owned(),
+        RunningEnd::Exited(0) => {
+            let reason = "its agent has ended, and sent no event that leads on";
+            return attempt.end_nowhere(reason.to_owned());
+        }
         RunningEnd::Exited(code) => format!("its agent exited with {code}"),
         RunningEnd::Broken(reason) => reason,
         RunningEnd::Stopped => "its agent was stopped".to_owned(),

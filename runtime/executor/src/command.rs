@@ -28,9 +28,11 @@ const MAX_LINE: u64 = 1 << 20;
 pub(crate) fn work(attempt: &Attempt<'_>, command: &Command) -> Result<End, RunError> {
     let runs = attempt.dispatcher.runs();
     let loaded = runs.load(attempt.run)?;
+    let unit = loaded.state.parent.as_ref().and_then(|it| it.unit.as_ref());
     let described = json!({
         "run": attempt.run,
         "workflow": loaded.state.workflow,
+        "unit": unit,
         "state": attempt.assignment.state,
         "attempt": attempt.number,
         "events": event_names(&loaded, &attempt.assignment.state)?,
@@ -55,6 +57,11 @@ pub(crate) fn work(attempt: &Attempt<'_>, command: &Command) -> Result<End, RunE
         })?;
     }
     if let Some(end) = attempt.look(true)? {
+        return Ok(end);
+    }
+    if matches!(ended, RunningEnd::Exited(0))
+        && let Some(end) = attempt.wait_below()?
+    {
         return Ok(end);
     }
     let (event, failure) = match ended {

@@ -1,6 +1,6 @@
 //! Driving a run: attempt after attempt, until it ends or waits for somebody, under its lease.
 //!
-//! Regions of a run are worked on side by side, each by an attempt of its own. The lease is renewed as long as this process
+//! Regions of a run are worked on side by side, each by an attempt of its own, and so are the runs below it. The lease is renewed as long as this process
 //! can say so; one that was stopped for longer finds another's fence, and writes nothing any more.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,15 +20,13 @@ use statemark_tools::{Caller, Credential, Dispatcher, OfAttempt, Problem, Stop, 
 use tokio::runtime::Handle;
 
 use crate::attempt::{Attempt, End, LOOK, of_system, over_budget};
+use crate::below::Below;
 use crate::happening::{Happening, Observer};
 use crate::model::choose_rung;
 use crate::plan::{Assignment, Plan, Who, plan};
 use crate::prompt::{BUDGET, Prompt, Voice, assemble};
 use crate::settings::{Checkpoints, Settings, ToolStyle};
 use crate::surroundings::Surroundings;
-
-/// Most levels of runs under runs that are driven. Why: a run that starts itself would never end.
-const MAX_DEPTH: usize = 8;
 
 /// The code of the problem that another executor works on a run.
 pub(crate) const LEASED: &str = "leased";
@@ -45,6 +43,8 @@ pub(crate) struct Driver<'d> {
     pub(crate) surroundings: &'d Surroundings,
     /// The beginning of the names under which leases are taken.
     pub(crate) owner: &'d str,
+    /// The most runs that are driven at once, and runs below one.
+    pub(crate) parallel: usize,
     /// True once everything is to end now.
     pub(crate) is_cancelled: &'d (dyn Fn() -> bool + Sync),
     /// True once no further attempt is to begin.
@@ -52,20 +52,18 @@ pub(crate) struct Driver<'d> {
     pub(crate) observe: Observer<'d>,
 }
 
-/// An attempt that has ended.
-struct Ended {
-    state: String,
-    end: Result<End, RunError>,
-}
-
-/// The result of driving the runs under a run.
-enum Children {
-    /// There are none that can be driven.
-    None,
-    /// One has ended, and the run goes on.
-    Ended,
-    /// A wait, for this reason.
-    Wait(Stop, String),
+/// News from a thread of a drive.
+enum News {
+    /// An attempt in a state has ended.
+    Ended {
+        state: String,
+        end: Result<End, RunError>,
+    },
+    /// A run below was driven as far as it goes.
+    Driven {
+        run: RunId,
+        worked: Result<Worked, Problem>,
+    },
 }
 
 impl Driver<'_> {
@@ -85,7 +83,12 @@ impl Driver<'_> {
         self.drive_at(work, until, 0)
     }
 
-    fn drive_at(&self, work: &Work, until: Option<&str>, depth: usize) -> Result<Worked, Problem> {
+    pub(crate) fn drive_at(
+        &self,
+        work: &Work,
+        until: Option<&str>,
+        depth: usize,
+    ) -> Result<Worked, Problem> {
         let runs = self.dispatcher.runs();
         let milliseconds = crate::model::milliseconds(self.settings.lease());
         // A worker and a call of a tool, in one process, are two.
@@ -103,10 +106,10 @@ impl Driver<'_> {
         let is_lost = AtomicBool::new(false);
         let is_done = AtomicBool::new(false);
         // What was done in runs under it.
-        let mut below = Worked::default();
+        let mut below = Below::at(depth);
         let stopped = thread::scope(|scope| {
             scope.spawn(|| self.renew(&lease, &is_lost, &is_done));
-            let stopped = self.go_on(work, until, &lease, (&is_lost, &mut below), depth);
+            let stopped = self.go_on(work, until, &lease, (&is_lost, &mut below));
             is_done.store(true, Ordering::Release);
             stopped
         });
@@ -114,6 +117,7 @@ impl Driver<'_> {
         let (stop, reason) = stopped?;
         let state = &runs.load(&work.run)?.state;
         let cost = state.usage.cost;
+        let below = below.worked;
         Ok(Worked {
             stopped: stop,
             reason,
@@ -162,11 +166,10 @@ impl Driver<'_> {
         work: &Work,
         until: Option<&str>,
         lease: &Lease,
-        (is_lost, below): (&AtomicBool, &mut Worked),
-        depth: usize,
+        (is_lost, below): (&AtomicBool, &mut Below),
     ) -> Result<(Stop, String), Problem> {
         let is_ended = || (self.is_cancelled)() || is_lost.load(Ordering::Acquire);
-        let (sender, receiver) = mpsc::channel::<Ended>();
+        let (sender, receiver) = mpsc::channel::<News>();
         let mut busy: BTreeSet<String> = BTreeSet::new();
         let mut not_before: BTreeMap<String, Instant> = BTreeMap::new();
         self.end_lost(&work.run, lease)?;
@@ -176,6 +179,7 @@ impl Driver<'_> {
                 let planned = plan(&loaded, self.settings, work);
                 let stop = self.stop(&loaded, until, &is_ended, is_lost);
                 if busy.is_empty()
+                    && below.is_idle()
                     && let Some(stop) = stop
                 {
                     return Ok(stop);
@@ -200,30 +204,43 @@ impl Driver<'_> {
                         let end = self.attempt(work, &assignment, lease, is_ended);
                         let state = assignment.state;
                         // Whoever waits for it has gone only if this scope is over.
-                        drop(sender.send(Ended { state, end }));
+                        drop(sender.send(News::Ended { state, end }));
                     });
                 }
                 if is_spent {
                     continue;
                 }
+                let works = match stop {
+                    Some(_) => Vec::new(),
+                    None => self.begin_below(below, work, &loaded),
+                };
+                for work in works {
+                    let (sender, depth) = (sender.clone(), below.depth);
+                    scope.spawn(move || {
+                        let worked = self.drive_at(&work, None, depth + 1);
+                        let run = work.run;
+                        drop(sender.send(News::Driven { run, worked }));
+                    });
+                }
                 let waits = planned.ready.iter().any(|it| !busy.contains(&it.state));
-                if busy.is_empty() && !waits {
-                    match self.drive_children(work, &loaded, (depth, below))? {
-                        Children::Ended => continue,
-                        Children::Wait(stop, reason) => return Ok((stop, reason)),
-                        Children::None => return Ok(idle(&loaded, &planned)),
-                    }
+                if busy.is_empty() && below.is_idle() && !waits {
+                    return Ok(below
+                        .wait(&loaded)
+                        .unwrap_or_else(|| idle(&loaded, &planned)));
                 }
                 match receiver.recv_timeout(LOOK) {
-                    Ok(ended) => {
-                        busy.remove(&ended.state);
-                        match ended.end {
+                    Ok(News::Driven { run, worked }) => {
+                        self.end_below(below, &work.run, run, worked)?;
+                    }
+                    Ok(News::Ended { state, end }) => {
+                        busy.remove(&state);
+                        match end {
                             Ok(end) => {
-                                let failures = self.failures(&work.run, &ended.state)?;
+                                let failures = self.failures(&work.run, &state)?;
                                 if end.outcome == AttemptOutcome::Unavailable {
                                     let wait = self.settings.retry_wait();
                                     let wait = wait.saturating_mul(1 << failures.min(6));
-                                    not_before.insert(ended.state, Instant::now() + wait);
+                                    not_before.insert(state, Instant::now() + wait);
                                 }
                             }
                             Err(RunError::Store(StoreError::Fenced { .. })) => {
@@ -457,53 +474,6 @@ impl Driver<'_> {
         let tokens = self.settings.prompt_tokens.unwrap_or(BUDGET);
         assemble(loaded, &assignment.state, task, (voice, tokens))
     }
-
-    /// Drives the runs under a run that its states wait for.
-    fn drive_children(
-        &self,
-        work: &Work,
-        loaded: &Loaded,
-        (depth, below): (usize, &mut Worked),
-    ) -> Result<Children, Problem> {
-        let waiting = loaded.state.waiting_for().into_iter();
-        let children = waiting.filter_map(|waiting| match waiting {
-            WaitingFor::Child { run } => run.parse::<RunId>().ok(),
-            _ => None,
-        });
-        let children: Vec<RunId> = children.collect();
-        if children.is_empty() || depth >= MAX_DEPTH {
-            return Ok(Children::None);
-        }
-        let mut last = Children::None;
-        for child in children {
-            let of_child = Work {
-                task: work.task.clone(),
-                model: work.model.clone(),
-                url: work.url.clone(),
-                ..Work::on(child.clone())
-            };
-            let worked = match self.drive_at(&of_child, None, depth + 1) {
-                // Somebody else works on it.
-                Err(problem) if problem.code == LEASED => {
-                    last = Children::Wait(Stop::Waiting, problem.message);
-                    continue;
-                }
-                worked => worked?,
-            };
-            below.attempts = below.attempts.saturating_add(worked.attempts);
-            below.input_tokens = below.input_tokens.saturating_add(worked.input_tokens);
-            below.output_tokens = below.output_tokens.saturating_add(worked.output_tokens);
-            if let Some(cost) = worked.cost {
-                below.cost = Some(below.cost.unwrap_or_default().saturating_add(cost));
-            }
-            if worked.stopped == Stop::Ended {
-                // The run has been told, and goes on.
-                return Ok(Children::Ended);
-            }
-            last = Children::Wait(worked.stopped, format!("`{child}`: {}", worked.reason));
-        }
-        Ok(last)
-    }
 }
 
 /// Returns the reasons of the failed attempts in a state that count towards its limit.
@@ -540,6 +510,9 @@ fn idle(loaded: &Loaded, planned: &Plan) -> (Stop, String) {
         }
         Some(WaitingFor::Step { step }) => format!("`{step}` waits for something outside"),
         None if !state.timers.is_empty() => "it waits for a timer".to_owned(),
+        None if !planned.of_people.is_empty() => {
+            format!("`{}` is left to a person", planned.of_people.join("`, `"))
+        }
         None => {
             let leaves = state.leaves.join("`, `");
             let message = format!(

@@ -22,6 +22,7 @@
 //! configuration says; terminals.
 
 mod attempt;
+mod below;
 mod client;
 mod command;
 mod drive;
@@ -94,8 +95,11 @@ impl Executor {
         is_cancelled: &(dyn Fn() -> bool + Sync),
         observe: Observer<'_>,
     ) -> Result<Worked, Problem> {
-        self.with_driver(is_cancelled, observe, |driver| driver.drive(work, until))
-            .unwrap_or_else(|| Err(gone()))
+        let parallel = self.settings.parallel();
+        self.with_driver(parallel, is_cancelled, observe, |driver| {
+            driver.drive(work, until)
+        })
+        .unwrap_or_else(|| Err(gone()))
     }
 
     /// Drives the runs of a project that are ready, some at once, until [`Executor::drain`] is called.
@@ -110,7 +114,7 @@ impl Executor {
         observe: Observer<'_>,
     ) -> Result<(), StoreError> {
         let parallel = parallel.unwrap_or_else(|| self.settings.parallel());
-        self.with_driver(&|| false, observe, |driver| driver.serve(project, parallel))
+        self.with_driver(parallel, &|| false, observe, |driver| driver.serve(project))
             .unwrap_or(Ok(()))
     }
 
@@ -131,7 +135,7 @@ impl Executor {
     ///
     /// `no_executor` if nobody may work in any of them; the run can't be read.
     pub fn prompts(&self, work: &Work) -> Result<Vec<(String, Prompt)>, Problem> {
-        self.with_driver(&|| false, &|_| {}, |driver| {
+        self.with_driver(1, &|| false, &|_| {}, |driver| {
             let loaded = driver.dispatcher.runs().catch_up(&work.run)?;
             let planned = plan::plan(&loaded, &self.settings, work);
             let mut prompts = Vec::new();
@@ -152,6 +156,7 @@ impl Executor {
     /// Calls a function with a driver; none if the dispatcher has gone.
     fn with_driver<T>(
         &self,
+        parallel: usize,
         is_cancelled: &(dyn Fn() -> bool + Sync),
         observe: Observer<'_>,
         call: impl FnOnce(&Driver<'_>) -> T,
@@ -165,6 +170,7 @@ impl Executor {
             settings: &self.settings,
             surroundings: &self.surroundings,
             owner: &self.owner,
+            parallel,
             is_cancelled: &is_cancelled,
             is_draining: &is_draining,
             observe,
@@ -228,7 +234,7 @@ impl statemark_tools::Executor for SharedExecutor {
             .name("executor".to_owned())
             .spawn(move || {
                 let observe = |happened: &Happened| {
-                    if let Some(line) = line_of(happened) {
+                    if let Some(line) = line_of(happened, &work.run) {
                         *lock(&own.line) = line;
                         own.changed.notify_waiters();
                     }
@@ -257,9 +263,15 @@ impl statemark_tools::Executor for SharedExecutor {
 }
 
 /// Writes what has happened in a line; none for what needs no line.
+///
+/// What has happened in another run than `of`, which is driven with it, is said with the name of that run.
 #[must_use]
-pub fn line_of(happened: &Happened) -> Option<String> {
-    let state = &happened.state;
+pub fn line_of(happened: &Happened, of: &RunId) -> Option<String> {
+    let state = &if happened.run == *of {
+        happened.state.clone()
+    } else {
+        format!("{}, {}", happened.run, happened.state)
+    };
     Some(match &happened.what {
         Happening::Started { executor, model } => {
             let model = model

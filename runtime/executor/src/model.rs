@@ -134,7 +134,7 @@ impl Talk<'_> {
                 let reason = format!(
                     "the model said {idle} times something, and called no tool and sent no event"
                 );
-                return Ok(End::because(AttemptOutcome::Failed, reason));
+                return self.attempt.end_nowhere(reason);
             }
             self.remember(&answer);
             if calls.is_empty() {
@@ -148,7 +148,7 @@ impl Talk<'_> {
         }
         let turns = self.attempt.assignment.limits.turns;
         let reason = format!("the model gave {turns} answers, and sent no event that leads on");
-        Ok(End::because(AttemptOutcome::Failed, reason))
+        self.attempt.end_nowhere(reason)
     }
 
     /// Asks for an answer, again and again where that can help.

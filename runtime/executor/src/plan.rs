@@ -12,6 +12,9 @@ use crate::settings::{
     Client, Command, Price, Provider, Settings, ToolStyle, duration, millionths,
 };
 
+/// The name of the executor that is none: a person, or a client that is connected by itself.
+const NOBODY: &str = "none";
+
 /// The work in one state.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
@@ -109,6 +112,8 @@ pub(crate) struct Plan {
     pub(crate) ready: Vec<Assignment>,
     /// By state: why nobody works there, though an agent could.
     pub(crate) unassigned: Vec<(String, String)>,
+    /// The states that are expressly left to people.
+    pub(crate) of_people: Vec<String>,
 }
 
 /// Plans the work on a run. What isn't the executor's to move isn't in it.
@@ -158,6 +163,9 @@ pub(crate) fn plan(loaded: &Loaded, settings: &Settings, work: &Work) -> Plan {
                 who,
                 limits: limits(&meta, settings),
             }),
+            Ok(None) if named(&meta, settings, work).as_deref() == Some(NOBODY) => {
+                plan.of_people.push(leaf.clone());
+            }
             Ok(None) => {}
             Err(reason) => plan.unassigned.push((leaf.clone(), reason)),
         }
@@ -223,6 +231,14 @@ struct LadderRung {
     health_url: Option<String>,
 }
 
+/// Returns the name of the executor that is meant for a state, if somebody has said one.
+fn named(meta: &Meta<'_>, settings: &Settings, work: &Work) -> Option<String> {
+    // Whoever names a model means the states that models work in, and those that name nobody.
+    let asked = work.model.as_ref().map(|_| "model".to_owned());
+    let named = meta.text("executor").or(asked);
+    named.or_else(|| settings.default.clone())
+}
+
 /// Returns the executor of a state; none if nobody has said that one is to work there.
 ///
 /// # Errors
@@ -235,13 +251,9 @@ fn assign(
     is_restricted: bool,
 ) -> Result<Option<Who>, String> {
     let is_direct = meta.get("direct_execution") == Some(&Value::Bool(true));
-    // Whoever names a model means the states that models work in, and those that name nobody.
-    let asked = work.model.as_ref().map(|_| "model".to_owned());
-    let named = meta.text("executor").or(asked);
-    let named = named.or_else(|| settings.default.clone());
     let has_model = || settings.model.is_some() || meta.get("model").is_some();
-    let name = match named {
-        Some(name) if name == "none" => return Ok(None),
+    let name = match named(meta, settings, work) {
+        Some(name) if name == NOBODY => return Ok(None),
         Some(name) => name,
         // A spec that names a model, in a project that says where models are, needs no more words.
         None if !settings.models.is_empty() && has_model() && !is_direct => "model".to_owned(),

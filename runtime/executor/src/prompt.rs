@@ -168,6 +168,11 @@ fn goal(loaded: &Loaded, task: Option<&str>) -> String {
     if text.is_empty() {
         text = loaded.state.title.clone().unwrap_or_default();
     }
+    if let Some(unit) = loaded.state.parent.as_ref().and_then(|it| it.unit.as_ref()) {
+        // Whoever has begun the run may have named it by any text.
+        let unit = statemark_text::visible::line(unit);
+        let _ = write!(text, "\n\nYour unit of this work: `{unit}`.");
+    }
     let input = &*loaded.state.input;
     if input.as_object().is_some_and(|it| !it.is_empty()) {
         let _ = write!(text, "\n\nThe run's input:\n\n```json\n{input:#}\n```");

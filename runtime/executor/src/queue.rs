@@ -72,7 +72,7 @@ impl Driver<'_> {
     /// # Errors
     ///
     /// The store can't be read.
-    pub(crate) fn serve(&self, project: Option<&str>, parallel: usize) -> Result<(), StoreError> {
+    pub(crate) fn serve(&self, project: Option<&str>) -> Result<(), StoreError> {
         let runs = self.dispatcher.runs();
         let known = Mutex::new(Known::default());
         let (mut mark, _) = runs.store().changes(&Watermark::END)?;
@@ -87,11 +87,11 @@ impl Driver<'_> {
                 is_news |= !hints.is_empty();
                 is_news |= std::mem::take(&mut lock(&known).is_freed);
                 let age = listed.map_or(LONGEST, |at| at.elapsed());
-                let has_room = lock(&known).busy.len() < parallel;
+                let has_room = lock(&known).busy.len() < self.parallel;
                 if has_room && (is_news && age >= SHORTEST || age >= LONGEST) {
                     is_news = false;
                     listed = Some(Instant::now());
-                    for head in self.chosen(&known, project, parallel)? {
+                    for head in self.chosen(&known, project)? {
                         let known = &known;
                         scope.spawn(move || self.take(known, &head.run));
                     }
@@ -103,18 +103,13 @@ impl Driver<'_> {
     }
 
     /// Chooses runs to drive, as many as there is room for, and notes that they are driven.
-    fn chosen(
-        &self,
-        known: &Mutex<Known>,
-        project: Option<&str>,
-        parallel: usize,
-    ) -> Result<Vec<Head>, StoreError> {
+    fn chosen(&self, known: &Mutex<Known>, project: Option<&str>) -> Result<Vec<Head>, StoreError> {
         let mut candidates = self.candidates(project)?;
         let mut chosen = Vec::new();
         loop {
             let workflow = {
                 let known = lock(known);
-                let has_room = known.busy.len() < parallel;
+                let has_room = known.busy.len() < self.parallel;
                 known.next_workflow(&candidates).filter(|_| has_room)
             };
             let Some(workflow) = workflow else {

@@ -182,6 +182,7 @@ fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> Comman
     }
     let lines = Mutex::new(Lines {
         printer,
+        run: &run,
         json: args.store.json,
     });
     let show = |happened: &Happened| {
@@ -207,7 +208,9 @@ fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> Comman
             worked.reason, worked.attempts
         ));
         match worked.stopped {
-            Stop::Waiting => printer.help("`statemark inbox` lists what waits for a person"),
+            Stop::Waiting => printer.help(&format!(
+                "`statemark why {run}` says what would move it; `statemark inbox` lists what people are asked"
+            )),
             Stop::Paused => printer.help(&format!("`statemark continue {run}` lets it go on")),
             Stop::NoExecutor => {
                 printer.help("`statemark help configuration` has the table `[executor]`; `--model` names a model for this once");
@@ -298,6 +301,7 @@ fn check_state(loaded: &Loaded, state: Option<&str>) -> Result<(), Failure> {
 /// Prints what happens.
 struct Lines<'p> {
     printer: &'p mut Printer,
+    run: &'p RunId,
     json: bool,
 }
 
@@ -306,7 +310,7 @@ impl Lines<'_> {
         if self.json {
             self.printer.json(happened);
             self.printer.flush();
-        } else if let Some(line) = line_of(happened) {
+        } else if let Some(line) = line_of(happened, self.run) {
             self.printer.remark(&format!("  {line}\n"));
         }
     }

@@ -168,9 +168,19 @@ const GUIDES: &[(&str, f64, &str)] = &[
         include_str!("docs/linked/player.md"),
     ),
     (
+        "examples/release_notes",
+        EXAMPLE,
+        include_str!("docs/linked/release_notes.md"),
+    ),
+    (
         "examples/traffic_light",
         EXAMPLE,
         include_str!("docs/linked/traffic_light.md"),
+    ),
+    (
+        "examples/triage",
+        EXAMPLE,
+        include_str!("docs/linked/triage.md"),
     ),
     (
         "examples/turnstile",

@@ -297,7 +297,7 @@ impl Worker {
         let thread = std::thread::Builder::new().name("statemark-worker".to_owned());
         let thread = thread.spawn(move || {
             let log_line = |happened: &Happened| {
-                if let Some(line) = line_of(happened) {
+                if let Some(line) = line_of(happened, &happened.run) {
                     tracing::info!(run = %happened.run, "{line}");
                 }
             };

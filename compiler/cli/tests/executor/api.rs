@@ -1,11 +1,12 @@
 //! A provider of models that follows a script.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -17,22 +18,45 @@ pub(crate) struct Api {
 
 impl Api {
     /// Starts it with the steps of a script; what comes after the last one is answered as that one.
+    ///
+    /// A step with `when` is for a question that has this text. One with `meets` is answered once that many questions were
+    /// asked, and refused if they aren't within a time in which a busy machine asks them.
     pub(crate) fn start(steps: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let asked: Arc<Mutex<Vec<Value>>> = Arc::default();
         let all = Arc::clone(&asked);
+        let used: Arc<Mutex<BTreeSet<usize>>> = Arc::default();
         // It ends with the process of the tests.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (steps, all) = (steps.clone(), Arc::clone(&all));
+                let (steps, all, used) = (steps.clone(), Arc::clone(&all), Arc::clone(&used));
                 thread::spawn(move || {
                     let Some(body) = request(&stream) else { return };
-                    let step = {
-                        let mut all = all.lock().unwrap();
-                        all.push(body);
-                        steps[(all.len() - 1).min(steps.len() - 1)].clone()
+                    let text = body.to_string();
+                    let mut step = {
+                        let mut used = used.lock().unwrap();
+                        all.lock().unwrap().push(body);
+                        let is_meant = |step: &Value| {
+                            let when = step.get("when").and_then(Value::as_str);
+                            when.is_none_or(|when| text.contains(when))
+                        };
+                        let mut free = (0..steps.len()).filter(|at| !used.contains(at));
+                        let at = free.find(|at| is_meant(&steps[*at]));
+                        let at = at.unwrap_or(steps.len() - 1);
+                        used.insert(at);
+                        steps[at].clone()
                     };
+                    if let Some(many) = step.get("meets").and_then(Value::as_u64) {
+                        let until = Instant::now() + Duration::from_secs(60);
+                        while (all.lock().unwrap().len() as u64) < many {
+                            if Instant::now() > until {
+                                step = json!({"status": 400, "raw": "nobody else has asked"});
+                                break;
+                            }
+                            thread::sleep(Duration::from_millis(5));
+                        }
+                    }
                     answer(&stream, &step);
                     let _ = stream.shutdown(Shutdown::Both);
                 });

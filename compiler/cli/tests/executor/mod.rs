@@ -3,6 +3,7 @@
 //! A file in `cases/` has a project, the provider's script, and commands; beside it is what they print, word for word.
 
 mod api;
+mod examples;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -450,50 +451,6 @@ fn regions_are_worked_on_side_by_side() {
         "{:?}",
         records(folder, "p")
     );
-}
-
-/// The example: a scripted model in the place of the real one.
-#[test]
-fn the_night_shift_mends_what_the_tests_find() {
-    let mended = "total=0\nwhile read -r price || [ -n \"$price\" ]; do\n    total=$((total + ${price:-0}))\ndone\necho \"$total\"\n";
-    let call = |tool: &str, arguments: Value| json!({"calls": [[tool, arguments]]});
-    let send = |event: &str| call("send_event", json!({"event": event}));
-    let api = Api::start(vec![
-        call("read_file", json!({"path": "total.sh"})),
-        // It would rather mend it at once.
-        call("write_file", json!({"path": "total.sh", "content": mended})),
-        send("found"),
-        call("write_file", json!({"path": "total.sh", "content": mended})),
-        send("mended"),
-        json!({"text": "The last price was lost.", "calls": [["send_event", {"event": "accept"}]]}),
-    ]);
-    let scratch = Scratch::new("executor-night");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/night_shift");
-    for file in ["night_shift.md", "statemark.toml", "total.sh", "check.sh"] {
-        scratch.write(file, &fs::read_to_string(root.join(file)).unwrap());
-    }
-    let run = |command: &str| perform(&Run::new(command), &scratch.path);
-    let url = format!("--model m --url http://{}", api.address);
-    let said = run(&format!(
-        "statemark agent run night-shift --run-id n --task 'mend it' {url}"
-    ));
-    assert_eq!(said.code, 1, "{}{}", said.stderr, said.stdout);
-    let transcript = run("statemark transcript n").stdout;
-    for part in [
-        "a last line without an end: expected 6, got 3",
-        "write_file denied: `write_file` isn't granted: `looking` grants",
-        "all is well",
-        "waiting: a person has to answer first",
-    ] {
-        assert!(transcript.contains(part), "{part}: {transcript}");
-    }
-    let request = said.stdout.split('`').nth(1).unwrap().to_owned();
-    assert_eq!(
-        run(&format!("AS=ann:person statemark approve {request}")).code,
-        0
-    );
-    let state = run("statemark state n").stdout;
-    assert!(state.starts_with("n (night-shift): completed"), "{state}");
 }
 
 /// Waits until something is so, as long as a busy machine may need.
