@@ -194,7 +194,7 @@ impl Attempt<'_> {
         over_budget(loaded, self.assignment)
     }
 
-    /// Returns the end of an attempt whose agent has come to its own end, if it has begun runs that are still open.
+    /// Returns the end of an attempt whose agent has begun runs that are still open.
     ///
     /// They work below its state, and would be cancelled if the run left it. The state is worked on again when they are over.
     ///
@@ -204,8 +204,8 @@ impl Attempt<'_> {
     pub(crate) fn wait_below(&self) -> Result<Option<End>, RunError> {
         let loaded = self.dispatcher.runs().catch_up(self.run)?;
         let state = &loaded.state;
-        let mut own = state.children.values().filter(|it| {
-            it.step.as_ref() == Some(&self.assignment.state) && state.is_current_child(it)
+        let mut own = state.children.values().filter(|child| {
+            child.step.as_ref() == Some(&self.assignment.state) && state.is_current_child(child)
         });
         let waits = own.any(|it| it.ended.is_none());
         let reason = "the runs below it have to end first";

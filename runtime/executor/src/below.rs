@@ -1,6 +1,6 @@
-//! Runs below a run that its states wait for: those that they invoke, and those that agents have begun for units of work.
+//! Runs below a run that its states wait for.
 //!
-//! They are driven side by side, each under a lease of its own. One that waits for a person, or that another executor has,
+//! Those are the ones that states invoke, and those that agents and programs have begun for units of work. They are driven side by side, each under a lease of its own. One that waits for a person, or that another executor has,
 //! keeps none of the others from going on.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,9 +21,9 @@ pub(crate) struct Below {
     pub(crate) depth: usize,
     /// The sum of what was done in them.
     pub(crate) worked: Worked,
-    /// Those that are driven now.
+    /// The runs that are driven now.
     busy: BTreeSet<RunId>,
-    /// Those that were driven as far as they go.
+    /// The runs that were driven as far as they go.
     rested: BTreeMap<RunId, Rest>,
 }
 

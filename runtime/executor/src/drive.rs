@@ -191,7 +191,12 @@ impl Driver<'_> {
                     let is_early = not_before
                         .get(&assignment.state)
                         .is_some_and(|it| *it > now);
-                    if stop.is_some() || is_early || busy.contains(&assignment.state) {
+                    // Whoever has moved the run may still say its last words, and write its last files.
+                    let is_awaited = busy
+                        .iter()
+                        .any(|former| follows(&loaded, &assignment.state, former));
+                    let is_busy = busy.contains(&assignment.state) || is_awaited;
+                    if stop.is_some() || is_early || is_busy {
                         continue;
                     }
                     if self.spend(&loaded, &assignment, lease)? {
@@ -474,6 +479,14 @@ impl Driver<'_> {
         let tokens = self.settings.prompt_tokens.unwrap_or(BUDGET);
         assemble(loaded, &assignment.state, task, (voice, tokens))
     }
+}
+
+/// Reports whether a state was entered when another was left, or later.
+fn follows(loaded: &Loaded, state: &str, former: &str) -> bool {
+    let visits = &loaded.state.visits;
+    let entered = visits.get(state).map(|visit| visit.entered);
+    let left = visits.get(former).and_then(|visit| visit.left);
+    left.is_some_and(|left| entered.is_some_and(|entered| entered >= left))
 }
 
 /// Returns the reasons of the failed attempts in a state that count towards its limit.

@@ -163,7 +163,7 @@ pub(crate) fn plan(loaded: &Loaded, settings: &Settings, work: &Work) -> Plan {
                 who,
                 limits: limits(&meta, settings),
             }),
-            Ok(None) if named(&meta, settings, work).as_deref() == Some(NOBODY) => {
+            Ok(None) if find_name(&meta, settings, work).as_deref() == Some(NOBODY) => {
                 plan.of_people.push(leaf.clone());
             }
             Ok(None) => {}
@@ -231,8 +231,8 @@ struct LadderRung {
     health_url: Option<String>,
 }
 
-/// Returns the name of the executor that is meant for a state, if somebody has said one.
-fn named(meta: &Meta<'_>, settings: &Settings, work: &Work) -> Option<String> {
+/// Finds the name of the executor that is meant for a state, if somebody has said one.
+fn find_name(meta: &Meta<'_>, settings: &Settings, work: &Work) -> Option<String> {
     // Whoever names a model means the states that models work in, and those that name nobody.
     let asked = work.model.as_ref().map(|_| "model".to_owned());
     let named = meta.text("executor").or(asked);
@@ -252,7 +252,7 @@ fn assign(
 ) -> Result<Option<Who>, String> {
     let is_direct = meta.get("direct_execution") == Some(&Value::Bool(true));
     let has_model = || settings.model.is_some() || meta.get("model").is_some();
-    let name = match named(meta, settings, work) {
+    let name = match find_name(meta, settings, work) {
         Some(name) if name == NOBODY => return Ok(None),
         Some(name) => name,
         // A spec that names a model, in a project that says where models are, needs no more words.

@@ -105,21 +105,22 @@ pub(crate) fn cargo(folder: &Path, words: &[&str]) -> Built {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{told}");
     let compiling = |line: &&str| line.trim_start().starts_with("Compiling ");
-    // The second line is the children's: user and system, as `0m1.250s`.
     let times = String::from_utf8(output.stdout).unwrap();
-    let seconds = times
-        .lines()
-        .nth(1)
-        .unwrap()
-        .split_whitespace()
-        .map(|time| {
-            let (minutes, seconds) = time.trim_end_matches('s').split_once('m').unwrap();
-            minutes.parse::<f64>().unwrap() * 60.0 + seconds.parse::<f64>().unwrap()
-        });
     Built {
-        cpu: Duration::from_secs_f64(seconds.sum()),
+        cpu: cpu_of_children(&times),
         crates: told.lines().filter(compiling).count(),
     }
+}
+
+/// Reads the CPU's time of what a shell has started off the output of its `times`.
+pub(crate) fn cpu_of_children(times: &str) -> Duration {
+    // The second line is the children's: user and system, as `0m1.250s`.
+    let children = times.lines().nth(1).unwrap().split_whitespace();
+    let seconds = children.map(|time| {
+        let (minutes, seconds) = time.trim_end_matches('s').split_once('m').unwrap();
+        minutes.parse::<f64>().unwrap() * 60.0 + seconds.parse::<f64>().unwrap()
+    });
+    Duration::from_secs_f64(seconds.sum())
 }
 
 /// Returns how busy the machine is, as a sentence.

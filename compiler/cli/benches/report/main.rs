@@ -12,6 +12,8 @@
     reason = "a benchmark prints, and stops where something is wrong, as a test does"
 )]
 
+#[path = "../../tests/executor/api.rs"]
+mod api;
 #[expect(dead_code, reason = "the tests use all of it")]
 #[path = "../../tests/served/client.rs"]
 mod client;
@@ -24,6 +26,7 @@ mod raw;
 #[path = "../../tests/shell/mod.rs"]
 mod shell;
 
+mod attempts;
 mod bench;
 mod built;
 mod crowded;
@@ -44,13 +47,14 @@ use bench::Bench;
 /// A part of the report: its word, its title, and what it measures.
 type Section = (&'static str, &'static str, fn(&Bench) -> String);
 
-const SECTIONS: [Section; 11] = [
+const SECTIONS: [Section; 12] = [
     ("steps", "A step", steps::section),
     ("lint", "Lint, show and build", lint::section),
     ("writers", "Compiling what is generated", writers::section),
     ("start", "A whole process", start::section),
     ("served", "A call of the server", served::section),
     ("signed", "Signed decisions", signed::section),
+    ("attempts", "An attempt of an executor", attempts::section),
     ("growth", "Growth", growth::section),
     ("races", "Many writers and many readers", races::section),
     ("crowded", "Beside others who wait", crowded::section),

@@ -19,7 +19,7 @@ pub(crate) struct Api {
 impl Api {
     /// Starts it with the steps of a script; what comes after the last one is answered as that one.
     ///
-    /// A step with `when` is for a question that has this text. One with `meets` is answered once that many questions were
+    /// A step with `when` is for a question that has this text, and one with `again` for any number of them. One with `meets` is answered once that many questions were
     /// asked, and refused if they aren't within a time in which a busy machine asks them.
     pub(crate) fn start(steps: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -44,7 +44,9 @@ impl Api {
                         let mut free = (0..steps.len()).filter(|at| !used.contains(at));
                         let at = free.find(|at| is_meant(&steps[*at]));
                         let at = at.unwrap_or(steps.len() - 1);
-                        used.insert(at);
+                        if steps[at].get("again").is_none() {
+                            used.insert(at);
+                        }
                         steps[at].clone()
                     };
                     if let Some(many) = step.get("meets").and_then(Value::as_u64) {

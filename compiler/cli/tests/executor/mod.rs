@@ -4,6 +4,7 @@
 
 mod api;
 mod examples;
+mod workers;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -424,6 +425,26 @@ fn workflows_take_turns() {
         before <= 1,
         "{before} runs of the other workflow came first"
     );
+}
+
+/// A program may send its event itself, and go on for a while: whoever comes next isn't beside it.
+#[test]
+fn the_next_state_waits_for_last_words() {
+    let scratch = Scratch::new("executor-last-words");
+    let folder = &scratch.path;
+    scratch.write(
+        "pair.workflow.json",
+        r#"{"id": "pair", "initial": "one", "states": {"one": {"executor": "one", "on": {"go": "two"}}, "two": {"executor": "two", "on": {"end": "over"}}, "over": {"type": "final"}}}"#,
+    );
+    scratch.write(
+        "statemark.toml",
+        "[executor.commands.one]\ncommand = [\"sh\", \"-c\", \"\\\"$STATEMARK\\\" send \\\"$STATEMARK_RUN\\\" go && sleep 1 && echo last words >>log\"]\n\
+         [executor.commands.two]\ncommand = [\"sh\", \"-c\", \"echo next >>log\"]\nsuccess = \"end\"\n",
+    );
+    let mut child = spawn(folder, &["agent", "run", "pair", "--run-id", "p"]);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let log = fs::read_to_string(folder.join("log")).unwrap();
+    assert_eq!(log, "last words\nnext\n");
 }
 
 #[test]
