@@ -439,9 +439,6 @@ const TERMINAL_PAUSE: Duration = Duration::from_millis(100);
 /// Time between two updates in a file or a pipe. Why: the log of an hour has a few hundred lines.
 const LOG_PAUSE: Duration = Duration::from_secs(10);
 
-/// Goes to the beginning of a terminal's line, and clears it.
-const CLEAR_LINE: &str = "\r\u{1b}[K";
-
 /// Width of the bar. Unit: characters.
 const BAR_WIDTH: u64 = 24;
 
@@ -453,6 +450,8 @@ pub(crate) struct ProgressBar<'p> {
     unit: Unit,
     began: Instant,
     updated: Option<Instant>,
+    /// The characters that stand in the terminal's line.
+    width: usize,
     is_terminal: bool,
 }
 
@@ -461,6 +460,7 @@ pub(crate) struct ProgressBar<'p> {
 pub(crate) enum Unit {
     Records,
     Runs,
+    Tokens,
     Pages,
     Bytes,
 }
@@ -474,6 +474,7 @@ impl<'p> ProgressBar<'p> {
             unit,
             began: Instant::now(),
             updated: None,
+            width: 0,
             is_terminal: io::stderr().is_terminal(),
         }
     }
@@ -488,10 +489,11 @@ impl<'p> ProgressBar<'p> {
         self.updated = Some(now);
         let line = progress_line(self.work, self.unit, progress);
         self.printer.write_remark(&if self.is_terminal {
-            format!("{CLEAR_LINE}{line}")
+            format!("{}{line}", blank(self.width))
         } else {
             format!("{line}\n")
         });
+        self.width = line.len();
     }
 }
 
@@ -499,9 +501,75 @@ impl Drop for ProgressBar<'_> {
     /// Clears the line.
     fn drop(&mut self) {
         if self.is_terminal && self.updated.is_some() {
-            self.printer.write_remark(CLEAR_LINE);
+            self.printer.write_remark(&blank(self.width));
         }
     }
+}
+
+/// A progress bar below the lines of work that goes on; on a terminal alone.
+pub(crate) struct Footer<'p> {
+    printer: &'p mut Printer,
+    line: Option<String>,
+    is_terminal: bool,
+}
+
+impl<'p> Footer<'p> {
+    /// Makes a bar that isn't shown yet.
+    pub(crate) fn new(printer: &'p mut Printer) -> Self {
+        Self {
+            printer,
+            line: None,
+            is_terminal: io::stderr().is_terminal(),
+        }
+    }
+
+    /// Prints a line above the bar.
+    pub(crate) fn remark(&mut self, text: &str) {
+        self.clear();
+        self.printer.remark(text);
+        self.draw();
+    }
+
+    /// Prints a value as a line of the result.
+    pub(crate) fn json(&mut self, value: &impl Serialize) {
+        self.printer.json(value);
+        self.printer.flush();
+    }
+
+    /// Shows how far the work has come.
+    pub(crate) fn show(&mut self, work: &str, unit: Unit, progress: Progress) {
+        if self.is_terminal {
+            self.clear();
+            self.line = Some(progress_line(work, unit, progress));
+            self.draw();
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Some(line) = &self.line {
+            self.printer.write_remark(&blank(line.len()));
+        }
+    }
+
+    fn draw(&mut self) {
+        if let Some(line) = &self.line {
+            self.printer.write_remark(line);
+        }
+    }
+}
+
+impl Drop for Footer<'_> {
+    /// Clears the line.
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Returns what blanks the beginning of a terminal's line, and goes back to it.
+///
+/// Where no colors are wanted no codes are written, and the one that clears a line is such a code.
+fn blank(width: usize) -> String {
+    format!("\r{}\r", " ".repeat(width))
 }
 
 /// Reports whether progress is to be shown, by the time since the beginning and since the last update.
@@ -518,6 +586,7 @@ fn progress_line(work: &str, unit: Unit, Progress { done, total }: Progress) -> 
     let (scale, unit) = match unit {
         Unit::Records => (1, "records"),
         Unit::Runs => (1, "runs"),
+        Unit::Tokens => (1, "tokens"),
         Unit::Pages => (1, "pages"),
         Unit::Bytes => (1 << 20, "MiB"),
     };

@@ -8,7 +8,7 @@ use statemark_runs::{Actor, Loaded, Order, Role, RunError, RunId, Status};
 use statemark_tools::{Caller, Dispatcher};
 use tokio::runtime::Handle;
 
-use crate::happening::{Happened, Happening, Observer};
+use crate::happening::{Happened, Happening, Measure, Observer};
 use crate::plan::{Assignment, Who};
 use crate::prompt::Prompt;
 use crate::settings::Settings;
@@ -128,6 +128,24 @@ impl Attempt<'_> {
             attempt: self.number,
             what,
         });
+    }
+
+    /// Tells whoever watches how much of its budget the run has used, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// The run can't be read.
+    pub(crate) fn observe_budget(&self) -> Result<(), RunError> {
+        let Some(total) = self.assignment.limits.run_tokens else {
+            return Ok(());
+        };
+        let loaded = self.dispatcher.runs().load(self.run)?;
+        self.observe(Happening::Progressed {
+            measure: Measure::Tokens,
+            done: loaded.state.counted_usage().tokens(),
+            total,
+        });
+        Ok(())
     }
 
     /// Returns the end of the attempt, if something has ended it.

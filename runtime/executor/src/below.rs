@@ -10,6 +10,7 @@ use statemark_runs::{Loaded, RunId, WaitingFor, reconcile_children};
 use statemark_tools::{Problem, Stop, Work, Worked};
 
 use crate::drive::{Driver, LEASED};
+use crate::happening::{Happened, Happening, Measure};
 
 /// Most levels of runs below runs that are driven. Why: a run that starts itself would never end.
 const MAX_DEPTH: usize = 8;
@@ -111,6 +112,7 @@ impl Driver<'_> {
                 if worked.stopped == Stop::Ended {
                     // Whoever ended it may have been killed before it told the run above.
                     reconcile_children(runs, parent)?;
+                    self.observe_below(parent, &run)?;
                     below.rested.remove(&run);
                     return Ok(());
                 }
@@ -122,6 +124,32 @@ impl Driver<'_> {
             }
         };
         below.rested.insert(run, rest);
+        Ok(())
+    }
+
+    /// Tells whoever watches how many of the runs below a state are over, one of which is given.
+    fn observe_below(&self, parent: &RunId, run: &RunId) -> Result<(), Problem> {
+        let loaded = self.dispatcher.runs().catch_up(parent)?;
+        let state = &loaded.state;
+        let step = state
+            .children
+            .get(run.as_str())
+            .and_then(|child| child.step.clone());
+        let beside = || {
+            let children = state.children.values();
+            children.filter(|child| child.step == step && state.is_current_child(child))
+        };
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        (self.observe)(&Happened {
+            run: parent.clone(),
+            attempt: state.attempted,
+            what: Happening::Progressed {
+                measure: Measure::Runs,
+                done: count(beside().filter(|child| child.ended.is_some()).count()),
+                total: count(beside().count()),
+            },
+            state: step.clone().unwrap_or_default(),
+        });
         Ok(())
     }
 

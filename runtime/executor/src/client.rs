@@ -101,7 +101,8 @@ fn record(attempt: &Attempt<'_>, turn: Turn, model: Option<&str>) -> Result<(), 
         messages: turn.said,
         usage: turn.usage,
         model: model.map(str::to_owned),
-    })
+    })?;
+    attempt.observe_budget()
 }
 
 /// Our server for the run, as a client starts it.

@@ -14,7 +14,7 @@ pub struct Happened {
     pub run: RunId,
     /// The state that is worked in.
     pub state: String,
-    /// The attempt.
+    /// The attempt; of what is about the run as a whole, the last one.
     pub attempt: u64,
     /// The event.
     #[serde(flatten)]
@@ -57,6 +57,15 @@ pub enum Happening {
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<u64>,
     },
+    /// The work has come so far, where there is a measure.
+    Progressed {
+        /// The measure.
+        measure: Measure,
+        /// The part that is done, or used up.
+        done: u64,
+        /// The whole.
+        total: u64,
+    },
     /// The provider gives no answer, and is asked again.
     Retried {
         /// The reason.
@@ -72,4 +81,14 @@ pub enum Happening {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+}
+
+/// A measure of progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Tokens of the run's budget.
+    Tokens,
+    /// Runs below a state that waits for them.
+    Runs,
 }

@@ -44,7 +44,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use drive::Driver;
-pub use happening::{Happened, Happening, Observer};
+pub use happening::{Happened, Happening, Measure, Observer};
 pub use prompt::Prompt;
 pub use settings::{
     Checkpoints, Client, Command, InvalidSetting, Price, Provider, Settings, ToolStyle,
@@ -305,6 +305,7 @@ pub fn line_of(happened: &Happened, of: &RunId) -> Option<String> {
             });
             format!("{state}: {input_tokens} tokens read, {output_tokens} written{cost}")
         }
+        Happening::Progressed { .. } => return None,
         Happening::Retried {
             reason,
             milliseconds,

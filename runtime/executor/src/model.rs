@@ -238,6 +238,7 @@ impl Talk<'_> {
                 output_tokens: output,
                 cost,
             });
+            self.attempt.observe_budget()?;
         }
         Ok(())
     }

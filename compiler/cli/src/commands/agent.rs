@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use serde_json::json;
-use statemark_executor::{Executor, Happened, Surroundings, line_of};
+use statemark_executor::{Executor, Happened, Happening, Measure, Surroundings, line_of};
+use statemark_runs::maintenance::Progress;
 use statemark_runs::{Loaded, RunError, RunId, StartRun, StoreError, shell_word};
 use statemark_tools::{Stop, Work};
 
@@ -12,7 +13,7 @@ use super::hook;
 use super::serve::{Prepared, ServeArgs, prepare};
 use crate::args::{SpecsArgs, StoreArgs};
 use crate::failure::{CommandResult, ExitStatus, Failure};
-use crate::printer::Printer;
+use crate::printer::{Footer, Printer, Unit};
 use crate::signals::watch_end;
 use crate::{environment, files, project, runs};
 
@@ -181,7 +182,7 @@ fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> Comman
         printer.remark(&format!("run {run}\n"));
     }
     let lines = Mutex::new(Lines {
-        printer,
+        footer: Footer::new(printer),
         run: &run,
         json: args.store.json,
     });
@@ -192,6 +193,7 @@ fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> Comman
         lines.print(happened);
     };
     let worked = executor.drive(&work, args.until.as_deref(), &is_asked, &show);
+    drop(lines);
     prepared.close();
     let worked = worked.map_err(|problem| Failure::new(problem.message))?;
     if args.store.json {
@@ -298,9 +300,9 @@ fn check_state(loaded: &Loaded, state: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-/// Prints what happens.
+/// Prints what happens, and how far the work has come.
 struct Lines<'p> {
-    printer: &'p mut Printer,
+    footer: Footer<'p>,
     run: &'p RunId,
     json: bool,
 }
@@ -308,10 +310,22 @@ struct Lines<'p> {
 impl Lines<'_> {
     fn print(&mut self, happened: &Happened) {
         if self.json {
-            self.printer.json(happened);
-            self.printer.flush();
+            self.footer.json(happened);
+        } else if let Happening::Progressed {
+            measure,
+            done,
+            total,
+        } = happened.what
+        {
+            let (work, unit) = match measure {
+                Measure::Tokens => ("budget", Unit::Tokens),
+                Measure::Runs => ("runs below", Unit::Runs),
+            };
+            if happened.run == *self.run {
+                self.footer.show(work, unit, Progress { done, total });
+            }
         } else if let Some(line) = line_of(happened, self.run) {
-            self.printer.remark(&format!("  {line}\n"));
+            self.footer.remark(&format!("  {line}\n"));
         }
     }
 }

@@ -447,6 +447,45 @@ fn the_next_state_waits_for_last_words() {
     assert_eq!(log, "last words\nnext\n");
 }
 
+/// Who reads a file or a pipe has a line for each thing that happens, and nothing that is drawn over.
+#[test]
+fn a_budget_is_a_bar_on_a_terminal_alone() {
+    let api = Api::start(vec![
+        json!({"calls": [["get_run", {}]]}),
+        json!({"calls": [["send_event", {"event": "go"}]]}),
+    ]);
+    let scratch = Scratch::new("executor-bar");
+    scratch.write(
+        "one.workflow.json",
+        r#"{"id": "one", "initial": "a", "meta": {"executor": "model", "token_budget": 1000}, "states": {"a": {"on": {"go": "b"}}, "b": {"type": "final"}}}"#,
+    );
+    let url = format!("--model m --url http://{}", api.address);
+    let at_terminal = Run {
+        typed: Some(String::new()),
+        ..Run::new(&format!("statemark agent run one --run-id t {url}"))
+    };
+    let shown = perform(&at_terminal, &scratch.path).stderr;
+    for (bar, next) in [
+        (
+            "budget [##----------------------]  11 %  110 of 1000 tokens",
+            "  a: get_run",
+        ),
+        (
+            "budget [#####-------------------]  22 %  220 of 1000 tokens",
+            "  a: send_event",
+        ),
+    ] {
+        let part = format!("{bar}\r{}\r{next}", " ".repeat(bar.len()));
+        assert!(shown.contains(&part), "{part:?}: {shown:?}");
+    }
+    assert!(shown.ends_with(" \r"), "{shown:?}");
+    let piped = perform(
+        &Run::new(&format!("statemark agent run one --run-id p {url}")),
+        &scratch.path,
+    );
+    assert!(!piped.stderr.contains(['\r', '[']), "{}", piped.stderr);
+}
+
 #[test]
 fn regions_are_worked_on_side_by_side() {
     let scratch = Scratch::new("executor-regions");
