@@ -37,7 +37,7 @@ echo "== SARIF"
 # What the validator finds is in a report of its own; of one that it can't read it makes none.
 sarif() {
     rm -f "$work/validated.sarif"
-    "$home/sarif-multitool-5.7.0/node_modules/.bin/sarif-multitool" validate "$1" --output "$work/validated.sarif" --force-overwrite > "$work/said" 2>&1 || return 1
+    "$home/sarif-multitool-5.7.0/node_modules/.bin/sarif-multitool" validate "$1" --output "$work/validated.sarif" --log ForceOverwrite > "$work/said" 2>&1 || return 1
     python3 -c 'import json, sys
 found = [it for it in json.load(open(sys.argv[1]))["runs"][0]["results"] if it.get("level", "warning") in ("error", "warning")]
 [print(it["ruleId"], it["message"]) for it in found[:10]]

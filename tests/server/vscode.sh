@@ -49,6 +49,8 @@ cp tests/server/editors/door.md "$project/"
 cp examples/turnstile/turnstile.md "$project/"
 (
     cd "$project"
+    # By the same user as the server below: stores are their maker's.
+    export HOME=$work
     "$statemark" start turnstile --run-id at-the-gate >/dev/null
     "$statemark" send at-the-gate coin >/dev/null
 )

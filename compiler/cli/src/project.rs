@@ -308,19 +308,29 @@ pub(crate) fn is_store_named(flag: Option<&str>) -> bool {
 /// Reports whether the store is the project's own and doesn't exist yet.
 pub(crate) fn lacks_store(flag: Option<&str>) -> Result<bool, Failure> {
     let (address, _) = resolve_store(flag)?;
-    Ok(!is_store_named(flag) && check_store_exists(&address).is_err())
+    Ok(!is_store_named(flag) && !store_exists(&address)?)
+}
+
+/// Reports whether a store is there, as far as files tell.
+///
+/// # Errors
+///
+/// Its folder can't be looked into: nobody knows, and a store that somebody else has isn't none.
+fn store_exists(address: &str) -> Result<bool, Failure> {
+    file_of(address).map_or(Ok(true), |path| {
+        let exists = path.try_exists();
+        exists.map_err(|error| files::unreadable(path, &error))
+    })
 }
 
 /// Fails if the address is a file that doesn't exist: opening it would make an empty store.
 pub(crate) fn check_store_exists(address: &str) -> Result<(), Failure> {
-    match file_of(address) {
-        Some(path) if !path.exists() => {
-            let path = files::display(path);
-            Err(Failure::new(format!("there is no store `{path}`"))
-                .with_help("`statemark start` makes one; `--store` names another"))
-        }
-        _ => Ok(()),
+    if store_exists(address)? {
+        return Ok(());
     }
+    let name = file_of(address).map_or_else(|| address.to_owned(), files::display);
+    Err(Failure::new(format!("there is no store `{name}`"))
+        .with_help("`statemark start` makes one; `--store` names another"))
 }
 
 /// Returns the address of the store, and its folder if nobody named it.

@@ -212,6 +212,7 @@ codes! {
     SM615 "unbounded-loop" Warning UnboundedLoop;
     SM616 "withheld-submission" Warning WithheldSubmission;
     SM617 "relayed-approval" Warning RelayedApproval;
+    SM618 "open-wait" Warning OpenWait;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

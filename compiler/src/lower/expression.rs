@@ -120,10 +120,33 @@ impl<'c> Resolver<'_, 'c> {
         let is_event = path.starts_with("event.");
         if !is_event && self.context.fields.context_field(path) == Known::Missing {
             let diagnostic = self.unknown_field(path, span);
+            let name = path.split('.').next().unwrap_or(path);
+            let help = format!("if `{name}` is a string, write it in quotes: `'{name}'`");
+            let diagnostic = if diagnostic.fixes.is_empty() {
+                diagnostic.help(help)
+            } else {
+                diagnostic
+            };
             self.context.diags.push(diagnostic);
             return None;
         }
         Some(self.draft.intern_field(path, span))
+    }
+
+    /// Returns the field that a comparison in a definition names, or reports one that is misspelled.
+    ///
+    /// One that nothing declares may come with an event: definitions of other systems compare such.
+    pub(super) fn compared_field(&mut self, path: &Spanned<String>) -> Option<Handle<Field>> {
+        let is_event = path.value.starts_with("event.");
+        if !is_event && self.context.fields.context_field(&path.value) == Known::Missing {
+            let place = inside_quotes(path, self.context.sources);
+            let diagnostic = self.unknown_field(&path.value, place);
+            if !diagnostic.fixes.is_empty() {
+                self.context.diags.push(diagnostic);
+                return None;
+            }
+        }
+        Some(self.draft.intern_field(&path.value, path.span))
     }
 
     fn unknown_field(&mut self, path: &str, span: Span) -> Diagnostic {
@@ -336,7 +359,7 @@ pub(super) fn mistyped_operands(
         Op::Add => diagnostic.note("`+` adds two numbers of one kind, or joins two strings"),
         Op::Equal | Op::NotEqual => diagnostic.note("values of different types are never equal"),
         Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
-            diagnostic.note("two numbers have an order, and two strings")
+            diagnostic.note("only two numbers or two strings have an order")
         }
         _ => diagnostic,
     }
@@ -390,12 +413,9 @@ pub(super) fn unknown_field(path: &str, span: Span, similar: Option<&str>) -> Di
     if let Some(similar) = similar {
         return diagnostic.did_you_mean(similar, span, "");
     }
-    let name = path.split('.').next().unwrap_or(path);
-    diagnostic
-        .help(format!(
-            "declare it: with its first value under `context`, or under `context_schema` if it may be absent; data of the event is `event.{path}`"
-        ))
-        .help(format!("if `{name}` is a string, write it in quotes: `'{name}'`"))
+    diagnostic.help(format!(
+        "declare it: with its first value under `context`, or under `context_schema` if it may be absent; data of the event is `event.{path}`"
+    ))
 }
 
 pub(super) fn unknown_event_field(

@@ -359,7 +359,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
                     .map(|value| Some(Spanned::new(constant(&value.value)?, value.span)))
                     .collect::<Option<Vec<_>>>()?;
                 let path = field;
-                let field = self.draft.intern_field(&path.value, path.span);
+                let field = self.compared_field(path)?;
                 let kind = ExpressionKind::Compare {
                     field,
                     operator: operator.value,

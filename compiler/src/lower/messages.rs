@@ -41,9 +41,7 @@ pub(super) fn unknown_event<'k>(
         .label("no transition is triggered by it");
     match nearest(&name.value, known) {
         Some(similar) => diagnostic.did_you_mean(similar, name.span, "\""),
-        None => {
-            diagnostic.help("name an event that some transition of the machine is triggered by")
-        }
+        None => diagnostic.help("name an event that triggers a transition"),
     }
 }
 

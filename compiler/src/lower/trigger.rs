@@ -325,7 +325,7 @@ fn unlabeled_arrows(first: &Unlabeled, others: &[Unlabeled], sources: &Sources) 
     };
     let mut diagnostic = Diagnostic::new(Code::UnlabeledArrow, first.arrow, message)
         .label(format!("waits for `{}`", first.event))
-        .help("name the events on the arrows; `: /` is taken at once");
+        .help("name the events on the arrows, or write `: /` on one that is taken at once");
     for arrow in others.iter().take(2) {
         diagnostic = diagnostic.related(arrow.arrow, format!("waits for `{}`", arrow.event));
     }

@@ -102,7 +102,7 @@ fn invokes(machine: &Machine, state: Handle<State>) -> bool {
 
 fn claimed_guard(guard: &HostGuard) -> Diagnostic {
     let text = &guard.text;
-    let message = format!("nothing defines the guard `{text}`, so that the sender's word decides");
+    let message = format!("nothing defines the guard `{text}`, so the sender's word decides");
     Diagnostic::new(Code::ClaimedGuard, guard.span, message)
         .label("holds if the sender claims it")
         .note(format!(
@@ -113,10 +113,12 @@ fn claimed_guard(guard: &HostGuard) -> Diagnostic {
 
 fn misplaced_claim(guard: &HostGuard, span: Span, cause: &str) -> Diagnostic {
     let text = &guard.text;
-    let message =
-        format!("nothing defines the guard `{text}`, and {cause} has no sender who could");
+    let message = format!("nobody can claim the guard `{text}`: {cause} has no sender");
     Diagnostic::new(Code::MisplacedClaim, span, message)
         .label("never holds")
         .note("a guard that nothing defines is a claim, which comes with an event from outside")
-        .help("write an expression, or an event before the brackets; a program that answers it declares it: `\"guards\": { \"name\": \"in words\" }`")
+        .help("write an expression, or an event before the brackets")
+        .help(format!(
+            "if a program answers it, declare it: `\"guards\": {{ \"{text}\": \"in words\" }}`"
+        ))
 }

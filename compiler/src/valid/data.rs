@@ -57,7 +57,7 @@ fn caller_written_guards(subject: &Subject<'_>, diags: &mut Diags) {
 
 fn caller_written_guard(fields: &[&str], span: Span) -> Diagnostic {
     let names = quoted_list(fields);
-    let message = format!("any event may set {names}, on which guards stand");
+    let message = format!("any event can set {names}, which a guard reads");
     Diagnostic::new(Code::CallerWrittenGuard, span, message)
         .label("read here")
         .note("data of an event without a schema is merged into the context, whoever sends it")

@@ -12,10 +12,17 @@ use crate::source::Span;
 /// The checks of this file.
 pub(super) const CHECKS: &[Check] = &[
     Check::Behavior(skirted_approvals),
+    Check::Behavior(open_waits),
     Check::Behavior(limits_without_event),
     Check::Behavior(open_beginning),
     Check::Behavior(unbounded_loops),
 ];
+
+/// The keys of a state that grant tools: what they don't name isn't granted.
+const GRANTS: [&str; 3] = ["allowed_tools", "capabilities", "drain"];
+
+/// The keys of a state by which tools are withheld in another way.
+const LIMITS: [&str; 2] = ["disallowed_tools", "allowed_commands"];
 
 /// The event of runs that have used up what an executor may use.
 const LIMIT_REACHED: &str = "limit.reached";
@@ -126,6 +133,50 @@ fn skirted_approval(machine: &Machine, asking: &Transition, other: &Transition) 
     found
         .note("an approval holds for its transition alone")
         .help("give this transition `\"requires_approval\": true`, too, a guard, or another target")
+}
+
+/// Reports SM618: states that wait for a person and let an agent use every tool meanwhile.
+///
+/// Where no state of the machine grants tools, none is meant to be withheld.
+fn open_waits(subject: &Subject<'_>, diags: &mut Diags) {
+    let machine = subject.machine;
+    let has = |state: Handle<State>, keys: &[&str]| {
+        let meta = &machine.states.at(state).meta;
+        keys.iter().any(|key| meta.contains_key(*key))
+    };
+    let mut states = machine.named_states();
+    let Some((_, granting)) = states.find(|(state, _)| has(*state, &GRANTS)) else {
+        return;
+    };
+    for (handle, state) in machine.named_states() {
+        let mut asking = machine.transitions.iter().map(|(_, it)| it);
+        let asking = asking.find(|it| it.source == handle && asks(it));
+        let is_held = || {
+            let mut ancestors = machine.ancestry(handle);
+            ancestors.any(|it| has(it, &GRANTS) || has(it, &LIMITS))
+        };
+        if let Some(asking) = asking
+            && !is_held()
+        {
+            diags.push(open_wait(state, asking, granting));
+        }
+    }
+}
+
+fn open_wait(state: &State, asking: &Transition, granting: &State) -> Diagnostic {
+    let message = format!(
+        "while a person decides, an agent may use every tool in `{}`",
+        state.id
+    );
+    Diagnostic::new(Code::OpenWait, state.span, message)
+        .label("grants no tools, so that none is withheld")
+        .related(asking.span, "a person is asked here")
+        .related(
+            granting.span,
+            format!("`{}` says which tools it grants", granting.id),
+        )
+        .note("what needs an approval could be done before anybody has given it")
+        .help("say what it may use meanwhile: `\"allowed_tools\": []`, or `[\"Read\"]`")
 }
 
 /// Reports SM612: states that an agent can't leave once its iterations are spent.

@@ -135,7 +135,7 @@ impl Driver<'_> {
             .children
             .get(run.as_str())
             .and_then(|child| child.step.clone());
-        let beside = || {
+        let siblings = || {
             let children = state.children.values();
             children.filter(|child| child.step == step && state.is_current_child(child))
         };
@@ -145,8 +145,8 @@ impl Driver<'_> {
             attempt: state.attempted,
             what: Happening::Progressed {
                 measure: Measure::Runs,
-                done: count(beside().filter(|child| child.ended.is_some()).count()),
-                total: count(beside().count()),
+                done: count(siblings().filter(|child| child.ended.is_some()).count()),
+                total: count(siblings().count()),
             },
             state: step.clone().unwrap_or_default(),
         });

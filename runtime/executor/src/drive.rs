@@ -52,8 +52,8 @@ pub(crate) struct Driver<'d> {
     pub(crate) observe: Observer<'d>,
 }
 
-/// News from a thread of a drive.
-enum News {
+/// A message from a thread of a drive.
+enum Message {
     /// An attempt in a state has ended.
     Ended {
         state: String,
@@ -169,7 +169,7 @@ impl Driver<'_> {
         (is_lost, below): (&AtomicBool, &mut Below),
     ) -> Result<(Stop, String), Problem> {
         let is_ended = || (self.is_cancelled)() || is_lost.load(Ordering::Acquire);
-        let (sender, receiver) = mpsc::channel::<News>();
+        let (sender, receiver) = mpsc::channel::<Message>();
         let mut busy: BTreeSet<String> = BTreeSet::new();
         let mut not_before: BTreeMap<String, Instant> = BTreeMap::new();
         self.end_lost(&work.run, lease)?;
@@ -209,7 +209,7 @@ impl Driver<'_> {
                         let end = self.attempt(work, &assignment, lease, is_ended);
                         let state = assignment.state;
                         // Whoever waits for it has gone only if this scope is over.
-                        drop(sender.send(News::Ended { state, end }));
+                        drop(sender.send(Message::Ended { state, end }));
                     });
                 }
                 if is_spent {
@@ -224,7 +224,7 @@ impl Driver<'_> {
                     scope.spawn(move || {
                         let worked = self.drive_at(&work, None, depth + 1);
                         let run = work.run;
-                        drop(sender.send(News::Driven { run, worked }));
+                        drop(sender.send(Message::Driven { run, worked }));
                     });
                 }
                 let waits = planned.ready.iter().any(|it| !busy.contains(&it.state));
@@ -234,10 +234,10 @@ impl Driver<'_> {
                         .unwrap_or_else(|| idle(&loaded, &planned)));
                 }
                 match receiver.recv_timeout(LOOK) {
-                    Ok(News::Driven { run, worked }) => {
+                    Ok(Message::Driven { run, worked }) => {
                         self.end_below(below, &work.run, run, worked)?;
                     }
-                    Ok(News::Ended { state, end }) => {
+                    Ok(Message::Ended { state, end }) => {
                         busy.remove(&state);
                         match end {
                             Ok(end) => {

@@ -536,7 +536,10 @@ impl Hook<'_> {
         is_over: bool,
     ) -> Result<String, Failure> {
         Ok(match &call.id {
-            Some(id) => format!("{}:{id}", self.client.name),
+            Some(id) => {
+                let id = format!("{}:{id}", self.client.name);
+                policy.id_of(&id, native, is_over)?
+            }
             None => policy.make_id(native, is_over)?,
         })
     }

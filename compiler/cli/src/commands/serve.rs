@@ -445,7 +445,7 @@ async fn listen(
     // The file and its token go when this function ends, in whatever way.
     let file = SessionFile::write(&args.name, serving.address, dispatcher)?;
     let callers = if file.is_open {
-        "anyone on this machine: the store has no tokens"
+        "this user alone: the store has no tokens"
     } else {
         "those who show a token"
     };

@@ -428,10 +428,11 @@ impl Display for Woken {
             writeln!(out, "taken as it is, although {lost}")?;
         }
         match self.timers {
-            0 => out.write_str("no timer was asleep"),
-            1 => out.write_str("woke 1 timer"),
-            count => write!(out, "woke {count} timers"),
+            0 => out.write_str("awake, without timers that slept")?,
+            1 => out.write_str("woke 1 timer")?,
+            count => write!(out, "woke {count} timers")?,
         }
+        out.write_str("; the store that it was copied from must not be used any more")
     }
 }
 

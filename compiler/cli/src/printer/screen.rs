@@ -75,8 +75,13 @@ impl Screen {
     ///
     /// The terminal is gone.
     pub(crate) fn wait_for_key(&self, longest: Duration) -> io::Result<Option<KeyEvent>> {
-        if !event::poll(longest)? {
-            return Ok(None);
+        // What was read at once with a former key comes first.
+        wait_for_input(Duration::ZERO)?;
+        if !event::poll(Duration::ZERO)? {
+            wait_for_input(longest)?;
+            if !event::poll(Duration::ZERO)? {
+                return Ok(None);
+            }
         }
         Ok(match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => Some(key),
@@ -96,6 +101,37 @@ impl Screen {
         self.drawn = Drawn::nothing()?;
         Ok(outcome)
     }
+}
+
+/// Waits until something can be read from the terminal, at most so long.
+///
+/// The process ends if the terminal is gone: the library would read nothing from it, again and again, and come back no
+/// more. Nobody is there to whom anything could be said.
+#[cfg(unix)]
+#[expect(
+    clippy::exit,
+    reason = "what restores the terminal would fail, and say so to it"
+)]
+fn wait_for_input(longest: Duration) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
+    let longest = Timespec::try_from(longest).map_err(io::Error::other)?;
+    match poll(&mut waited, Some(&longest)) {
+        // A signal, such as of another size.
+        Err(rustix::io::Errno::INTR) => return Ok(()),
+        polled => polled?,
+    };
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    if waited.iter().any(|it| it.revents().intersects(gone)) {
+        std::process::exit(2);
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn wait_for_input(_: Duration) -> io::Result<()> {
+    Ok(())
 }
 
 impl Drop for Screen {

@@ -252,9 +252,7 @@ fn low_an_unreadable_folder_ends_nothing() {
         let mut command = statemark(&scratch.path);
         command.args(words);
         // Root can read everything.
-        if fs::metadata("/proc/self")
-            .is_ok_and(|facts| std::os::unix::fs::MetadataExt::uid(&facts) == 0)
-        {
+        if is_root() {
             for name in ["", ".statemark", "elsewhere"] {
                 std::os::unix::fs::chown(scratch.path.join(name), Some(NOBODY), Some(NOBODY))
                     .unwrap();
@@ -275,6 +273,41 @@ fn low_an_unreadable_folder_ends_nothing() {
     }
     assert!(lint.stderr.contains("in 1 machine"), "{}", lint.stderr);
     assert_eq!(start.code, 0, "{}", start.stderr);
+}
+
+/// Who can't look into a store's folder isn't one who has no store.
+#[test]
+fn third_a_hook_that_cant_look_for_the_store_refuses() {
+    let scratch = project("third-other-user");
+    done(&scratch, &["start", "door", "--run-id", "r1"]);
+    let folder = scratch.path.join(".statemark");
+    // Root may look into it nevertheless, and asks as another user.
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
+    let message = r#"{"session_id": "s", "cwd": ".", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
+    scratch.write("message", message);
+    let as_other = |words: &[&str]| {
+        let mut command = statemark(&scratch.path);
+        command.args(words);
+        command.stdin(fs::File::open(scratch.path.join("message")).unwrap());
+        if is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        // It answers in its own time, and reads the message from its input.
+        let said = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (said.status.code(), text(&said.stdout), text(&said.stderr))
+    };
+    let (hook, runs) = (as_other(&["hook", "claude"]), as_other(&["runs"]));
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(hook.1.contains("\"deny\""), "{hook:?}");
+    assert!(hook.1.contains("permission denied"), "{hook:?}");
+    assert_eq!(runs.0, Some(2), "{runs:?}");
+    assert!(runs.2.contains("permission denied"), "{runs:?}");
+}
+
+fn is_root() -> bool {
+    let facts = fs::metadata("/proc/self");
+    facts.is_ok_and(|facts| std::os::unix::fs::MetadataExt::uid(&facts) == 0)
 }
 
 /// A user without rights, as most systems have one.

@@ -31,26 +31,8 @@ struct AtTerminal {
 }
 
 impl AtTerminal {
-    fn start(mut command: Command) -> Self {
-        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&terminal).unwrap();
-        unlockpt(&terminal).unwrap();
-        let name = ptsname(&terminal, Vec::new()).unwrap();
-        let path = OsStr::from_bytes(name.as_bytes());
-        let end = File::options().read(true).write(true).open(path).unwrap();
-        let size = Winsize {
-            ws_row: u16::try_from(SIZE.1).unwrap(),
-            ws_col: u16::try_from(SIZE.0).unwrap(),
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&end, size).unwrap();
-        command
-            .stdin(end.try_clone().unwrap())
-            .stdout(end.try_clone().unwrap())
-            .stderr(end.try_clone().unwrap());
-        let child = command.spawn().unwrap();
-        let keys = File::from(terminal);
+    fn start(command: Command) -> Self {
+        let (child, keys, end) = spawn_at_terminal(command);
         let mut output = keys.try_clone().unwrap();
         let seen = Arc::<Mutex<Vec<u8>>>::default();
         let sink = Arc::clone(&seen);
@@ -109,6 +91,54 @@ impl AtTerminal {
             assert!(Instant::now() < until, "{seen:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+}
+
+/// Starts a program at a terminal, and returns it with both ends.
+fn spawn_at_terminal(mut command: Command) -> (Child, File, File) {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let path = OsStr::from_bytes(name.as_bytes());
+    let end = File::options().read(true).write(true).open(path).unwrap();
+    let size = Winsize {
+        ws_row: u16::try_from(SIZE.1).unwrap(),
+        ws_col: u16::try_from(SIZE.0).unwrap(),
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&end, size).unwrap();
+    command
+        .stdin(end.try_clone().unwrap())
+        .stdout(end.try_clone().unwrap())
+        .stderr(end.try_clone().unwrap());
+    let child = command.spawn().unwrap();
+    (child, File::from(terminal), end)
+}
+
+/// A program whose terminal is closed ends, also where no signal tells it.
+#[test]
+fn a_terminal_that_is_gone_ends_it() {
+    let scratch = Scratch::new("top-gone");
+    scratch.write("door.md", super::attacks::DOOR);
+    let started = statemark(&scratch.path).args(["start", "door"]).output();
+    assert!(started.unwrap().status.success());
+    let mut command = statemark(&scratch.path);
+    command.arg("top");
+    let (mut child, mut terminal, end) = spawn_at_terminal(command);
+    drop(end);
+    let mut seen = Vec::new();
+    while !String::from_utf8_lossy(&seen).contains("needs") {
+        let mut bytes = [0; 4096];
+        let count = terminal.read(&mut bytes).unwrap();
+        seen.extend(&bytes[..count]);
+    }
+    drop(terminal);
+    let until = Instant::now() + LONGEST;
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -388,7 +388,7 @@ fn relayed_approval(relay: Span, approval: Span) -> Diagnostic {
     Diagnostic::new(
         Code::RelayedApproval,
         relay,
-        "an agent may hand on an approval, so that its word decides",
+        "an agent may hand on an approval, so its word decides",
     )
     .label("lets an agent answer for a person")
     .related(approval, "a person is asked here")

@@ -35,13 +35,13 @@ pub(super) fn check(place: Place<'_>, value: &Value<'_>, diags: &mut Diags) {
 /// The names of the shapes that [`statemark_text::secret`] knows.
 const SHAPES: [(&str, &str); 9] = [
     ("aws_key", "an AWS key"),
-    ("github_token", "a token of GitHub's"),
-    ("slack_token", "a token of Slack's"),
-    ("anthropic_key", "a key of Anthropic's"),
+    ("github_token", "a GitHub token"),
+    ("slack_token", "a Slack token"),
+    ("anthropic_key", "an Anthropic key"),
     ("api_key", "an API key"),
     ("jwt", "a JSON Web Token"),
     ("private_key", "a private key"),
-    ("statemark_token", "a token of Statemark's"),
+    ("statemark_token", "a Statemark token"),
     ("address_password", "a password in an address"),
 ];
 

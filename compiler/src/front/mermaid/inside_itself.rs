@@ -124,9 +124,8 @@ fn move_out(statement: &Statement, outer: Enclosing<'_>, lines: Lines<'_>) -> Op
 /// Reports a mention of a composite inside it; `edits` move the statement out.
 fn inside_itself(span: Span, id: &str, composite: Span, edits: Option<Vec<Edit>>) -> Diagnostic {
     let id = quote(id);
-    let message = format!(
-        "`{id}` is named between its own braces, and Mermaid never comes to an end with drawing it"
-    );
+    let message =
+        format!("`{id}` is named between its own braces, and Mermaid never finishes drawing it");
     let diagnostic = Diagnostic::new(Code::InsideItself, span, message)
         .label("Mermaid takes it for a part of itself")
         .related(composite, "the composite");

@@ -47,7 +47,7 @@ fn swallowed_line(keyword: Span, message: impl Into<String>) -> Diagnostic {
 pub(super) fn swallows_line(keyword: Span, word: &str, line: Span, text: &str) -> Diagnostic {
     let message = format!("`{word}` takes the line `{}` for its own", quote(text));
     swallowed_line(keyword, message)
-        .related(line, "nothing else is made of it")
+        .related(line, "it isn't read as anything else")
         .help(format!("complete the line of `{word}`, or remove it"))
 }
 
@@ -70,7 +70,7 @@ pub(super) fn unclosed_description(keyword: Span, text: Span) -> Diagnostic {
 /// Reports `%%{init: …` without its `}%%`.
 pub(super) fn unclosed_directive(sign: Span, directive: Span) -> Diagnostic {
     swallowed_line(sign, "this directive isn't closed")
-        .related(directive, "nothing is drawn of all this")
+        .related(directive, "Mermaid draws none of this")
         .help("close it with `}%%`; a comment begins with `%%` and no brace")
 }
 

@@ -271,7 +271,7 @@ pub(super) fn parallel_with_initial(id: &str, at: Span, kind: Span) -> Diagnosti
 }
 
 pub(super) fn active_history(id: &str, key: &str, at: Span) -> Diagnostic {
-    let message = format!("history `{id}` is never active, so that it can't have `{key}`");
+    let message = format!("history `{id}` is never active, so it can't have `{key}`");
     Diagnostic::new(Code::ContradictoryType, at, message)
         .label("a history only leads back")
         .help(format!(

@@ -322,7 +322,7 @@ fn state_of_two_branches(
     Diagnostic::new(Code::BrokenBranches, other, message)
         .label(format!("goes through `{id}`"))
         .related(at, format!("goes through `{id}`, too"))
-        .note("branches run at the same time, so that each needs states of its own")
+        .note("branches run at the same time, so each needs states of its own")
         .help(format!(
             "give each branch its own state in place of `{id}`; `on_complete` continues when both are done"
         ))

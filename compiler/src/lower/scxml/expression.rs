@@ -287,7 +287,7 @@ fn undeclared_name(place: Span, name: &str, known: Option<&str>) -> Diagnostic {
 
 /// Reports a value other than `true` or `false` as a condition, which ECMAScript allows.
 fn not_a_truth_value(place: Span) -> Diagnostic {
-    let message = "this may be something else than true or false".to_owned();
+    let message = "this may be something other than true or false".to_owned();
     foreign_expression(place, message)
         .label("no condition on its own")
         .note("ECMAScript makes every value true or false; here only `true` is true")

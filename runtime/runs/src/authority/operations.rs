@@ -71,6 +71,14 @@ pub enum TokenError {
         /// The names that have one.
         known: Vec<String>,
     },
+    /// Nobody could decide any more.
+    #[error(
+        "`{name}` is the only person of this store: create another person's token first, or replace this one by `--rotate`"
+    )]
+    LastPerson {
+        /// The name.
+        name: String,
+    },
     /// A key for signatures can't be added or revoked.
     #[error(transparent)]
     Signer(#[from] SignerError),
@@ -258,6 +266,16 @@ impl Operation for RevokeToken {
                     known: authority.tokens().map(|it| it.name.clone()).collect(),
                 });
             };
+            let mut persons = authority.tokens().filter(|it| it.role == Role::Person);
+            let counts = |end: Option<u64>| end.is_none_or(|end| end > now);
+            let is_last = old.role == Role::Person
+                && counts(old.expires)
+                && !persons.any(|it| it.name != old.name && counts(it.expires));
+            if is_last && text.is_none() {
+                return Err(TokenError::LastPerson {
+                    name: old.name.clone(),
+                });
+            }
             let mut entries = vec![revoke_entry(old)];
             if let Some(text) = &text {
                 let length = old.expires.map(|end| end.saturating_sub(old.created));

@@ -402,6 +402,31 @@ impl<'r> SessionPolicy<'r> {
         Ok(moved)
     }
 
+    /// Returns the id of a call to which the client gave one.
+    ///
+    /// It holds for one tool with one input: whoever used it again would have another call run uncounted. `is_over` asks
+    /// for the one that runs, whose input a client may have completed.
+    ///
+    /// # Errors
+    ///
+    /// A run can't be read.
+    pub fn id_of(&self, id: &str, call: &NativeCall, is_over: bool) -> Result<String, RunError> {
+        let content = format!("{} {}", call.tool, call.arguments);
+        let hash = Hash::digest(content.as_bytes()).to_string();
+        let own = format!("{id}:{}", hash.get(..8).unwrap_or(&hash));
+        if !is_over {
+            return Ok(own);
+        }
+        let live = self.live_runs()?;
+        let running = || live.iter().flat_map(|it| &it.state.running);
+        let is_of_id = |it: &&String| it.rsplit_once(':').is_some_and(|(its, _)| its == id);
+        let found = running().find(|it| **it == own);
+        Ok(found
+            .or_else(|| running().find(is_of_id))
+            .cloned()
+            .unwrap_or(own))
+    }
+
     /// Returns the id of a call of a client that gives calls no ids.
     ///
     /// The `n`th call of one session with the same arguments has a number; `is_over` asks for the one that runs.

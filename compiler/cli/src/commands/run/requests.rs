@@ -419,6 +419,10 @@ fn reply(
         }
         answer.signature = sign(args, by, runs.now(), text)?;
     }
+    if args.to_sign {
+        return Err(Failure::new("what is signed names who decides, and nobody has said who that is")
+            .with_help("use a person's token: STATEMARK_TOKEN, or at a terminal the one that `token create --save` has kept"));
+    }
     let written = runs.execute(&order, &answer)?;
     print_outcome(&written, &runs, &args.store, printer)
 }

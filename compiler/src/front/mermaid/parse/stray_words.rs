@@ -67,7 +67,7 @@ impl Parser<'_> {
             }
         }
         let Some(words) = words else {
-            return;
+            return self.report_split_target(entries);
         };
         let text = self.raw(words.clone());
         if alone && !is_sign(&text) {
@@ -87,6 +87,25 @@ impl Parser<'_> {
             inside: self.frames.len() > 1,
         };
         self.report(words_on_line(&facts));
+    }
+
+    /// Reports `a --> In Review : label`, in which a text of the state `Review` begins behind the target.
+    fn report_split_target(&mut self, entries: &[(LineEntry, Range<usize>)]) {
+        let pairs = entries.iter().zip(entries.iter().skip(1));
+        let split = pairs.into_iter().find_map(|pair| match pair {
+            ((LineEntry::Transition(target), _), (LineEntry::Description, described)) => {
+                Some((target.clone(), described.clone()))
+            }
+            _ => None,
+        });
+        let Some((target, described)) = split else {
+            return;
+        };
+        let text = self.raw(described.clone());
+        let second = text.split(':').next().unwrap_or_default().trim();
+        let name = format!("{} {second}", self.raw(target.clone()).trim());
+        let end = described.start + second.len();
+        self.report(split_name(self.span(target.start..end), &name));
     }
 
     /// Reports an arrow among the words that Mermaid doesn't have, and returns whether there is one.
@@ -373,7 +392,51 @@ fn other_words(facts: &StrayLine, diagnostic: Diagnostic) -> Diagnostic {
     if facts.line.trim_start().starts_with("//") {
         return diagnostic.help("a comment begins with `%%`");
     }
-    diagnostic.help("a text follows a colon: `name : text`; a comment begins with `%%`")
+    let words = quote(&facts.words);
+    match facts.line.split_once("-->") {
+        Some((source, _)) if source.contains(&facts.words) => {
+            split_name(facts.words_span, source.trim())
+        }
+        Some((source, target)) if !target.contains("-->") => {
+            let name = target.split(&facts.words).next().unwrap_or_default();
+            let name = name.trim();
+            let message = format!("no colon precedes `{words}`, so it is read as a state");
+            let line = format!("{} --> {name} : {}", source.trim(), facts.words);
+            stray_words(facts.words_span, message)
+                .help(format!(
+                    "a name of two words needs {}",
+                    declared(&format!("{name} {}", facts.words))
+                ))
+                .unsafe_fix(
+                    format!("write `{}`", quote(&line)),
+                    facts.words_span.before(),
+                    ": ",
+                )
+        }
+        _ => diagnostic.help("a text follows a colon: `name : text`; a comment begins with `%%`"),
+    }
+}
+
+/// Reports a state whose name has blanks.
+fn split_name(span: Span, name: &str) -> Diagnostic {
+    let message = format!("a state's name is one word, not `{}`", quote(name));
+    stray_words(span, message)
+        .label("each word is read as a state")
+        .help(format!(
+            "declare it by {}, and write `{}` here",
+            declared(name),
+            quote(&joined(name))
+        ))
+}
+
+/// Returns the statement that declares a state with a title of several words, in backticks.
+fn declared(title: &str) -> String {
+    format!("`state \"{}\" as {}`", quote(title), quote(&joined(title)))
+}
+
+/// Returns a title as a name.
+fn joined(title: &str) -> String {
+    title.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
 /// Returns whether the words are a name and a mark that Mermaid knows.
