@@ -174,8 +174,14 @@ fn tokens_end((store, clock): Made) {
         "there is no token of `nobody`"
     );
     assert!(refused(&runs, &agent(), &revoke("ann")).contains("isn't a person"));
-    assert_eq!(runs.execute(&ann(), &revoke("ann")).unwrap(), None);
-    assert_eq!(find(&ann_text), Err(InvalidToken::Unknown));
+    // Nobody could decide any more.
+    assert_eq!(
+        refused(&runs, &ann(), &revoke("ann")),
+        "`ann` is the only person of this store: create another person's token first, or replace this one by `--rotate`"
+    );
+    assert_eq!(runs.execute(&ann(), &revoke("short")).unwrap(), None);
+    assert_eq!(find(&new), Err(InvalidToken::Unknown));
+    assert!(find(&ann_text).is_ok());
     assert!(!runs.authority().unwrap().allows_anonymous());
 }
 

@@ -89,10 +89,7 @@ fn a_server_logs_what_it_does_and_no_secret() {
     let begin = line(&log, "listening at ");
     assert_eq!(begin["store"], "cli-logs/.statemark/runs.db");
     assert_eq!(begin["workflows"], 1);
-    assert_eq!(
-        begin["callers"],
-        "anyone on this machine: the store has no tokens"
-    );
+    assert_eq!(begin["callers"], "this user alone: the store has no tokens");
 
     let answer = ask(
         &at,

@@ -13,8 +13,8 @@ use crate::shell::Scratch;
 /// More calls than a server has threads that may block.
 const MANY: usize = 600;
 
-/// What takes longer has gone wrong; a wait that nothing ends takes five times as long.
-const SOON: Duration = Duration::from_secs(5);
+/// What takes longer has gone wrong; a wait that nothing ends takes twice as long.
+const SOON: Duration = Duration::from_secs(12);
 
 fn begin(name: &str) -> (Scratch, Listening) {
     let scratch = desk(name);

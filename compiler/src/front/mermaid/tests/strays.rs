@@ -36,7 +36,7 @@ fn lines_of_words() {
     check(
         "a --> b c",
         "a -> b; c",
-        &["2:9 SM116 `c` is read as a state"],
+        &["2:9 SM116 no colon precedes `c`, so it is read as a state"],
     );
 }
 
