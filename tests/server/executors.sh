@@ -41,6 +41,16 @@ work_through() {
     kill "$model"
 }
 
+# Checks that the state has kept a tool from writing a file, that the attempt tells so with what it cost, and that the run is over.
+check_attempt() {
+    local refused=$1
+    [ ! -e one.txt ] || fail "the state \`look\` lets a file be written"
+    statemark transcript r >"$work/transcript"
+    grep -q "$refused denied" "$work/transcript" || fail "the refusal isn't recorded in the attempt: $(cat "$work/transcript")"
+    grep -q 'tokens read' "$work/transcript" || fail "nobody says what it cost: $(cat "$work/transcript")"
+    statemark state r | grep -q completed || fail "the run isn't over: $(statemark state r)"
+}
+
 echo "== Claude Code: withheld tools don't run, the event is sent by a server for this run alone"
 begin claude "$claude"
 work_through "$(
@@ -48,11 +58,7 @@ work_through "$(
     echo '{"name": "ToolSearch", "input": {"query": "select:mcp__statemark__send_event"}}'
     echo '{"name": "mcp__statemark__send_event", "input": {"event": "READY"}}'
 )"
-[ ! -e one.txt ] || fail "the state \`look\` lets a file be written"
-statemark transcript r >"$work/transcript"
-grep -q 'Write denied' "$work/transcript" || fail "the refusal isn't recorded in the attempt: $(cat "$work/transcript")"
-grep -q 'tokens read' "$work/transcript" || fail "nobody says what it cost: $(cat "$work/transcript")"
-statemark state r | grep -q completed || fail "the run isn't over: $(statemark state r)"
+check_attempt Write
 
 echo "== Codex: the same, with the hook in its own configuration"
 begin codex "$codex"
@@ -74,10 +80,7 @@ work_through "$(
     echo '{"name": "exec_command", "input": {"cmd": "touch one.txt"}}'
     echo '{"name": "send_event", "namespace": "mcp__statemark", "input": {"event": "READY"}}'
 )"
-[ ! -e one.txt ] || fail "the state \`look\` lets a program run"
-statemark transcript r >"$work/transcript"
-grep -q 'denied' "$work/transcript" || fail "the refusal isn't recorded in the attempt: $(cat "$work/transcript")"
-statemark state r | grep -q completed || fail "the run isn't over: $(statemark state r)"
+check_attempt Bash
 
 echo "== OpenCode: the same, with a plugin that is made for it"
 begin opencode "$opencode"
@@ -85,8 +88,4 @@ work_through "$(
     echo "{\"name\": \"write\", \"input\": {\"filePath\": \"$PWD/one.txt\", \"content\": \"x\\n\"}}"
     echo '{"name": "statemark_send_event", "input": {"event": "READY"}}'
 )"
-[ ! -e one.txt ] || fail "the state \`look\` lets a file be written"
-statemark transcript r >"$work/transcript"
-grep -q 'write denied' "$work/transcript" || fail "the refusal isn't recorded in the attempt: $(cat "$work/transcript")"
-grep -q 'tokens read' "$work/transcript" || fail "nobody says what it cost: $(cat "$work/transcript")"
-statemark state r | grep -q completed || fail "the run isn't over: $(statemark state r)"
+check_attempt write

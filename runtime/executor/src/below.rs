@@ -1,7 +1,7 @@
 //! Runs below a run that its states wait for.
 //!
-//! Those are the ones that states invoke, and those that agents and programs have begun for units of work. They are driven side by side, each under a lease of its own. One that waits for a person, or that another executor has,
-//! keeps none of the others from going on.
+//! States invoke such runs, and agents and programs begin them for units of work. They are driven side by side, each under a
+//! lease of its own. One that waits for a person, or that another executor has, keeps none of the others from going on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;

@@ -55,7 +55,7 @@ const SECTIONS: [Section; 12] = [
     ("served", "A call of the server", served::section),
     ("signed", "Signed decisions", signed::section),
     ("attempts", "An attempt of an executor", attempts::section),
-    ("growth", "Growth", growth::section),
+    ("growth", "Many runs", growth::section),
     ("races", "Many writers and many readers", races::section),
     ("crowded", "Beside others who wait", crowded::section),
     (
