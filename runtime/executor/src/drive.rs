@@ -1,7 +1,8 @@
 //! Driving a run: attempt after attempt, until it ends or waits for somebody, under its lease.
 //!
-//! Regions of a run are worked on side by side, each by an attempt of its own, and so are the runs below it. The lease is renewed as long as this process
-//! can say so; one that was stopped for longer finds another's fence, and writes nothing any more.
+//! Regions of a run are worked on side by side, each by an attempt of its own, and so are the runs below it. The lease is
+//! renewed as long as this process can say so; one that was stopped for longer finds another's fence, and writes nothing
+//! any more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
