@@ -86,7 +86,11 @@ pub(super) fn add_edits(text: &str, excerpt: &Excerpt, diagram: &Diagram, edits:
         let depth = depth + usize::from(range.start > header);
         let indent = INDENT.repeat(depth);
         if range.start == start {
-            insert(excerpt, start, &indent, edits);
+            // The blank after the sign of a quote is the quote's; where it is missing, the first of ours would be taken for it.
+            let place = excerpt.span(start..start + 1).range().start;
+            let is_at_sign = text.get(..place).is_some_and(|it| it.ends_with('>'));
+            let sign = if is_at_sign { " " } else { "" };
+            insert(excerpt, start, &format!("{sign}{indent}"), edits);
         } else {
             replace(text, excerpt, range.start..start, &indent, edits);
         }
