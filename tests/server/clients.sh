@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Agents that others have written connect to `statemark serve`, over standard input and output and over HTTP: Claude Code and
-# Codex, by the entries that `statemark mcp add` writes.
+# Agents that others have written connect to `statemark serve`, over standard input and output and over HTTP: Claude Code,
+# Codex and Gemini CLI, by the entries that `statemark mcp add` writes.
 # Fetches them (about 800 MB, a minute and a half) into the target folder; on demand, not part of tests/run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -8,7 +8,9 @@ cd "$(dirname "$0")/../.."
 
 fetch @anthropic-ai/claude-code claude-code 2.1.329
 fetch @openai/codex codex 0.169.0
+fetch @google/gemini-cli gemini-cli 0.61.0
 claude=$home/claude-code-2.1.329/node_modules/.bin/claude
+gemini=$home/gemini-cli-0.61.0/node_modules/.bin/gemini
 codex=$home/codex-0.169.0/node_modules/.bin/codex
 . tests/server/served.sh
 
@@ -27,5 +29,14 @@ echo "== Codex"
 listed=$("$node" "$root/tests/server/codex.mjs" "$codex")
 for name in by_stdio by_http; do
     grep -E "^$name .*\bsend_event\b" <<<"$listed" || fail "Codex has no tools of $name:
+$listed"
+done
+
+echo "== Gemini CLI"
+"$statemark" mcp add gemini --user --name by-stdio
+"$statemark" mcp add gemini --user --name by-http --http "$url"
+listed=$(GEMINI_CLI_TRUST_WORKSPACE=true "$gemini" mcp list 2>&1)
+for name in by-stdio by-http; do
+    grep -E "$name:.*Connected" <<<"$listed" || fail "Gemini CLI isn't connected with $name:
 $listed"
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `statemark agent run` with the command lines of agents themselves: Claude Code, Codex and OpenCode work offline against a scripted model,
-# start our server for the run alone, and a tool of their own that the state withholds doesn't run.
+# `statemark agent run` with the command lines of agents themselves: Claude Code, Codex, Gemini CLI and OpenCode work offline against a
+# scripted model, start our server for the run alone, and a tool of their own that the state withholds doesn't run.
 # Fetches the clients (about 1 GB, two minutes) into the target folder; on demand, not part of tests/run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -8,9 +8,9 @@ cd "$(dirname "$0")/../.."
 
 . tests/server/offline.sh
 
-# Begins a project whose first state is worked on by a client.
+# Begins a project whose first state is worked on by a client; further keys of the state may follow.
 begin() {
-    local client=$1 program=$2
+    local client=$1 program=$2 keys=${3:-}
     mkdir "$work/$client"
     cd "$work/$client"
     git init --quiet .
@@ -19,7 +19,7 @@ begin() {
   "id": "steps",
   "initial": "look",
   "states": {
-    "look": { "executor": "$client", "max_attempts": 1, "allowed_tools": ["Read"], "instructions": "Look, and change nothing.", "on": { "READY": "over" } },
+    "look": { "executor": "$client", "max_attempts": 1, $keys"allowed_tools": ["Read"], "instructions": "Look, and change nothing.", "on": { "READY": "over" } },
     "over": { "type": "final" }
   }
 }
@@ -27,7 +27,7 @@ SPEC
     cat >statemark.toml <<CONFIG
 [executor.$client]
 command = ["$program"]
-inherit = ["ANTHROPIC_API_KEY"]
+inherit = ["ANTHROPIC_API_KEY", "GEMINI_API_KEY"]
 CONFIG
 }
 
@@ -36,7 +36,7 @@ work_through() {
     begin_model "$1"
     model_of_opencode
     if [ -e "$CODEX_HOME/config.toml" ]; then sed -i "s|ADDRESS|$address|" "$CODEX_HOME/config.toml"; fi
-    ANTHROPIC_BASE_URL=$address timeout 180 statemark agent run steps --run-id r >"$work/said" 2>&1 </dev/null ||
+    ANTHROPIC_BASE_URL=$address GOOGLE_GEMINI_BASE_URL=$address timeout 180 statemark agent run steps --run-id r >"$work/said" 2>&1 </dev/null ||
         fail "$(cat "$work/said" "$work/log"; statemark transcript r)"
     kill "$model"
 }
@@ -81,6 +81,22 @@ work_through "$(
     echo '{"name": "send_event", "namespace": "mcp__statemark", "input": {"event": "READY"}}'
 )"
 check_attempt Bash
+
+echo "== Gemini CLI: the same, with settings that are made for it, also where it hides variables from what it starts"
+begin gemini "$gemini" '"model": "gemini-2.5-flash", '
+export GITHUB_SHA=none
+work_through "$(
+    echo "{\"name\": \"write_file\", \"input\": {\"file_path\": \"$PWD/one.txt\", \"content\": \"x\\n\"}}"
+    echo '{"name": "mcp_statemark_send_event", "input": {"event": "READY"}}'
+)"
+unset GITHUB_SHA
+check_attempt write_file
+grep -q '\[mcp_statemark_send_event' "$work/transcript" || fail "what the agent has done isn't recorded: $(cat "$work/transcript")"
+echo '{}' >"$work/system.json"
+if GEMINI_CLI_SYSTEM_SETTINGS_PATH=$work/system.json statemark agent run steps --run-id s >"$work/said" 2>&1 </dev/null; then
+    fail "an attempt takes the place of the system's settings"
+fi
+grep -q "settings for this system" "$work/said" || fail "$(cat "$work/said")"
 
 echo "== OpenCode: the same, with a plugin that is made for it"
 begin opencode "$opencode"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `statemark hook` in the clients themselves: Claude Code, Codex and OpenCode work offline against a scripted model, and a tool of their
-# own that one state withholds runs in the next. Then the hook is missing, crashes, or finds no store.
+# `statemark hook` in the clients themselves: Claude Code, Codex, Gemini CLI and OpenCode work offline against a scripted model, and a
+# tool of their own that one state withholds runs in the next. Then the hook is missing, crashes, or finds no store.
 # Fetches the clients (about 1 GB, two minutes) into the target folder; on demand, not part of tests/run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -63,6 +63,21 @@ CONFIG
     timeout 120 "$codex" exec --sandbox danger-full-access "$@" go
 }
 
+# Takes the hook's program away, or puts one in its place that crashes, or the right one.
+break_hook() {
+    rm -f "$work/bin/statemark"
+}
+
+crash_hook() {
+    break_hook
+    printf '#!/bin/sh\nkill -SEGV $$\n' >"$work/bin/statemark"
+    chmod +x "$work/bin/statemark"
+}
+
+mend_hook() {
+    ln -sf "$target/debug/statemark" "$work/bin/statemark"
+}
+
 answered() {
     grep -qF -- "$1" "$work/log" || fail "no tool has answered \`$1\`:
 $(cat "$work/log" "$work/said")"
@@ -95,15 +110,13 @@ work_through "$(write four.txt)" as_claude
 [ ! -e four.txt ] || fail "a file is written though the store is gone"
 answered "there is no store in"
 mv "$work/runs.db" .statemark/runs.db
-rm "$work/bin/statemark"
+break_hook
 work_through "$(write five.txt)" as_claude
 [ ! -e five.txt ] || fail "a file is written though the hook's program is missing"
-printf '#!/bin/sh\nkill -SEGV $$\n' >"$work/bin/statemark"
-chmod +x "$work/bin/statemark"
+crash_hook
 work_through "$(write six.txt)" as_claude
 [ ! -e six.txt ] || fail "a file is written though the hook crashes"
-rm "$work/bin/statemark"
-ln -s "$target/debug/statemark" "$work/bin/statemark"
+mend_hook
 work_through "$(write seven.txt)" as_claude
 [ -e seven.txt ] || fail "nothing is written though the hook is whole again: $(cat "$work/log" "$work/said")"
 
@@ -133,9 +146,109 @@ mv "$work/runs.db" .statemark/runs.db
 statemark start steps --run-id codex-2 >/dev/null
 work_through "$(run four.txt)" as_codex
 [ -e four.txt ] || fail "Codex runs a hook that nobody trusts: the book says that it doesn't"
-rm "$work/bin/statemark"
+break_hook
 work_through "$(run five.txt)" as_codex --dangerously-bypass-hook-trust
-[ -e five.txt ] || fail "Codex keeps a tool from running where the hook is missing: the book says that it doesn't"
+[ ! -e five.txt ] || fail "a program runs though the hook's program is missing"
+crash_hook
+work_through "$(run six.txt)" as_codex --dangerously-bypass-hook-trust
+[ ! -e six.txt ] || fail "a program runs though the hook crashes"
+mend_hook
+statemark send codex-2 READY >/dev/null
+work_through "$(run seven.txt)" as_codex --dangerously-bypass-hook-trust
+[ -e seven.txt ] || fail "no program runs though the hook is whole again: $(cat "$work/log" "$work/said")"
+
+as_gemini() {
+    GOOGLE_GEMINI_BASE_URL=$address timeout 120 "$gemini" --model gemini-2.5-flash --approval-mode yolo "$@" --prompt go
+}
+
+write() {
+    echo "{\"name\": \"write_file\", \"input\": {\"file_path\": \"$PWD/$1\", \"content\": \"x\\n\"}}"
+}
+
+echo "== Gemini CLI: a tool that one state withholds runs in the next, and what the agent is told"
+begin gemini
+statemark mcp add gemini --name statemark_other
+echo "{\"$PWD\": \"TRUST_FOLDER\"}" >"$HOME/.gemini/trustedFolders.json"
+export MODEL_DEBUG=1
+work_through "$(
+    write one.txt
+    echo '{"name": "mcp_statemark_other_list_runs", "input": {}}'
+    echo '{"name": "mcp_statemark_send_event", "input": {"run_id": "gemini", "event": "READY"}}'
+    echo '{"name": "update_topic", "input": {"title": "a", "summary": "b", "strategic_intent": "c"}}'
+    write two.txt
+    write three.md
+    echo "{\"name\": \"read_file\", \"input\": {\"file_path\": \"$PWD/none.txt\"}}"
+)" as_gemini
+unset MODEL_DEBUG
+[ ! -e one.txt ] || fail "the state \`look\` lets a file be written"
+[ -e two.txt ] || fail "the state \`change\` lets no file be written: $(cat "$work/log" "$work/said")"
+[ ! -e three.md ] || fail "a file is written that no pattern grants"
+answered 'isn'"'"'t granted: `look` grants `Read`; go on with `READY` (granted in `change`'
+answered '`mcp_statemark_other_list_runs` isn'"'"'t granted'
+grep -q 'Look, and change nothing' "$work/log.requests" || fail "the agent isn't told where its run is"
+grep -q 'the run that this session drives isn' "$work/log.requests" || fail "the agent stops while its run can go on"
+statemark events gemini >"$work/events"
+grep -q "session \`gemini:.*is held by" "$work/events" || fail "the session isn't bound: $(cat "$work/events")"
+grep -q "\`write_file\` has run" "$work/events" || fail "the call isn't recorded: $(cat "$work/events")"
+grep -q "\`read_file\` failed" "$work/events" || fail "the failure isn't recorded: $(cat "$work/events")"
+grep -q "\`update_topic\`" "$work/events" && fail "a tool of the conversation alone is judged: $(cat "$work/events")"
+grep -q "session \`gemini:.*has ended" "$work/events" || fail "the end isn't recorded: $(cat "$work/events")"
+statemark send gemini DONE >/dev/null
+
+echo "== Gemini CLI: a run that the agent begins holds it and its sub-agent, and counts"
+cat >counted.workflow.json <<'SPEC'
+{
+  "id": "counted",
+  "initial": "look",
+  "states": {
+    "look": { "allowed_tools": ["Read", "invoke_agent"], "max_iterations": 2, "on": { "READY": "over" } },
+    "over": { "type": "final" }
+  }
+}
+SPEC
+work_through "$(
+    write four.txt
+    echo '{"name": "mcp_statemark_start_run", "input": {"workflow": "counted", "run_id": "gemini-2"}}'
+    echo '{"name": "invoke_agent", "input": {"agent_name": "generalist", "prompt": "write"}}'
+    write five.txt
+    echo '{"name": "complete_task", "input": {"result": {"response": "ended"}}}'
+    echo "{\"name\": \"read_file\", \"input\": {\"file_path\": \"$PWD/two.txt\"}}"
+    echo "{\"name\": \"read_file\", \"input\": {\"file_path\": \"$PWD/four.txt\"}}"
+)" as_gemini
+[ -e four.txt ] || fail "no file is written though no run holds the session: $(cat "$work/log" "$work/said")"
+[ ! -e five.txt ] || fail "a sub-agent writes a file that its session may not write"
+answered 'isn'"'"'t granted: `look` grants `Read`, `invoke_agent`; go on with `READY`'
+answered 'ended'
+answered '`look` has used its 2 tool calls (`max_iterations`); send `READY`'
+statemark events gemini-2 >"$work/events"
+grep -q "session \`gemini:.*is held by" "$work/events" || fail "the session isn't bound: $(cat "$work/events")"
+
+echo "== Gemini CLI: the hook fails, and the tool doesn't run"
+statemark send gemini-2 READY >/dev/null
+statemark start steps --run-id gemini-3 >/dev/null
+statemark send gemini-3 READY >/dev/null
+mv .statemark/runs.db "$work/runs.db"
+work_through "$(write six.txt)" as_gemini
+[ ! -e six.txt ] || fail "a file is written though the store is gone"
+answered "there is no store in"
+mv "$work/runs.db" .statemark/runs.db
+break_hook
+work_through "$(write six.txt)" as_gemini
+[ ! -e six.txt ] || fail "a file is written though the hook's program is missing"
+crash_hook
+work_through "$(write six.txt)" as_gemini
+[ ! -e six.txt ] || fail "a file is written though the hook crashes"
+mend_hook
+work_through "$(write six.txt)" as_gemini
+[ -e six.txt ] || fail "nothing is written though the hook is whole again: $(cat "$work/log" "$work/said")"
+
+echo "== Gemini CLI: what it does in a folder that nobody trusts, which the book says"
+rm "$HOME/.gemini/trustedFolders.json"
+begin_model "$(write seven.txt)"
+as_gemini >"$work/said" 2>&1 </dev/null && fail "Gemini CLI works without its hooks: the book says that it doesn't"
+kill "$model"
+grep -q "not running in a trusted directory" "$work/said" || fail "$(cat "$work/said")"
+[ ! -e seven.txt ] || fail "a file is written in a folder that nobody trusts"
 
 as_opencode() {
     model_of_opencode
@@ -146,7 +259,6 @@ write() {
     echo "{\"name\": \"write\", \"input\": {\"filePath\": \"$PWD/$1\", \"content\": \"x\\n\"}}"
 }
 
-ln -sf "$target/debug/statemark" "$work/bin/statemark"
 echo "== OpenCode: a tool that one state withholds runs in the next, and a sub-agent's is held, too"
 begin opencode
 export MODEL_DEBUG=1
@@ -211,6 +323,6 @@ work_through "$(write five.txt)" as_opencode
 [ ! -e five.txt ] || fail "a file is written though the store is gone"
 answered "there is no store in"
 mv "$work/runs.db" .statemark/runs.db
-rm "$work/bin/statemark"
+break_hook
 work_through "$(write six.txt)" as_opencode
 [ ! -e six.txt ] || fail "a file is written though the hook's program is missing"

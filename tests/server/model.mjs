@@ -1,5 +1,5 @@
-// A model that is scripted: it serves the Messages API and the Responses API on the loopback, and answers the turns of a
-// conversation by the calls of a file, one after another, then with a text. What the client sends back goes into a log.
+// A model that is scripted: it serves the Messages API, the Responses API and the Gemini API on the loopback, and answers the
+// turns of a conversation by the calls of a file, one after another, then with a text. What the client sends back goes into a log.
 // Usage: node model.mjs SCRIPT LOG      SCRIPT has one call a line: {"name": …, "input": {…}}; prints its address
 import { appendFileSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -22,6 +22,11 @@ const stream = (response, events) => {
   response.end();
 };
 
+const answer = (response, body) => {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+};
+
 /** Answers a turn of the Messages API. */
 function messages(request, response) {
   const usage = { input_tokens: 1, output_tokens: 1 };
@@ -41,8 +46,7 @@ function messages(request, response) {
   const message = { id: `msg_${turn}`, type: "message", role: "assistant", model: request.model, content: [], stop_reason: null, stop_sequence: null, usage };
   if (!request.stream) {
     const content = [call ? { ...block, input: call.input } : { type: "text", text: "done" }];
-    response.writeHead(200, { "content-type": "application/json" });
-    return response.end(JSON.stringify({ ...message, content, stop_reason }));
+    return answer(response, { ...message, content, stop_reason });
   }
   stream(response, [
     ["message_start", { message }],
@@ -75,6 +79,21 @@ function responses(request, response) {
   ]);
 }
 
+/** Answers a turn of the Gemini API. */
+function contents(request, response, isStream) {
+  const last = request.contents.at(-1);
+  // Summaries and other asides come without functions.
+  const isMain = (request.tools ?? []).some((tool) => tool.functionDeclarations);
+  if (isMain) note(last.parts.filter((part) => part.functionResponse).map((part) => part.functionResponse.response));
+  const call = isMain ? next() : undefined;
+  const part = call ? { functionCall: { id: `call_${turn}`, name: call.name, args: call.input } } : { text: "done" };
+  const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+  const body = { candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }], usageMetadata };
+  if (!isStream) return answer(response, body);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.end(`data: ${JSON.stringify(body)}\n\n`);
+}
+
 const server = createServer((request, response) => {
   let body = "";
   request.on("data", (part) => (body += part));
@@ -83,8 +102,11 @@ const server = createServer((request, response) => {
     if (process.env.MODEL_DEBUG) appendFileSync(log + ".requests", `${path} ${body}\n`);
     if (request.method === "POST" && path.endsWith("/messages")) return messages(JSON.parse(body), response);
     if (request.method === "POST" && path.endsWith("/responses")) return responses(JSON.parse(body), response);
-    response.writeHead(path.endsWith("count_tokens") ? 200 : 404, { "content-type": "application/json" });
-    response.end(JSON.stringify({ input_tokens: 1 }));
+    if (path.endsWith("enerateContent")) return contents(JSON.parse(body), response, path.endsWith(":streamGenerateContent"));
+    if (path.endsWith(":countTokens")) return answer(response, { totalTokens: 1 });
+    if (path.endsWith("count_tokens")) return answer(response, { input_tokens: 1 });
+    response.writeHead(404, { "content-type": "application/json" });
+    response.end("{}");
   });
 });
 server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

@@ -42,6 +42,7 @@ variables! {
     CLAUDE_CONFIG "CLAUDE_CONFIG_DIR" "The folder of Claude Code's configuration, for `hook install claude --user`. Default: `~/.claude`.",
     CLAUDE_PROJECT "CLAUDE_PROJECT_DIR" "The project's folder, as Claude Code tells it to `hook`.",
     GEMINI_PROJECT "GEMINI_PROJECT_DIR" "The same, by Gemini CLI.",
+    GEMINI_SYSTEM "GEMINI_CLI_SYSTEM_SETTINGS_PATH" "The file of Gemini CLI's settings for a system; the executor `gemini` doesn't work where there is one. Default: the file of that name that Gemini CLI has.",
     CURSOR_PROJECT "CURSOR_PROJECT_DIR" "The same, by Cursor.",
     TERM_PROGRAM "TERM_PROGRAM" "The terminal's program, as it says itself: some show pictures (`show --graph`) and can't be asked.",
     SSH_AGENT "SSH_AUTH_SOCK" "The socket of `ssh-agent`, which signs with a key that only it has.",

@@ -21,6 +21,15 @@ use crate::settings::{Client, millionths};
 /// The tools of Claude Code that it may use without asking: the hook asks the state.
 const CLAUDE_TOOLS: &str = "mcp__statemark,Bash,Edit,Glob,Grep,MultiEdit,NotebookEdit,Read,Task,TodoWrite,WebFetch,WebSearch,Write";
 
+/// The options of Gemini CLI. Whom it would ask for a call isn't there: the hook asks the state.
+const GEMINI_OPTIONS: [&str; 5] = [
+    "--output-format",
+    "stream-json",
+    "--approval-mode",
+    "yolo",
+    "--skip-trust",
+];
+
 /// Longest text of a message that is recorded whole. Unit: bytes.
 ///
 /// Why: a character of it may take six bytes as JSON, and a record has at most a mebibyte.
@@ -33,9 +42,17 @@ pub(crate) fn work(
     client: &Client,
     model: Option<&str>,
 ) -> Result<End, RunError> {
+    let mut piece = String::new();
     let (words, variables) = match kind {
         ClientKind::Claude => (claude(attempt), Vec::new()),
         ClientKind::Codex => (codex(attempt), Vec::new()),
+        ClientKind::Gemini => {
+            let words = GEMINI_OPTIONS.map(str::to_owned);
+            let file = attempt.surroundings.gemini_settings.iter();
+            let file = file.map(|it| it.to_string_lossy().into_owned());
+            let variables = file.map(|it| ("GEMINI_CLI_SYSTEM_SETTINGS_PATH".to_owned(), it));
+            (words.to_vec(), variables.collect())
+        }
         ClientKind::OpenCode => {
             let words = ["run", "--format", "json"].map(str::to_owned);
             let variable = (
@@ -53,10 +70,18 @@ pub(crate) fn work(
         let turn = match kind {
             ClientKind::Claude => read_claude(&event),
             ClientKind::Codex => read_codex(&event),
+            ClientKind::Gemini => read_gemini(&event, &mut piece),
             ClientKind::OpenCode => read_opencode(&event),
         };
         record(attempt, turn, model)
     })?;
+    // What it was about to say when it ended.
+    let rest = (!piece.trim().is_empty()).then(|| ("assistant".to_owned(), piece));
+    let rest = Turn {
+        said: rest.into_iter().collect(),
+        usage: None,
+    };
+    record(attempt, rest, model)?;
     if let Some(end) = attempt.look(true)? {
         return Ok(end);
     }
@@ -152,8 +177,14 @@ fn command_line(
         all.extend(["--model".to_owned(), model.to_owned()]);
     }
     all.extend(client.arguments.iter().cloned());
-    // After `--`, so that no prompt is an option, nor one more tool.
-    all.extend(["--".to_owned(), attempt.prompt.text.clone()]);
+    let prompt = &attempt.prompt.text;
+    if kind == ClientKind::Gemini {
+        // In one word, so that no prompt is an option: it reads nothing after `--`.
+        all.push(format!("--prompt={prompt}"));
+    } else {
+        // After `--`, so that no prompt is an option, nor one more tool.
+        all.extend(["--".to_owned(), prompt.clone()]);
+    }
     all
 }
 
@@ -304,6 +335,54 @@ fn read_codex(event: &Map<String, Value>) -> Turn {
     turn
 }
 
+/// Reads an event of `gemini --output-format stream-json`.
+///
+/// A message comes in pieces, of which `said` has those that have come so far: another event ends it.
+fn read_gemini(event: &Map<String, Value>, said: &mut String) -> Turn {
+    let text = |path: &str| {
+        let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+        let value = event.get(first)?;
+        let value = if rest.is_empty() {
+            Some(value)
+        } else {
+            value.get(rest)
+        };
+        value?.as_str()
+    };
+    let mut turn = Turn::default();
+    let kind = text("type").unwrap_or_default();
+    if kind == "message" && text("role") == Some("assistant") {
+        *said += text("content").unwrap_or_default();
+        return turn;
+    }
+    let mut say = |by: &str, text: String| {
+        if !text.trim().is_empty() {
+            turn.said.push((by.to_owned(), text));
+        }
+    };
+    say("assistant", std::mem::take(said));
+    match kind {
+        "tool_use" => {
+            let input = event.get("parameters").unwrap_or(&Value::Null);
+            let tool = text("tool_name").unwrap_or_default();
+            say("assistant", format!("[{tool} {input}]"));
+        }
+        "error" => say("stderr", text("message").unwrap_or_default().to_owned()),
+        "result" => {
+            say(
+                "stderr",
+                text("error/message").unwrap_or_default().to_owned(),
+            );
+            if let Some(stats) = event.get("stats") {
+                let count = |key: &str| stats.get(key).and_then(Value::as_u64).unwrap_or_default();
+                turn.usage = Some((count("input_tokens"), count("output_tokens"), None));
+            }
+        }
+        _ => {}
+    }
+    turn
+}
+
 /// Reads an event of `opencode run --format json`.
 fn read_opencode(event: &Map<String, Value>) -> Turn {
     let part = event.get("part").unwrap_or(&Value::Null);
@@ -352,7 +431,7 @@ mod tests {
         let said = |text: &str| vec![("assistant".to_owned(), text.to_owned())];
         let turn = |said, usage| Turn { said, usage };
         type Read = fn(&Map<String, Value>) -> Turn;
-        let cases: [(Read, &str, Turn); 11] = [
+        let cases: [(Read, &str, Turn); 14] = [
             (
                 read_claude,
                 r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Hm."},{"type":"thinking","thinking":"x"}]}}"#,
@@ -380,6 +459,27 @@ mod tests {
                 turn(Vec::new(), Some((9, 2, None))),
             ),
             (read_codex, r#"{"type":"thread.started"}"#, Turn::default()),
+            (
+                |event| read_gemini(event, &mut "Hm.".to_owned()),
+                r#"{"type":"tool_use","tool_name":"read_file","tool_id":"a","parameters":{"file_path":"a"}}"#,
+                turn(
+                    [said("Hm."), said(r#"[read_file {"file_path":"a"}]"#)].concat(),
+                    None,
+                ),
+            ),
+            (
+                |event| read_gemini(event, &mut String::new()),
+                r#"{"type":"message","role":"assistant","content":"Hm.","delta":true}"#,
+                Turn::default(),
+            ),
+            (
+                |event| read_gemini(event, &mut String::new()),
+                r#"{"type":"result","status":"error","error":{"type":"E","message":"No."},"stats":{"total_tokens":9,"input_tokens":6,"output_tokens":3,"cached":2,"input":4}}"#,
+                turn(
+                    vec![("stderr".to_owned(), "No.".to_owned())],
+                    Some((6, 3, None)),
+                ),
+            ),
             (
                 read_opencode,
                 r#"{"type":"tool_use","part":{"type":"tool","tool":"read","state":{"status":"completed","input":{"filePath":"a"},"output":"x"}}}"#,

@@ -49,7 +49,7 @@ pub use prompt::Prompt;
 pub use settings::{
     Checkpoints, Client, Command, InvalidSetting, Price, Provider, Settings, ToolStyle,
 };
-pub use surroundings::{ATTEMPT, Surroundings, Variable, parse_attempt};
+pub use surroundings::{ATTEMPT, Surroundings, VARIABLES, Variable, parse_attempt};
 
 /// Drives runs through the tools of a dispatcher.
 pub struct Executor {

@@ -61,6 +61,7 @@ pub(crate) struct Rung {
 pub(crate) enum ClientKind {
     Claude,
     Codex,
+    Gemini,
     OpenCode,
 }
 
@@ -70,6 +71,7 @@ impl ClientKind {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
+            Self::Gemini => "gemini",
             Self::OpenCode => "opencode",
         }
     }
@@ -281,6 +283,7 @@ fn assign(
                 .to_owned(),
         ),
         "codex" => client(ClientKind::Codex, &settings.codex),
+        "gemini" => client(ClientKind::Gemini, &settings.gemini),
         "opencode" => client(ClientKind::OpenCode, &settings.opencode),
         _ => match settings.commands.get(&name) {
             Some(command) => Ok(Some(Who::Command(name, command.clone()))),

@@ -52,6 +52,8 @@ pub struct Settings {
     pub claude: Option<Client>,
     /// Codex' command line.
     pub codex: Option<Client>,
+    /// Gemini CLI.
+    pub gemini: Option<Client>,
     /// OpenCode's command line.
     pub opencode: Option<Client>,
     /// True if the project's Codex asks our hook. It isn't a key: whoever reads the configuration looks.
@@ -312,7 +314,7 @@ pub(crate) fn millionths(dollars: f64) -> u64 {
 }
 
 /// The executors that are no program's names.
-pub(crate) const OWN: [&str; 5] = ["model", "claude", "codex", "opencode", "none"];
+pub(crate) const OWN: [&str; 6] = ["model", "claude", "codex", "gemini", "opencode", "none"];
 
 /// Returns the places of models that everybody knows. A key goes to nobody but whose it is.
 fn known_providers() -> [(String, Provider); 3] {

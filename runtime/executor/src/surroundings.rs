@@ -12,6 +12,17 @@ use statemark_tools::OfAttempt;
 /// The variable by which programs of ours know which attempt they work for.
 pub const ATTEMPT: &str = "STATEMARK_ATTEMPT";
 
+/// The variables by which programs of ours find the run and the attempt.
+///
+/// One without a value isn't set.
+pub const VARIABLES: [&str; 5] = [
+    "STATEMARK_RUN",
+    ATTEMPT,
+    "STATEMARK",
+    "STATEMARK_STORE",
+    "STATEMARK_NOW",
+];
+
 /// A function that returns the value of a variable of the environment, if it has one.
 pub type Variable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -26,6 +37,8 @@ pub struct Surroundings {
     pub claude_settings: Value,
     /// The file of the plugin by which OpenCode calls our hook, if the configuration has OpenCode.
     pub opencode_plugin: Option<PathBuf>,
+    /// The file of the settings by which Gemini CLI has our hook and our server, if the configuration has Gemini CLI.
+    pub gemini_settings: Option<PathBuf>,
     /// The address of the store; none if it would hand over a password, which no program gets.
     pub store: Option<String>,
     /// Returns the value of a variable of the environment that the configuration names.
@@ -33,7 +46,7 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Returns the variables by which programs of ours find the run and the attempt.
+    /// Returns the [`VARIABLES`] of an attempt with their values.
     pub(crate) fn variables(&self, attempt: &OfAttempt) -> Vec<(OsString, OsString)> {
         // A store that was made under another clock is used under it alone.
         let now = (self.variable)("STATEMARK_NOW");

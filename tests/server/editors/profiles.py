@@ -1,16 +1,65 @@
-"""The server with what editors announce, as pytest-lsp has recorded it."""
+"""The server with what editors announce: as pytest-lsp has recorded it, and for Helix as its `helix-lsp` has it."""
 
 import os
 import pathlib
 
 import pytest
 import pytest_lsp
-from lsprotocol import types
+from lsprotocol import converters, types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 URI = "file:///specs/door.md"
 TEXT = pathlib.Path(__file__).with_name("door.md").read_text(encoding="utf-8")
-PROFILES = ["visual-studio-code", "neovim@0.11", "neovim@0.6", "emacs"]
+PROFILES = ["visual-studio-code", "neovim@0.11", "neovim@0.6", "emacs", "helix"]
+
+# As far as it concerns a server of ours.
+HELIX = {
+    "workspace": {
+        "configuration": True,
+        "workspaceFolders": True,
+        "applyEdit": True,
+        "workspaceEdit": {
+            "documentChanges": True,
+            "resourceOperations": ["create", "rename", "delete"],
+            "failureHandling": "abort",
+        },
+        "didChangeWatchedFiles": {
+            "dynamicRegistration": True,
+            "relativePatternSupport": False,
+        },
+    },
+    "textDocument": {
+        "completion": {
+            "completionItem": {
+                "snippetSupport": True,
+                "insertReplaceSupport": True,
+                "resolveSupport": {
+                    "properties": ["documentation", "detail", "additionalTextEdits"]
+                },
+            }
+        },
+        "hover": {"contentFormat": ["markdown"]},
+        "rename": {"dynamicRegistration": False, "prepareSupport": True},
+        "codeAction": {
+            "codeActionLiteralSupport": {
+                "codeActionKind": {"valueSet": ["", "quickfix", "refactor", "source"]}
+            },
+            "isPreferredSupport": True,
+            "dataSupport": True,
+            "resolveSupport": {"properties": ["edit", "command"]},
+        },
+        "publishDiagnostics": {"versionSupport": True},
+        "inlayHint": {"dynamicRegistration": False},
+    },
+    "window": {"workDoneProgress": True},
+    "general": {"positionEncodings": ["utf-8", "utf-32", "utf-16"]},
+}
+
+
+def announced(profile: str) -> types.ClientCapabilities:
+    if profile == "helix":
+        return converters.get_converter().structure(HELIX, types.ClientCapabilities)
+    return client_capabilities(profile)
 
 
 @pytest_lsp.fixture(
@@ -18,7 +67,7 @@ PROFILES = ["visual-studio-code", "neovim@0.11", "neovim@0.6", "emacs"]
     config=ClientServerConfig(server_command=[os.environ["STATEMARK_BINARY"], "lsp"]),
 )
 async def client(request, lsp_client: LanguageClient):
-    capabilities = client_capabilities(request.param)
+    capabilities = announced(request.param)
     registered = []
 
     @lsp_client.feature(types.CLIENT_REGISTER_CAPABILITY)
@@ -29,6 +78,9 @@ async def client(request, lsp_client: LanguageClient):
         types.InitializeParams(capabilities=capabilities, root_uri="file:///specs")
     )
     lsp_client.answer = answer
+    lsp_client.offered = (
+        capabilities.general and capabilities.general.position_encodings
+    ) or ["utf-16"]
     lsp_client.registered = registered
     watched = capabilities.workspace and capabilities.workspace.did_change_watched_files
     lsp_client.watches = bool(watched and watched.dynamic_registration)
@@ -54,6 +106,8 @@ async def test_an_editor_is_served(client: LanguageClient):
             )
         )
     )
+    chosen = "utf-8" if "utf-8" in client.offered else "utf-16"
+    assert client.answer.capabilities.position_encoding == chosen
     assert (client.answer.capabilities.diagnostic_provider is not None) == client.pulls
     if client.pulls:
         report = await client.text_document_diagnostic_async(

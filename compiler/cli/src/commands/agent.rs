@@ -136,8 +136,11 @@ pub(super) fn executor(prepared: &Prepared, store: Option<&str>) -> Result<Execu
     let settings = project::executors()?;
     let opencode_plugin = settings.opencode.as_ref();
     let opencode_plugin = opencode_plugin.map(|_| write_opencode_plugin(&program));
+    let gemini_settings = settings.gemini.as_ref();
+    let gemini_settings = gemini_settings.map(|_| write_gemini_settings(&program));
     let surroundings = Surroundings {
         opencode_plugin: opencode_plugin.transpose()?,
+        gemini_settings: gemini_settings.transpose()?,
         place,
         claude_settings: hook::claude_settings(&program),
         program,
@@ -153,15 +156,37 @@ pub(super) fn executor(prepared: &Prepared, store: Option<&str>) -> Result<Execu
     ))
 }
 
-/// Writes the plugin by which OpenCode calls this program, where no tool of an agent may change it.
+/// Writes the plugin by which OpenCode calls this program.
 fn write_opencode_plugin(program: &str) -> Result<PathBuf, Failure> {
     let command = format!("{} hook opencode --required", shell_word(program));
+    write_for_client("opencode.js", &hook::opencode_plugin(&command))
+}
+
+/// Writes the settings by which Gemini CLI has this program as its hook and its server.
+///
+/// They take the place of the system's: no other settings come before those of the project.
+fn write_gemini_settings(program: &str) -> Result<PathBuf, Failure> {
+    let system = environment::GEMINI_SYSTEM.value().map(PathBuf::from);
+    let system = system.unwrap_or_else(|| hook::GEMINI_SYSTEM_SETTINGS.into());
+    if system.exists() {
+        return Err(Failure::new(format!(
+            "`{}` has Gemini CLI's settings for this system, and the executor `gemini` would work without them",
+            files::display(&system)
+        ))
+        .with_help("leave `[executor.gemini]` out, and let `gemini` work as a client: `statemark hook install gemini`"));
+    }
+    let settings = hook::gemini_settings(program);
+    write_for_client("gemini.json", &format!("{settings:#}\n"))
+}
+
+/// Writes a file for an agent's command line, where no tool of an agent may change it.
+fn write_for_client(name: &str, text: &str) -> Result<PathBuf, Failure> {
     let folder = project::make_folder(project::folder()?)?;
     let folder = folder
         .canonicalize()
         .map_err(|error| files::unreadable(&folder, &error))?;
-    let file = folder.join("opencode.js");
-    files::write(&file, hook::opencode_plugin(&command).as_bytes())?;
+    let file = folder.join(name);
+    files::write(&file, text.as_bytes())?;
     Ok(file)
 }
 

@@ -41,6 +41,7 @@ use crate::printer::{Printer, json_line};
 use crate::{caller, project, runs};
 pub(super) use claude::settings as claude_settings;
 use client::{Answer, CLIENTS, Call, Client, Done, Event, Message};
+pub(super) use gemini::{SYSTEM_SETTINGS as GEMINI_SYSTEM_SETTINGS, settings as gemini_settings};
 pub(super) use opencode::plugin as opencode_plugin;
 
 /// The tools of ours, and of other systems, that start or drive a run.
@@ -388,7 +389,7 @@ impl Hook<'_> {
             }
             format!("{}:{}", self.client.name, Hash::digest(id.as_bytes()))
         };
-        let session = &self.message.session_id;
+        let session = self.message.session();
         let agent = self.message.agent_id.as_ref();
         let agent = agent.map(|agent| name(&format!("{session}/{agent}")));
         agent.into_iter().chain([name(session)]).collect()
@@ -419,7 +420,7 @@ impl Hook<'_> {
 
     /// Reports whether a tool is one of our server's, which judges and counts it itself.
     fn is_ours(&self, call: &Call) -> bool {
-        (self.client.mcp)(&call.tool).is_some_and(|(server, tool)| {
+        self.client.mcp_tool(call).is_some_and(|(server, tool)| {
             let own = &self.how.server;
             // The server of a plugin has the plugin's name before its own. Cursor names no server.
             server == own
@@ -464,7 +465,7 @@ impl Hook<'_> {
         done: &Done,
     ) -> Result<Answer, Failure> {
         if self.is_ours(call) {
-            let tool = (self.client.mcp)(&call.tool).map_or("", |(_, tool)| tool);
+            let tool = self.client.mcp_tool(call).map_or("", |(_, tool)| tool);
             if DRIVING_TOOLS.contains(&tool) {
                 self.bind(runs, policy, call::named_run(&call.input, &done.response))?;
             }

@@ -417,7 +417,7 @@ static META: Shape = Shape {
             "executor",
             Want::Text,
             doc(
-                "who works in states that say nothing themselves: `model`, `claude`, `codex`, a program of the configuration, or `none`",
+                "who works in states that say nothing themselves: `model`, `claude`, `codex`, `gemini`, `opencode`, a program of the configuration, or `none`",
                 "`default` of `[executor]` in `statemark.toml`",
                 r#""executor": "claude""#,
             ),

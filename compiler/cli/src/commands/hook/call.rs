@@ -403,6 +403,7 @@ mod tests {
     fn call(tool: &str, input: Value) -> Call {
         Call {
             tool: tool.to_owned(),
+            mcp: None,
             id: None,
             input,
         }

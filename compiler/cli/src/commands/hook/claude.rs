@@ -5,7 +5,7 @@
 //!
 //! Source: <https://code.claude.com/docs/en/hooks>, and the program's behavior in version 2.1.329.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use statemark_runs::shell_word;
 
 use super::client::{
@@ -43,34 +43,31 @@ pub(super) const CLIENT: Client = Client {
         project: ".claude/settings.json",
         user: ".claude/settings.json",
         user_folder: Some((&environment::CLAUDE_CONFIG, "settings.json")),
-        form: Form::Entries(Entries {
-            head: &[],
-            events: &[
-                ("SessionStart", At::Elsewhere),
-                ("UserPromptSubmit", At::Elsewhere),
-                ("PreToolUse", At::Before),
-                ("PostToolUse", At::After),
-                ("PostToolUseFailure", At::After),
-                ("SubagentStart", At::Elsewhere),
-                ("SubagentStop", At::Elsewhere),
-                ("Stop", At::Elsewhere),
-                ("SessionEnd", At::Elsewhere),
-            ],
-            entry,
-        }),
+        form: Form::Entries(ENTRIES),
         remark: "sessions that run already take it over at their next start",
     },
+};
+
+const ENTRIES: Entries = Entries {
+    head: &[],
+    events: &[
+        ("SessionStart", At::Elsewhere),
+        ("UserPromptSubmit", At::Elsewhere),
+        ("PreToolUse", At::Before),
+        ("PostToolUse", At::After),
+        ("PostToolUseFailure", At::After),
+        ("SubagentStart", At::Elsewhere),
+        ("SubagentStop", At::Elsewhere),
+        ("Stop", At::Elsewhere),
+        ("SessionEnd", At::Elsewhere),
+    ],
+    entry,
 };
 
 /// Returns settings in which this program is the hook, for a client that is started with them.
 pub(in crate::commands) fn settings(program: &str) -> Value {
     let command = format!("{} hook {} --required", shell_word(program), CLIENT.name);
-    let Form::Entries(Entries { events, .. }) = CLIENT.settings.form else {
-        return Value::Null;
-    };
-    let events = events.iter();
-    let hooks = events.map(|(event, at)| ((*event).to_owned(), json!([entry(&command, *at)])));
-    json!({"hooks": hooks.collect::<Map<String, Value>>()})
+    json!({"hooks": ENTRIES.hooks(&command)})
 }
 
 fn entry(command: &str, at: At) -> Value {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::{claude, codex, cursor, gemini, opencode};
 use crate::environment::Variable;
@@ -27,7 +27,7 @@ pub(in crate::commands) struct Client {
     pub(super) free: &'static [&'static str],
     /// Returns the event of a message; none for one that is none of ours.
     pub(super) event: fn(&Message) -> Event,
-    /// Returns the server and the tool of a call by MCP.
+    /// Returns the server and the tool that the name of a call by MCP has in it.
     pub(super) mcp: fn(&str) -> Option<(&str, &str)>,
     /// Returns an answer in the client's form.
     pub(super) say: fn(&Message, &Event, &Answer) -> Option<Value>,
@@ -67,6 +67,28 @@ pub(super) struct Entries {
     pub(super) entry: fn(&str, At) -> Value,
 }
 
+impl Client {
+    /// Returns the server and the tool of a call by MCP: those that the client says, else those in its name.
+    pub(super) fn mcp_tool<'c>(&self, call: &'c Call) -> Option<(&'c str, &'c str)> {
+        match &call.mcp {
+            Some(tool) => Some((&tool.server_name, &tool.tool_name)),
+            None => (self.mcp)(&call.tool),
+        }
+    }
+}
+
+impl Entries {
+    /// Returns the hooks of all events, for settings that a client is started with.
+    pub(super) fn hooks(&self, command: &str) -> Value {
+        let events = self.events.iter();
+        let hooks = events.map(|(event, at)| {
+            let entry = (self.entry)(command, *at);
+            ((*event).to_owned(), json!([entry]))
+        });
+        Value::Object(hooks.collect::<Map<_, _>>())
+    }
+}
+
 /// The moment of an event, as far as its entry in settings depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum At {
@@ -99,13 +121,16 @@ pub(super) const CLIENT_SECONDS: u64 = 10;
 #[serde(default)]
 pub(super) struct Message {
     pub(super) hook_event_name: String,
-    #[serde(alias = "conversation_id")]
     pub(super) session_id: String,
+    /// The same by Cursor, which may send both.
+    pub(super) conversation_id: String,
     /// The sub-agent that is at work, if it is one.
     pub(super) agent_id: Option<String>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) workspace_roots: Vec<PathBuf>,
     pub(super) tool_name: String,
+    #[serde(rename = "mcp_context")]
+    pub(super) mcp: Option<McpTool>,
     pub(super) tool_input: Value,
     pub(super) tool_use_id: Option<String>,
     #[serde(alias = "tool_output")]
@@ -116,6 +141,14 @@ pub(super) struct Message {
     pub(super) stop_hook_active: bool,
     /// The number of times that a hook has let the agent go on.
     pub(super) loop_count: u64,
+}
+
+/// A tool of a server, where a client says it beside the name of a call.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct McpTool {
+    pub(super) server_name: String,
+    pub(super) tool_name: String,
 }
 
 /// An event that is answered.
@@ -146,6 +179,7 @@ pub(super) enum Event {
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) tool: String,
+    pub(super) mcp: Option<McpTool>,
     pub(super) id: Option<String>,
     pub(super) input: Value,
 }
@@ -174,6 +208,15 @@ pub(super) enum Answer {
 }
 
 impl Message {
+    /// Returns the id of the session.
+    pub(super) fn session(&self) -> &str {
+        if self.session_id.is_empty() {
+            &self.conversation_id
+        } else {
+            &self.session_id
+        }
+    }
+
     /// Returns the call that it is about.
     pub(super) fn call(&self) -> Call {
         let input = match &self.tool_input {
@@ -183,6 +226,7 @@ impl Message {
         };
         Call {
             tool: self.tool_name.clone(),
+            mcp: self.mcp.clone(),
             id: self.tool_use_id.clone(),
             input,
         }
@@ -207,6 +251,17 @@ impl Message {
             milliseconds: milliseconds.map(|it| it as u64),
             response: self.tool_response.clone(),
         }
+    }
+}
+
+/// Returns a command with which the hook of an event keeps a tool from running also where it is missing or crashes.
+///
+/// For clients that run it by a shell, and take 2 alone for a refusal. The shell of Windows, PowerShell 5, has no `||`.
+pub(super) fn fail_closed(command: &str, at: At) -> String {
+    if at == At::Before && cfg!(not(windows)) {
+        format!("{command} || exit 2")
+    } else {
+        command.to_owned()
     }
 }
 

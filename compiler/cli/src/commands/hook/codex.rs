@@ -3,15 +3,15 @@
 //! It has Claude Code's events and forms, and accepts no other fields in an answer. It calls each of its ways to run a
 //! command `Bash`; a patch is the text of one call of `apply_patch`.
 //!
-//! A hook that nobody has trusted is skipped without a word, and one that fails lets the tool run: Codex has no word for
-//! the opposite.
+//! A hook that nobody has trusted is skipped without a word. One that exits with 2 keeps a tool from running, and one that
+//! fails in another way doesn't; so the entries that we write end in 2 whatever kept the hook from an answer.
 //!
 //! Source: <https://developers.openai.com/codex/hooks>, and the program's behavior in version 0.169.0.
 
 use serde_json::{Value, json};
 
 use super::claude;
-use super::client::{At, CLIENT_SECONDS, Client, Entries, Form, Settings, split_mcp};
+use super::client::{At, CLIENT_SECONDS, Client, Entries, Form, Settings, fail_closed, split_mcp};
 use crate::environment;
 
 pub(super) const CLIENT: Client = Client {
@@ -38,11 +38,12 @@ pub(super) const CLIENT: Client = Client {
             entry,
         }),
         remark: "Codex runs no hook that a person hasn't trusted, and says nothing about it: open `codex` here, and trust \
-                 it with `/hooks`; it lets a tool run if the hook is missing or fails",
+                 it with `/hooks`; a hook that takes too long keeps no tool from running",
     },
 };
 
-fn entry(command: &str, _: At) -> Value {
+fn entry(command: &str, at: At) -> Value {
+    let command = fail_closed(command, at);
     let handler = json!({"type": "command", "command": command, "timeout": CLIENT_SECONDS});
     json!({"hooks": [handler]})
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_runs::shell_word;
 
-use super::client::{Client, Entries, Form};
+use super::client::{At, Client, Entries, Form};
 use super::opencode::command_of;
 use super::{HowArgs, parse_client};
 use crate::caller::no_home;
@@ -227,10 +227,19 @@ fn add(client: &Client, old: &str, command: &str) -> Result<String, String> {
     }
     // The first event stands first: each is inserted before the others.
     for (event, at) in settings.events.iter().rev() {
-        let entry = (settings.entry)(command, *at);
+        let entry = entry(settings, command, *at);
         text = add_entry(client, &text, event, &entry)?;
     }
     Ok(text)
+}
+
+/// Returns the entry of an event that calls a command.
+///
+/// A hook that refuses nothing keeps no tool from running by its failure, either.
+fn entry(settings: &Entries, command: &str, at: At) -> Value {
+    let observes = command.split_whitespace().any(|word| word == "--observe");
+    let at = if observes { At::Elsewhere } else { at };
+    (settings.entry)(command, at)
 }
 
 /// Adds an entry to an event, unless the event has ours.
@@ -270,7 +279,7 @@ fn add_entry(client: &Client, text: &str, event: &str, entry: &Value) -> Result<
     })
 }
 
-/// Removes our entries from settings, but for those with this command, and what is empty without them.
+/// Removes our entries from settings, but for those that are as this command has them, and what is empty without them.
 fn remove_all(client: &Client, old: &str, but: Option<&str>) -> Result<String, String> {
     let mut text = old.to_owned();
     if text.trim().is_empty() {
@@ -311,14 +320,17 @@ fn find_ours(
         return None;
     };
     for event in &events.properties {
-        let mut names = own.events.iter().map(|(name, _)| *name);
-        let is_own = names.any(|name| name == event.name.as_str());
+        let mut moments = own.events.iter();
+        let moment = moments.find(|(name, _)| *name == event.name.as_str());
+        let is_own = moment.is_some();
+        let kept = moment.zip(but).map(|((_, at), it)| entry(own, it, *at));
+        let kept = kept.as_ref().and_then(command_in);
         let Node::Array(entries) = &event.value else {
             continue;
         };
         for (at, entry) in entries.elements.iter().enumerate() {
             let commands = commands(entry);
-            let ours = |it: &String| is_ours(client, it) && but != Some(it.as_str());
+            let ours = |it: &String| is_ours(client, it) && kept != Some(it.as_str());
             if !commands.iter().any(ours) {
                 continue;
             }
@@ -400,6 +412,12 @@ fn commands(entry: &Node<'_>) -> Vec<String> {
     }
 }
 
+/// Returns the command of an entry that we have made.
+fn command_in(entry: &Value) -> Option<&str> {
+    let handler = entry.pointer("/hooks/0").unwrap_or(entry);
+    handler.get("command")?.as_str()
+}
+
 fn has_ours(client: &Client, entry: &Node<'_>) -> bool {
     commands(entry).iter().any(|it| is_ours(client, it))
 }
@@ -442,7 +460,7 @@ mod tests {
                 assert_eq!(add(client, &new, &command).unwrap(), new, "{}", client.name);
                 for (event, at) in entries.events {
                     let all = value(&new)["hooks"][event].clone();
-                    let own = (entries.entry)(&command, *at);
+                    let own = entry(entries, &command, *at);
                     assert!(all.as_array().unwrap().contains(&own), "{event} {new}");
                 }
                 assert!(!old.contains("Mine") || new.contains("// Mine."));
@@ -501,6 +519,24 @@ mod tests {
             "{\"hooks\": {\"PreToolUse\": 1}}",
         ] {
             assert!(add(client, text, command).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_fails_open_is_replaced() {
+        let closes = " || exit 2";
+        for name in ["codex", "gemini"] {
+            let client = CLIENTS.into_iter().find(|it| it.name == name).unwrap();
+            let command = format!("statemark hook {name}");
+            let new = add(client, "", &command).unwrap();
+            assert_eq!(new.contains(closes), cfg!(not(windows)), "{new}");
+            let former = new.replace(closes, "");
+            let cleared = remove_all(client, &former, Some(&command)).unwrap();
+            let added = add(client, &cleared, &command).unwrap();
+            assert_eq!(value(&added), value(&new), "{cleared}");
+            assert_eq!(remove_all(client, &new, Some(&command)).unwrap(), new);
+            let observing = add(client, "", &format!("{command} --observe")).unwrap();
+            assert!(!observing.contains(closes), "{observing}");
         }
     }
 

@@ -76,6 +76,7 @@ mod tests {
     fn call(tool: &str, line: &str) -> Call {
         Call {
             tool: tool.to_owned(),
+            mcp: None,
             id: None,
             input: json!({"command": line}),
         }

@@ -305,7 +305,7 @@ pub(in crate::front::definition) static STATE: Shape = shape(
             "executor",
             Want::Text,
             doc(
-                "who works here: `model`, `claude`, `codex`, a program of the configuration's `[executor.commands]`, or `none`",
+                "who works here: `model`, `claude`, `codex`, `gemini`, `opencode`, a program of the configuration's `[executor.commands]`, or `none`",
                 "`default` of `[executor]` in `statemark.toml`",
                 r#""executor": "model""#,
             ),
