@@ -5,11 +5,11 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use statemark_runs::body::{Cause, RequestKind, Resolution};
-use statemark_runs::runs::RewindRun;
+use statemark_runs::runs::{RecordTurn, RewindRun, counted_tree_usage, tree_usage};
 use statemark_runs::{
-    Actor, AnswerRequest, BindSession, Binding, Body, HoldSession, Key, OpenRequest, Order,
-    PauseRun, Record, ReleaseSession, Reply, Role, RunError, SendEvent, StartRun, StoreError,
-    acquire_lease, fire_due, plan_rewind, release_lease, renew_lease, state,
+    Actor, AnswerRequest, BindSession, Binding, Body, ContinueRun, HoldSession, Key, OpenRequest,
+    Order, PauseRun, Record, ReleaseSession, Reply, Role, RunError, RunId, SendEvent, StartRun,
+    StoreError, acquire_lease, fire_due, plan_rewind, release_lease, renew_lease, state,
 };
 
 use crate::harness::Bench;
@@ -281,7 +281,7 @@ fn a_late_holder_of_a_lease_changes_nothing() {
     let run = "r".parse().unwrap();
     let first = acquire_lease(&bench.runs, &run, "one", 1_000).unwrap();
     let busy = acquire_lease(&bench.runs, &run, "two", 1_000);
-    assert!(matches!(busy, Err(RunError::Store(StoreError::Busy { by })) if by == "one"));
+    assert!(matches!(busy, Err(RunError::Store(StoreError::Busy { by, .. })) if by == "one"));
     let renewed = renew_lease(&bench.runs, &first, 2_000).unwrap();
     assert_eq!(renewed.fence, first.fence);
     bench.clock.advance(2_001);
@@ -401,4 +401,66 @@ fn a_crowd_of_sessions_frees_none() {
         .execute(&ann, &ReleaseSession::default())
         .unwrap();
     assert!(!held(&name(0)) && held("claude:new"));
+}
+
+/// What the runs below a run use counts for it, through a rewind too, and a person who continues it lets it count anew.
+#[test]
+fn a_run_counts_what_the_runs_below_it_use() {
+    let invoking = |id: &str, inner: &str| {
+        format!(
+            r#"# {id}
+
+## STATE-MACHINE
+
+```json definition
+{{"id": "{id}", "initial": "a", "states": {{"a": {{{inner}}}, "b": {{"type": "final"}}}}}}
+```
+"#
+        )
+    };
+    let invoke = |other: &str| format!(r#""invoke": {{"src": "{other}", "on_done": "b"}}"#);
+    let bench = Bench::new(&[
+        ("outer.md", &invoking("outer", &invoke("middle"))),
+        ("middle.md", &invoking("middle", &invoke("inner"))),
+        ("inner.md", &invoking("inner", r#""on": {"go": "b"}"#)),
+    ]);
+    let start = StartRun {
+        workflow: "outer".to_owned(),
+        ..StartRun::default()
+    };
+    bench.runs.execute(&bench.order("r"), &start).unwrap();
+    let spend = |run: &str, tokens: u64, cost: Option<u64>| {
+        let turn = RecordTurn {
+            usage: Some((tokens, 1, cost)),
+            ..RecordTurn::default()
+        };
+        bench.runs.execute(&bench.order(run), &turn).unwrap();
+    };
+    let run: RunId = "r".parse().unwrap();
+    let counted = || {
+        let loaded = bench.runs.load(&run).unwrap();
+        let used = counted_tree_usage(&bench.runs, &loaded).unwrap();
+        (used.own.tokens(), used.below.tokens(), used.total().cost)
+    };
+    assert_eq!(counted(), (0, 0, None));
+    spend("r", 9, None);
+    spend("r/a/1", 19, Some(5));
+    spend("r/a/1/a/1", 29, Some(7));
+    assert_eq!(counted(), (10, 50, Some(12)));
+    bench
+        .runs
+        .execute(&bench.order("r"), &PauseRun::default())
+        .unwrap();
+    let ann = Order::new(run.clone(), Actor::new(Role::Person));
+    bench.runs.execute(&ann, &ContinueRun::default()).unwrap();
+    assert_eq!(counted(), (0, 0, Some(0)));
+    spend("r/a/1/a/1", 39, None);
+    assert_eq!(counted(), (0, 40, Some(0)));
+    // The run below is given up with what began it; what it has used is used.
+    let mut rewind = RewindRun::to(1);
+    rewind.token = Some(plan_rewind(&bench.runs, &run, &rewind).unwrap().token);
+    bench.runs.execute(&ann, &rewind).unwrap();
+    let all = tree_usage(&bench.runs, &bench.runs.load(&run).unwrap()).unwrap();
+    assert_eq!((all.own.tokens(), all.below.tokens()), (10, 90));
+    assert_eq!(all.total().cost, Some(12));
 }

@@ -1,13 +1,15 @@
 //! An attempt: the work of one agent in one visit of a state, from its first record to its last.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use statemark_runs::body::{AttemptOutcome, Usage};
+use statemark_runs::body::AttemptOutcome;
 use statemark_runs::runs::{EndAttempt, ReachLimit, RecordTurn};
 use statemark_runs::{Actor, Loaded, Order, Role, RunError, RunId, Status};
 use statemark_tools::{Caller, Dispatcher};
 use tokio::runtime::Handle;
 
+use crate::budget::{Spent, accounts, over_visit};
 use crate::happening::{Happened, Happening, Measure, Observer};
 use crate::plan::{Assignment, Who};
 use crate::prompt::Prompt;
@@ -43,6 +45,8 @@ pub(crate) struct Attempt<'a> {
     /// True once whoever started the executor ends it, or the lease is lost.
     pub(crate) is_ended: &'a (dyn Fn() -> bool + Sync),
     pub(crate) observe: Observer<'a>,
+    /// The budget of the run, or of one above it, that was found to be used up.
+    pub(crate) spent: OnceLock<Spent>,
 }
 
 /// The end of an attempt.
@@ -52,6 +56,8 @@ pub(crate) struct End {
     pub(crate) reason: Option<String>,
     /// The key of the limit that was reached.
     pub(crate) limit: Option<&'static str>,
+    /// The run above whose limit it is, if it isn't the run's own.
+    pub(crate) above: Option<Spent>,
 }
 
 impl End {
@@ -60,6 +66,7 @@ impl End {
             outcome,
             reason: None,
             limit: None,
+            above: None,
         }
     }
 
@@ -98,7 +105,10 @@ impl Attempt<'_> {
             reason: end.reason.clone(),
         };
         runs.execute(&self.order, &ended)?;
-        if let Some(limit) = end.limit {
+        if let Some(spent) = &end.above {
+            let (order, reached) = spent.report_above();
+            runs.execute(&order, &reached)?;
+        } else if let Some(limit) = end.limit {
             self.reach(limit, end.reason.clone().unwrap_or_default())?;
         }
         self.observe(Happening::Ended {
@@ -130,21 +140,34 @@ impl Attempt<'_> {
         });
     }
 
-    /// Tells whoever watches how much of its budget the run has used, if it has one.
+    /// Tells whoever watches how much is used of the budgets that the run counts for.
+    ///
+    /// Notes one that is used up.
     ///
     /// # Errors
     ///
-    /// The run can't be read.
-    pub(crate) fn observe_budget(&self) -> Result<(), RunError> {
-        let Some(total) = self.assignment.limits.run_tokens else {
-            return Ok(());
-        };
-        let loaded = self.dispatcher.runs().load(self.run)?;
-        self.observe(Happening::Progressed {
-            measure: Measure::Tokens,
-            done: loaded.state.counted_usage().tokens(),
-            total,
-        });
+    /// A run can't be read.
+    pub(crate) fn count_budgets(&self) -> Result<(), RunError> {
+        let runs = self.dispatcher.runs();
+        let loaded = runs.load(self.run)?;
+        for account in accounts(runs, self.settings, &loaded, &self.assignment.state)? {
+            if let Some((done, total)) = account.tokens() {
+                (self.observe)(&Happened {
+                    run: account.run.clone(),
+                    state: self.assignment.state.clone(),
+                    attempt: self.number,
+                    what: Happening::Progressed {
+                        measure: Measure::Tokens,
+                        done,
+                        total,
+                    },
+                });
+            }
+            if let Some(spent) = account.spent() {
+                // The first one counts: one that is nearer is told first.
+                let _ = self.spent.set(spent);
+            }
+        }
         Ok(())
     }
 
@@ -209,7 +232,12 @@ impl Attempt<'_> {
             let reason = format!("an attempt took longer than {time}");
             return Some(End::limit("attempt_timeout", reason));
         }
-        over_budget(loaded, self.assignment)
+        let of_run = self.spent.get().map(|spent| End {
+            limit: Some(spent.limit),
+            above: spent.is_above.then(|| spent.clone()),
+            ..End::because(AttemptOutcome::Limit, spent.reason_here())
+        });
+        of_run.or_else(|| over_visit(loaded, self.assignment))
     }
 
     /// Returns the end of an attempt whose agent has begun runs that are still open.
@@ -254,67 +282,6 @@ impl Attempt<'_> {
     pub(crate) fn is_out_of_time(&self) -> bool {
         (self.is_ended)() || self.began.elapsed() >= self.assignment.limits.time
     }
-}
-
-/// Returns the budget that a run or a visit has used up, if it has one.
-pub(crate) fn over_budget(loaded: &Loaded, assignment: &Assignment) -> Option<End> {
-    let limits = &assignment.limits;
-    let state = &assignment.state;
-    let of_run = loaded.state.counted_usage();
-    let mut of_visit = Usage::default();
-    for attempt in loaded.state.counted_attempts(state) {
-        of_visit.add(&attempt.usage);
-    }
-    let budgets = [
-        (
-            "token_budget",
-            limits.run_tokens,
-            of_run.tokens(),
-            "the run",
-        ),
-        (
-            "cost_budget",
-            limits.run_cost,
-            of_run.cost.unwrap_or_default(),
-            "the run",
-        ),
-        (
-            "token_budget",
-            limits.tokens,
-            of_visit.tokens(),
-            state.as_str(),
-        ),
-        (
-            "cost_budget",
-            limits.cost,
-            of_visit.cost.unwrap_or_default(),
-            state.as_str(),
-        ),
-    ];
-    let over = budgets
-        .into_iter()
-        .find(|(_, most, used, _)| most.is_some_and(|most| *used >= most));
-    let (limit, most, used, owner) = over?;
-    let most = most.unwrap_or_default();
-    let amounts = if limit == "cost_budget" {
-        format!("{} of {} dollars", dollars(used), dollars(most))
-    } else {
-        format!("{used} of {most} tokens")
-    };
-    let owner = if owner == "the run" {
-        owner.to_owned()
-    } else {
-        format!("`{owner}`")
-    };
-    Some(End::limit(limit, format!("{owner} has used {amounts}")))
-}
-
-/// Writes an amount of money. Unit: millionths of a US dollar.
-pub(crate) fn dollars(millionths: u64) -> String {
-    let whole = millionths / 1_000_000;
-    let rest = format!("{:06}", millionths % 1_000_000);
-    let rest = rest.trim_end_matches('0');
-    format!("{whole}.{rest:0<2}")
 }
 
 /// Returns the order of the store itself under a lease.

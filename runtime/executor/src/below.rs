@@ -9,7 +9,7 @@ use std::time::Instant;
 use statemark_runs::{Loaded, RunId, WaitingFor, reconcile_children};
 use statemark_tools::{Problem, Stop, Work, Worked};
 
-use crate::drive::{Driver, LEASED};
+use crate::drive::{Driver, NotDriven};
 use crate::happening::{Happened, Happening, Measure};
 
 /// Most levels of runs below runs that are driven. Why: a run that starts itself would never end.
@@ -96,17 +96,17 @@ impl Driver<'_> {
         below: &mut Below,
         parent: &RunId,
         run: RunId,
-        worked: Result<Worked, Problem>,
+        worked: Result<Worked, NotDriven>,
     ) -> Result<(), Problem> {
         below.busy.remove(&run);
         let runs = self.dispatcher.runs();
         let rest = match worked {
-            Err(problem) if problem.code == LEASED => Rest {
+            Err(NotDriven::Failed(problem)) => return Err(problem),
+            Err(not_driven @ NotDriven::Leased { .. }) => Rest {
                 stop: Stop::Waiting,
-                reason: problem.message,
+                reason: Problem::from(not_driven).message,
                 until: Until::Time(Instant::now() + self.settings.lease() / 2),
             },
-            Err(problem) => return Err(problem),
             Ok(worked) => {
                 below.add(&worked);
                 if worked.stopped == Stop::Ended {

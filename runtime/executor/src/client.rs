@@ -127,7 +127,7 @@ fn record(attempt: &Attempt<'_>, turn: Turn, model: Option<&str>) -> Result<(), 
         usage: turn.usage,
         model: model.map(str::to_owned),
     })?;
-    attempt.observe_budget()
+    attempt.count_budgets()
 }
 
 /// Our server for the run, as a client starts it.

@@ -52,7 +52,7 @@ pub(crate) fn work(attempt: &Attempt<'_>, command: &Command) -> Result<End, RunE
     let output = output.text();
     if !output.is_empty() {
         attempt.record(&RecordTurn {
-            messages: vec![("assistant".to_owned(), output)],
+            messages: vec![("stdout".to_owned(), output)],
             ..RecordTurn::default()
         })?;
     }

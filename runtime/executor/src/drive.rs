@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use statemark_runs::body::AttemptOutcome;
 use statemark_runs::runs::{EndAttempt, StartAttempt, TakeCheckpoint};
@@ -20,17 +21,19 @@ use statemark_runs::{
 use statemark_tools::{Caller, Credential, Dispatcher, OfAttempt, Problem, Stop, Work, Worked};
 use tokio::runtime::Handle;
 
-use crate::attempt::{Attempt, End, LOOK, of_system, over_budget};
+use crate::attempt::{Attempt, End, LOOK, of_system};
 use crate::below::Below;
-use crate::happening::{Happening, Observer};
+use crate::budget::{accounts, over_visit};
+use crate::happening::{Happened, Happening, Observer};
 use crate::model::choose_rung;
 use crate::plan::{Assignment, Plan, Who, plan};
 use crate::prompt::{BUDGET, Prompt, Voice, assemble};
 use crate::settings::{Checkpoints, Settings, ToolStyle};
+use crate::slots::{Slot, Slots, Turn};
 use crate::surroundings::Surroundings;
 
 /// The code of the problem that another executor works on a run.
-pub(crate) const LEASED: &str = "leased";
+pub const LEASED: &str = "leased";
 
 /// The number of drives that this process has begun.
 static DRIVES: AtomicU64 = AtomicU64::new(0);
@@ -44,6 +47,8 @@ pub(crate) struct Driver<'d> {
     pub(crate) surroundings: &'d Surroundings,
     /// The beginning of the names under which leases are taken.
     pub(crate) owner: &'d str,
+    /// The attempts that this process makes at once.
+    pub(crate) slots: &'d Slots,
     /// The most runs that are driven at once, and runs below one.
     pub(crate) parallel: usize,
     /// True once everything is to end now.
@@ -63,8 +68,69 @@ enum Message {
     /// A run below was driven as far as it goes.
     Driven {
         run: RunId,
-        worked: Result<Worked, Problem>,
+        worked: Result<Worked, NotDriven>,
     },
+    /// A slot may be free for this drive.
+    Turn,
+}
+
+/// The reason why a run wasn't driven.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NotDriven {
+    /// Another executor has its lease.
+    Leased {
+        run: RunId,
+        /// The name under which that one has it.
+        holder: String,
+        /// The end of the lease. Unit: milliseconds since 1970.
+        until: u64,
+    },
+    /// A failure to read or write it.
+    Failed(Problem),
+}
+
+impl From<RunError> for NotDriven {
+    fn from(error: RunError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<Problem> for NotDriven {
+    fn from(problem: Problem) -> Self {
+        Self::Failed(problem)
+    }
+}
+
+impl From<NotDriven> for Problem {
+    fn from(not_driven: NotDriven) -> Self {
+        match not_driven {
+            NotDriven::Leased { run, holder, until } => {
+                let message = format!(
+                    "another executor works on `{run}`: `{holder}`, whose lease is prolonged until {} now",
+                    time_of(until)
+                );
+                Self::new(LEASED, message)
+            }
+            NotDriven::Failed(problem) => problem,
+        }
+    }
+}
+
+/// The room for an attempt, by what was used and tried before.
+enum Room {
+    /// Enough: it may begin.
+    Free,
+    /// A limit of the run is reached, and its machine was told.
+    Reached,
+    /// A limit of a run above is reached: here nothing is to be done.
+    Above(String),
+}
+
+/// Writes a time. Unit of the argument: milliseconds since 1970.
+pub(crate) fn time_of(milliseconds: u64) -> String {
+    // The last second of the year 9999: what a damaged row says mustn't end the program.
+    let seconds = (milliseconds / 1_000).min(253_402_300_799);
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string()
 }
 
 impl Driver<'_> {
@@ -73,15 +139,55 @@ impl Driver<'_> {
     /// # Errors
     ///
     /// Somebody else drives it; it can't be read or written.
-    pub(crate) fn drive(&self, work: &Work, until: Option<&str>) -> Result<Worked, Problem> {
+    pub(crate) fn drive(&self, work: &Work, until: Option<&str>) -> Result<Worked, NotDriven> {
         let mut parts = work
             .workdir
             .iter()
             .flat_map(|it| Path::new(it).components());
         if parts.any(|part| !matches!(part, Component::Normal(_) | Component::CurDir)) {
-            return Err(Problem::argument("workdir", "it leads out of the project"));
+            return Err(Problem::argument("workdir", "it leads out of the project").into());
         }
-        self.drive_at(work, until, 0)
+        self.drive_when_free(work, until)
+    }
+
+    /// Drives a run once its lease is free, unless somebody prolongs it.
+    ///
+    /// An executor that was killed leaves its lease behind, and nobody can tell that from outside: one that is at work
+    /// prolongs it.
+    fn drive_when_free(&self, work: &Work, until: Option<&str>) -> Result<Worked, NotDriven> {
+        let mut first = None;
+        loop {
+            let leased = match self.drive_at(work, until, 0) {
+                Err(leased @ NotDriven::Leased { .. }) => leased,
+                worked => return worked,
+            };
+            let is_other = first.as_ref().is_some_and(|first| *first != leased);
+            if is_other || (self.is_cancelled)() || (self.is_draining)() {
+                return Err(leased);
+            }
+            if first.is_none() {
+                self.observe_wait(&leased)?;
+                first = Some(leased);
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Tells whoever watches for whom a drive waits.
+    fn observe_wait(&self, leased: &NotDriven) -> Result<(), NotDriven> {
+        if let NotDriven::Leased { run, holder, until } = leased {
+            let loaded = self.dispatcher.runs().load(run)?;
+            (self.observe)(&Happened {
+                run: run.clone(),
+                state: loaded.state.leaves.join(", "),
+                attempt: loaded.state.attempted,
+                what: Happening::Waits {
+                    holder: holder.clone(),
+                    until: *until,
+                },
+            });
+        }
+        Ok(())
     }
 
     pub(crate) fn drive_at(
@@ -89,17 +195,21 @@ impl Driver<'_> {
         work: &Work,
         until: Option<&str>,
         depth: usize,
-    ) -> Result<Worked, Problem> {
+    ) -> Result<Worked, NotDriven> {
         let runs = self.dispatcher.runs();
         let milliseconds = crate::model::milliseconds(self.settings.lease());
         // A worker and a call of a tool, in one process, are two.
         let owner = format!("{}-{}", self.owner, DRIVES.fetch_add(1, Ordering::Relaxed));
         let lease = acquire_lease(runs, &work.run, &owner, milliseconds);
         let lease = lease.map_err(|error| match error {
-            RunError::Store(StoreError::Busy { .. }) => {
-                let message = format!("another executor works on `{}`", work.run);
-                Problem::new(LEASED, message)
-            }
+            RunError::Store(StoreError::Busy {
+                by,
+                until: Some(until),
+            }) => NotDriven::Leased {
+                run: work.run.clone(),
+                holder: by,
+                until,
+            },
             error => error.into(),
         })?;
         let before = runs.load(&work.run)?.state.attempted;
@@ -173,12 +283,16 @@ impl Driver<'_> {
         let (sender, receiver) = mpsc::channel::<Message>();
         let mut busy: BTreeSet<String> = BTreeSet::new();
         let mut not_before: BTreeMap<String, Instant> = BTreeMap::new();
+        let mut turns: BTreeMap<String, Turn<'_>> = BTreeMap::new();
+        // The reason why a run above lets nothing more begin.
+        let mut above: Option<String> = None;
         self.end_lost(&work.run, lease)?;
         thread::scope(|scope| {
             loop {
                 let loaded = self.dispatcher.runs().catch_up(&work.run)?;
                 let planned = plan(&loaded, self.settings, work);
                 let stop = self.stop(&loaded, until, &is_ended, is_lost);
+                let stop = stop.or_else(|| above.clone().map(|it| (Stop::Waiting, it)));
                 if busy.is_empty()
                     && below.is_idle()
                     && let Some(stop) = stop
@@ -188,6 +302,8 @@ impl Driver<'_> {
                 let mut is_spent = false;
                 let now = Instant::now();
                 let ready: Vec<Assignment> = planned.ready.clone();
+                turns
+                    .retain(|state, _| stop.is_none() && ready.iter().any(|it| it.state == *state));
                 for assignment in ready {
                     let is_early = not_before
                         .get(&assignment.state)
@@ -200,14 +316,26 @@ impl Driver<'_> {
                     if stop.is_some() || is_early || is_busy {
                         continue;
                     }
-                    if self.spend(&loaded, &assignment, lease)? {
-                        is_spent = true;
-                        break;
+                    let Some(slot) = self.try_slot(&mut turns, &assignment.state, &sender) else {
+                        continue;
+                    };
+                    match self.spend(&loaded, &assignment, lease)? {
+                        Room::Free => {}
+                        Room::Reached => {
+                            is_spent = true;
+                            break;
+                        }
+                        Room::Above(reason) => {
+                            above = Some(reason);
+                            is_spent = true;
+                            break;
+                        }
                     }
                     busy.insert(assignment.state.clone());
                     let (sender, is_ended) = (sender.clone(), &is_ended);
                     scope.spawn(move || {
                         let end = self.attempt(work, &assignment, lease, is_ended);
+                        drop(slot);
                         let state = assignment.state;
                         // Whoever waits for it has gone only if this scope is over.
                         drop(sender.send(Message::Ended { state, end }));
@@ -235,6 +363,7 @@ impl Driver<'_> {
                         .unwrap_or_else(|| idle(&loaded, &planned)));
                 }
                 match receiver.recv_timeout(LOOK) {
+                    Ok(Message::Turn) => {}
                     Ok(Message::Driven { run, worked }) => {
                         self.end_below(below, &work.run, run, worked)?;
                     }
@@ -317,15 +446,42 @@ impl Driver<'_> {
         None
     }
 
-    /// Tells the machine of a limit that is reached before an attempt could begin. Returns true if one is.
+    /// Takes a slot for an attempt in a state, if it is the state's turn.
+    fn try_slot<'s>(
+        &'s self,
+        turns: &mut BTreeMap<String, Turn<'s>>,
+        state: &str,
+        sender: &Sender<Message>,
+    ) -> Option<Slot<'s>> {
+        let turn = turns.entry(state.to_owned()).or_insert_with(|| {
+            let sender = sender.clone();
+            self.slots
+                .stand_in_line(move || drop(sender.send(Message::Turn)))
+        });
+        let slot = turn.try_take()?;
+        turns.remove(state);
+        Some(slot)
+    }
+
+    /// Tells the machine of a limit that is reached before an attempt could begin.
     fn spend(
         &self,
         loaded: &Loaded,
         assignment: &Assignment,
         lease: &Lease,
-    ) -> Result<bool, Problem> {
+    ) -> Result<Room, Problem> {
         let state = &assignment.state;
-        let (limit, reason) = if let Some(end) = over_budget(loaded, assignment) {
+        let runs = self.dispatcher.runs();
+        let accounts = accounts(runs, self.settings, loaded, state)?;
+        let spent = accounts.iter().find_map(|it| it.spent());
+        if let Some(spent) = spent.as_ref().filter(|it| it.is_above) {
+            let (order, reached) = spent.report_above();
+            runs.execute(&order, &reached)?;
+            return Ok(Room::Above(spent.reason_here()));
+        }
+        let (limit, reason) = if let Some(spent) = spent {
+            (spent.limit, spent.reason())
+        } else if let Some(end) = over_visit(loaded, assignment) {
             (
                 end.limit.unwrap_or_default(),
                 end.reason.unwrap_or_default(),
@@ -334,7 +490,7 @@ impl Driver<'_> {
             let failed: Vec<_> = failed(loaded, state);
             let most = usize::try_from(assignment.limits.attempts).unwrap_or(usize::MAX);
             if failed.len() < most {
-                return Ok(false);
+                return Ok(Room::Free);
             }
             let last = failed.last().cloned().flatten().unwrap_or_default();
             let count = failed.len();
@@ -350,8 +506,8 @@ impl Driver<'_> {
             reason,
         };
         let order = of_system(&self.order(&loaded.run, lease, "executor"));
-        self.dispatcher.runs().execute(&order, &reached)?;
-        Ok(true)
+        runs.execute(&order, &reached)?;
+        Ok(Room::Reached)
     }
 
     /// Returns how many attempts in a state have failed.
@@ -454,6 +610,7 @@ impl Driver<'_> {
             began: Instant::now(),
             is_ended,
             observe: self.observe,
+            spent: OnceLock::new(),
         };
         attempt.observe(Happening::Started {
             executor: name.to_owned(),

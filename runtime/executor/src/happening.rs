@@ -57,6 +57,17 @@ pub enum Happening {
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<u64>,
     },
+    /// Another executor has the run's lease, which is waited for.
+    ///
+    /// It may have been killed: then its lease ends with nobody to prolong it.
+    Waits {
+        /// The name under which it has the lease.
+        ///
+        /// It is `executor`, the number of its process, and a part that is chance.
+        holder: String,
+        /// The end of the lease. Unit: milliseconds since 1970.
+        until: u64,
+    },
     /// The work has come so far, where there is a measure.
     Progressed {
         /// The measure.

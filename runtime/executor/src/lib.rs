@@ -23,6 +23,7 @@
 
 mod attempt;
 mod below;
+mod budget;
 mod client;
 mod command;
 mod drive;
@@ -32,6 +33,7 @@ mod plan;
 mod prompt;
 mod queue;
 mod settings;
+mod slots;
 mod surroundings;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,12 +45,15 @@ use statemark_tools::{Dispatcher, Problem, Signal, Work, Worked, Working};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
+pub use budget::describe_budget;
 use drive::Driver;
+pub use drive::LEASED;
 pub use happening::{Happened, Happening, Measure, Observer};
 pub use prompt::Prompt;
 pub use settings::{
     Checkpoints, Client, Command, InvalidSetting, Price, Provider, Settings, ToolStyle,
 };
+use slots::Slots;
 pub use surroundings::{ATTEMPT, Surroundings, VARIABLES, Variable, parse_attempt};
 
 /// Drives runs through the tools of a dispatcher.
@@ -58,6 +63,8 @@ pub struct Executor {
     settings: Settings,
     surroundings: Surroundings,
     owner: String,
+    /// The attempts that it makes at once, whoever hands runs over.
+    slots: Slots,
     is_draining: AtomicBool,
     is_cancelled: AtomicBool,
 }
@@ -74,10 +81,11 @@ impl Executor {
         Self {
             dispatcher: Arc::downgrade(dispatcher),
             tokio,
+            slots: Slots::new(settings.parallel()),
             settings,
             surroundings,
-            // Two processes of one machine, and of two, have other leases.
-            owner: format!("executor-{}", RunId::random()),
+            // Two processes of one machine, and of two, have other leases. Who waits for one looks for its process.
+            owner: format!("executor-{}-{}", std::process::id(), RunId::random()),
             is_draining: AtomicBool::new(false),
             is_cancelled: AtomicBool::new(false),
         }
@@ -85,9 +93,11 @@ impl Executor {
 
     /// Drives a run until it ends, waits for somebody, or is in the state `until`.
     ///
+    /// It waits for the lease of an executor that has gone, and says so ([`Happening::Waits`]).
+    ///
     /// # Errors
     ///
-    /// `leased` if another executor works on it; the run can't be read or written.
+    /// `leased` if another executor works on it, and prolongs its lease; the run can't be read or written.
     pub fn drive(
         &self,
         work: &Work,
@@ -97,7 +107,7 @@ impl Executor {
     ) -> Result<Worked, Problem> {
         let parallel = self.settings.parallel();
         self.with_driver(parallel, is_cancelled, observe, |driver| {
-            driver.drive(work, until)
+            Ok(driver.drive(work, until)?)
         })
         .unwrap_or_else(|| Err(gone()))
     }
@@ -114,6 +124,7 @@ impl Executor {
         observe: Observer<'_>,
     ) -> Result<(), StoreError> {
         let parallel = parallel.unwrap_or_else(|| self.settings.parallel());
+        self.slots.set_most(parallel);
         self.with_driver(parallel, &|| false, observe, |driver| driver.serve(project))
             .unwrap_or(Ok(()))
     }
@@ -170,6 +181,7 @@ impl Executor {
             settings: &self.settings,
             surroundings: &self.surroundings,
             owner: &self.owner,
+            slots: &self.slots,
             parallel,
             is_cancelled: &is_cancelled,
             is_draining: &is_draining,
@@ -243,7 +255,7 @@ impl statemark_tools::Executor for SharedExecutor {
                 let worked = loop {
                     match executor.drive(&work, None, &is_cancelled, &observe) {
                         // A worker of this store has it: what is left when that is done is this call's.
-                        Err(problem) if problem.code == drive::LEASED && !is_cancelled() => {
+                        Err(problem) if problem.code == LEASED && !is_cancelled() => {
                             thread::sleep(attempt::LOOK);
                         }
                         worked => break worked,
@@ -267,6 +279,13 @@ impl statemark_tools::Executor for SharedExecutor {
 /// What has happened in another run than `of`, which is driven with it, is said with the name of that run.
 #[must_use]
 pub fn line_of(happened: &Happened, of: &RunId) -> Option<String> {
+    if let Happening::Waits { holder, until } = &happened.what {
+        return Some(format!(
+            "{}: `{holder}` has its lease until {}; waiting for its end, in case that executor has gone",
+            happened.run,
+            drive::time_of(*until)
+        ));
+    }
     let state = &if happened.run == *of {
         happened.state.clone()
     } else {
@@ -301,11 +320,11 @@ pub fn line_of(happened: &Happened, of: &RunId) -> Option<String> {
             cost,
         } => {
             let cost = cost.map_or_else(String::new, |cost| {
-                format!(", {} dollars", attempt::dollars(cost))
+                format!(", {} dollars", budget::dollars(cost))
             });
             format!("{state}: {input_tokens} tokens read, {output_tokens} written{cost}")
         }
-        Happening::Progressed { .. } => return None,
+        Happening::Waits { .. } | Happening::Progressed { .. } => return None,
         Happening::Retried {
             reason,
             milliseconds,

@@ -238,7 +238,7 @@ impl Talk<'_> {
                 output_tokens: output,
                 cost,
             });
-            self.attempt.observe_budget()?;
+            self.attempt.count_budgets()?;
         }
         Ok(())
     }

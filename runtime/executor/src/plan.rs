@@ -97,14 +97,17 @@ pub(crate) struct Limits {
     pub(crate) turns: u64,
     /// The time of an attempt.
     pub(crate) time: Duration,
-    /// The tokens that a visit of the state may use.
+    /// The most that a visit of the state may use.
+    pub(crate) budget: Budget,
+}
+
+/// The most that may be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// Tokens, read and written.
     pub(crate) tokens: Option<u64>,
-    /// The money that a visit of the state may use. Unit: millionths of a US dollar.
+    /// Money. Unit: millionths of a US dollar.
     pub(crate) cost: Option<u64>,
-    /// The tokens that the run may use.
-    pub(crate) run_tokens: Option<u64>,
-    /// The money that the run may use. Unit: millionths of a US dollar.
-    pub(crate) run_cost: Option<u64>,
 }
 
 /// The states of a run, by whether somebody can work in them.
@@ -211,11 +214,6 @@ impl<'l> Meta<'l> {
 
     fn count(&self, key: &str) -> Option<u64> {
         self.get(key).and_then(Value::as_u64)
-    }
-
-    /// Returns a limit of the workflow as a whole.
-    fn of_workflow(&self, key: &str) -> Option<&'l Value> {
-        self.workflow.and_then(|meta| meta.get(key))
     }
 
     /// Returns a limit of the states, and not of the workflow.
@@ -424,14 +422,24 @@ fn limits(meta: &Meta<'_>, settings: &Settings) -> Limits {
             .max(1),
         turns: settings.max_turns(),
         time: duration(time.as_ref(), settings.attempt_timeout()),
-        tokens: meta.of_states("token_budget").and_then(Value::as_u64),
-        cost: meta.of_states("cost_budget").and_then(money),
-        run_tokens: smaller(
-            meta.of_workflow("token_budget").and_then(Value::as_u64),
+        budget: Budget {
+            tokens: meta.of_states("token_budget").and_then(Value::as_u64),
+            cost: meta.of_states("cost_budget").and_then(money),
+        },
+    }
+}
+
+/// Returns what a run may use, with the runs below it.
+pub(crate) fn budget_of_run(loaded: &Loaded, settings: &Settings) -> Budget {
+    let meta = loaded.workflow.meta().get("meta");
+    let limit = |key: &str| meta.and_then(|it| it.get(key));
+    Budget {
+        tokens: smaller(
+            limit("token_budget").and_then(Value::as_u64),
             settings.token_budget,
         ),
-        run_cost: smaller(
-            meta.of_workflow("cost_budget").and_then(money),
+        cost: smaller(
+            limit("cost_budget").and_then(money),
             settings.cost_budget.map(millionths),
         ),
     }

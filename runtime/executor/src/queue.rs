@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use statemark_runs::{Head, MAX_PAGE, Query, RunId, StoreError, Watermark};
 use statemark_tools::{Problem, Work};
 
-use crate::drive::{Driver, LEASED};
+use crate::drive::{Driver, NotDriven};
 use crate::plan::plan;
 
 /// Longest time between two questions for changes.
@@ -185,7 +185,7 @@ impl Driver<'_> {
 
     /// Drives a run, and notes how it is left.
     fn take(&self, known: &Mutex<Known>, run: &RunId) {
-        let worked = self.drive(&Work::on(run.clone()), None);
+        let worked = self.drive_at(&Work::on(run.clone()), None, 0);
         let head = self.dispatcher.runs().store().head(run);
         let mut known = lock(known);
         known.busy.remove(run);
@@ -197,8 +197,8 @@ impl Driver<'_> {
                     known.rested.insert(run.clone(), head.seq);
                 }
             }
-            Err(problem) => {
-                if problem.code != LEASED {
+            Err(not_driven) => {
+                if let NotDriven::Failed(problem) = not_driven {
                     log(run, &problem);
                 }
                 let wait = self.settings.lease() / 2;

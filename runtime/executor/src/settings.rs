@@ -33,7 +33,7 @@ const MAX_TURNS: u64 = 50;
 /// The first wait before a provider is asked again; each further one is twice as long.
 const RETRY_WAIT: Duration = Duration::from_secs(1);
 
-/// The attempts that a worker makes at once, unless something says another number.
+/// The attempts that a process makes at once, unless something says another number.
 const PARALLEL: usize = 2;
 
 /// The settings of executors.
@@ -69,13 +69,13 @@ pub struct Settings {
     pub prompt_tokens: Option<usize>,
     /// The time of an attempt.
     pub attempt_timeout: Option<String>,
-    /// The tokens that a run may use.
+    /// The tokens that a run and those below it may use.
     pub token_budget: Option<u64>,
-    /// The money that a run may use. Unit: US dollars.
+    /// The money that a run and those below it may use. Unit: US dollars.
     pub cost_budget: Option<f64>,
     /// The first wait before a provider is asked again.
     pub retry_wait: Option<String>,
-    /// The attempts that a worker makes at once.
+    /// The attempts that a process makes at once, over all runs.
     pub parallel: Option<usize>,
     /// The time at which the files of the project are saved.
     pub checkpoints: Checkpoints,
@@ -276,7 +276,7 @@ impl Settings {
         self.max_turns.unwrap_or(MAX_TURNS).max(1)
     }
 
-    /// Returns the attempts that a worker makes at once.
+    /// Returns the attempts that a process makes at once.
     #[must_use]
     pub fn parallel(&self) -> usize {
         self.parallel.unwrap_or(PARALLEL).max(1)

@@ -39,6 +39,7 @@ mod timeline;
 mod timers;
 mod tool;
 mod trail;
+mod usage;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -81,6 +82,7 @@ pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited, load_timeli
 pub use timers::{Fired, fire_all_due, fire_due};
 pub use tool::{DenyTool, RecordCall, ReserveCall, ReserveOutcome};
 pub use trail::{Stay, Trail, load_trail};
+pub use usage::{TreeUsage, counted_tree_usage, tree_usage};
 
 use crate::authority::AuthorityCache;
 use crate::clock::Clock;

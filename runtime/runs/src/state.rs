@@ -247,6 +247,9 @@ pub struct Allowance {
     pub time: u64,
     /// The cost of the run until then.
     pub usage: Usage,
+    /// The cost of the runs below it until then.
+    #[serde(skip_serializing_if = "Usage::is_nothing")]
+    pub below: Usage,
 }
 
 /// Reports whether a counter has counted nothing: then it isn't written.

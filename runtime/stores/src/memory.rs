@@ -285,8 +285,10 @@ impl Store for MemoryStore {
         let found = inner.run_mut(run)?;
         match &found.lease {
             Some(lease) if lease.owner != owner && is_held(lease.until, now) => {
-                let by = lease.owner.clone();
-                return Err(StoreError::Busy { by });
+                return Err(StoreError::Busy {
+                    by: lease.owner.clone(),
+                    until: Some(lease.until),
+                });
             }
             Some(lease) if lease.owner == owner && lease.until > now => {}
             _ => found.fence += 1,

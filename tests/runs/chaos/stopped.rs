@@ -54,7 +54,7 @@ fn who_was_stopped_and_goes_on_is_fenced() {
     hear(&folder, "leased");
     signal(&child, "-STOP");
     let held = store.lease(&run(), "us", LEASE);
-    assert!(matches!(held, Err(StoreError::Busy { by }) if by == "holder"));
+    assert!(matches!(held, Err(StoreError::Busy { by, .. }) if by == "holder"));
     std::thread::sleep(Duration::from_millis(LEASE + 20));
     let fence = Some(store.lease(&run(), "us", LEASE).unwrap().fence.0);
     let done = client.append(

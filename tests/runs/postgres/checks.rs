@@ -203,7 +203,7 @@ fn leases_go_by_the_time_of_the_server() {
     let first = store.lease(&run, "one", 400).unwrap();
     let busy = store.lease(&run, "two", 400).unwrap_err();
     assert!(
-        matches!(&busy, StoreError::Busy { by } if by == "one"),
+        matches!(&busy, StoreError::Busy { by, .. } if by == "one"),
         "{busy}"
     );
     std::thread::sleep(Duration::from_millis(450));

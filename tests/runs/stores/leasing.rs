@@ -16,8 +16,13 @@ pub(super) const PROMISES: &[Promise] = &[
 ];
 
 fn busy(answer: Result<Lease, StoreError>) -> String {
+    held(answer).0
+}
+
+/// Returns who holds a lease, and until when.
+fn held(answer: Result<Lease, StoreError>) -> (String, u64) {
     match answer {
-        Err(StoreError::Busy { by }) => by,
+        Err(StoreError::Busy { by, until }) => (by, until.unwrap()),
         other => panic!("not busy: {other:?}"),
     }
 }
@@ -34,7 +39,8 @@ fn keeps_out(store: &dyn Store, clock: &ManualClock) {
     begun(store, "b", 1);
     let lease = store.lease(&run("a"), "ann", 1_000).unwrap();
     assert_eq!((&*lease.owner, lease.until), ("ann", BEGIN + 1_000));
-    assert_eq!(busy(store.lease(&run("a"), "ben", 1_000)), "ann");
+    let (by, until) = held(store.lease(&run("a"), "ben", 1_000));
+    assert_eq!((&*by, until), ("ann", BEGIN + 1_000));
     store.lease(&run("b"), "ben", 1_000).unwrap();
     clock.advance(999);
     assert_eq!(busy(store.lease(&run("a"), "ben", 1_000)), "ann");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use serde_json::json;
-use statemark_executor::{Executor, Happened, Happening, Measure, Surroundings, line_of};
+use statemark_executor::{Executor, Happened, Happening, LEASED, Measure, Surroundings, line_of};
 use statemark_runs::maintenance::Progress;
 use statemark_runs::{Loaded, RunError, RunId, StartRun, StoreError, shell_word};
 use statemark_tools::{Stop, Work};
@@ -220,7 +220,15 @@ fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> Comman
     let worked = executor.drive(&work, args.until.as_deref(), &is_asked, &show);
     drop(lines);
     prepared.close();
-    let worked = worked.map_err(|problem| Failure::new(problem.message))?;
+    let worked = worked.map_err(|problem| {
+        let failure = Failure::new(problem.message);
+        match problem.code.as_str() {
+            LEASED => failure.with_help(format!(
+                "`statemark transcript {run} --follow` shows what it does"
+            )),
+            _ => failure,
+        }
+    })?;
     if args.store.json {
         printer.json(&json!({"happened": "stopped", "run": run, "worked": worked}));
     } else {

@@ -98,7 +98,7 @@ pub(crate) struct ServeArgs {
     /// Work on the runs of this project that are ready, as `[executor]` in `statemark.toml` says
     #[arg(long)]
     execute: bool,
-    /// How many runs to work on at once [default: 2, or `parallel` of `[executor]`]
+    /// How many attempts to make at once, over all runs [default: 2, or `parallel` of `[executor]`]
     #[arg(long, value_name = "N", requires = "execute")]
     parallel: Option<usize>,
     /// Where runs are kept: a file or an address

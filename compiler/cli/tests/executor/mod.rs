@@ -513,6 +513,140 @@ fn regions_are_worked_on_side_by_side() {
     );
 }
 
+/// Regions, runs below a run, and the runs of a worker share the attempts that a process makes at once.
+#[test]
+fn a_process_makes_no_more_attempts_at_once_than_it_was_told() {
+    let scratch = Scratch::new("executor-parallel");
+    let folder = &scratch.path;
+    scratch.write(
+        "inner.workflow.json",
+        r#"{"id": "inner", "initial": "x", "meta": {"executor": "step"}, "states": {"x": {"on": {"ended": "y"}}, "y": {"type": "final"}}}"#,
+    );
+    let region = |name: &str, on: &str| {
+        format!(
+            r#""{name}": {{"initial": "{name}_on", "states": {{"{name}_on": {{{on}}}, "{name}_off": {{"type": "final"}}}}}}"#
+        )
+    };
+    let works = |name: &str, executor: &str| {
+        let on = format!(r#""executor": "{executor}", "on": {{"{executor}_ended": "{name}_off"}}"#);
+        region(name, &on)
+    };
+    let invokes = |name: &str| {
+        let on = format!(r#""invoke": {{"src": "inner", "on_done": "{name}_off"}}"#);
+        region(name, &on)
+    };
+    let regions = [
+        works("a", "one"),
+        works("b", "other"),
+        invokes("c"),
+        invokes("d"),
+    ];
+    scratch.write(
+        "outer.workflow.json",
+        &format!(
+            r#"{{"id": "outer", "initial": "all", "states": {{"all": {{"type": "parallel", "on_done": "over", "states": {{{}}}}}, "over": {{"type": "final"}}}}}}"#,
+            regions.join(", ")
+        ),
+    );
+    let command = |name: &str, event: &str| {
+        format!(
+            "[executor.commands.{name}]\ncommand = [\"sh\", \"step.sh\"]\nsuccess = \"{event}\"\n"
+        )
+    };
+    let commands = [
+        command("step", "ended"),
+        command("one", "one_ended"),
+        command("other", "other_ended"),
+    ];
+    scratch.write(
+        "statemark.toml",
+        &format!("[executor]\nparallel = 2\n{}", commands.concat()),
+    );
+    scratch.write("step.sh", "echo + >>log\nsleep 0.3\necho - >>log\n");
+    let most_at_once = || {
+        let log = fs::read_to_string(folder.join("log")).unwrap();
+        fs::remove_file(folder.join("log")).unwrap();
+        let mut now = 0_usize;
+        let counts = log.lines().map(|line| {
+            now = if line == "+" { now + 1 } else { now - 1 };
+            now
+        });
+        (counts.max().unwrap(), log.lines().count())
+    };
+    let mut child = spawn(folder, &["agent", "run", "outer", "--run-id", "o"]);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(most_at_once(), (2, 8));
+    for run in ["w1", "w2", "w3"] {
+        output(folder, &["start", "outer", "--run-id", run]);
+    }
+    let arguments = [
+        "serve",
+        "--execute",
+        "--parallel",
+        "3",
+        "--http",
+        "127.0.0.1:0",
+    ];
+    let mut worker = spawn(folder, &arguments);
+    wait_for(|| {
+        let runs = output(folder, &["runs", "--status", "completed", "--json"]);
+        runs.matches(r#""workflow":"outer""#).count() >= 4
+    });
+    signal(&worker, Signal::TERM);
+    worker.wait().unwrap();
+    assert_eq!(most_at_once(), (3, 24));
+}
+
+/// Whoever comes after one that was killed is told for whom it waits and until when; one that lives is left alone.
+#[test]
+fn who_comes_second_says_for_whom_it_waits() {
+    let scratch = counting("executor-second", "2s");
+    let folder = &scratch.path;
+    scratch.write("step.sh", "echo \"$STATEMARK_ATTEMPT\" >>log\nsleep 0.5\n");
+    output(folder, &["start", "counter", "--run-id", "k"]);
+    let mut first = spawn(folder, &["agent", "run", "k"]);
+    wait_for(|| folder.join("log").exists());
+    let second = || {
+        let mut command = statemark(folder);
+        let arguments = ["agent", "run", "k", "--until", "over", "--json"];
+        let output = command
+            .args(arguments)
+            .env_remove("STATEMARK_NOW")
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let first: Value = serde_json::from_str(printed.lines().next().unwrap()).unwrap();
+        assert_eq!(first["happened"], "waits", "{printed}");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), first, errors)
+    };
+    let holder = format!("executor-{}-", first.id());
+    let (code, waits, errors) = second();
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(waits["holder"].as_str().unwrap().starts_with(&holder));
+    let told = format!("another executor works on `k`: `{holder}");
+    assert!(errors.contains(&told), "{errors}");
+    assert!(
+        errors.contains("statemark transcript k --follow"),
+        "{errors}"
+    );
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let began = Instant::now();
+    let (code, waits, errors) = second();
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(waits["holder"].as_str().unwrap().starts_with(&holder));
+    let until = waits["until"].as_u64().unwrap();
+    let taken = of_kind(&records(folder, "k"), "attempt.ended")
+        .iter()
+        .find(|it| it["body"]["outcome"] == "lost")
+        .map(|it| it["time"].as_u64().unwrap());
+    // It took over at the moment that it had named, and not before.
+    let taken = taken.unwrap();
+    assert!(taken >= until, "{taken} {until}");
+    assert!(began.elapsed() < Duration::from_secs(60));
+}
+
 /// Waits until something is so, as long as a busy machine may need.
 fn wait_for(is_so: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(180);

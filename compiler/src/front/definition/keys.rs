@@ -426,7 +426,7 @@ static META: Shape = Shape {
             "token_budget",
             Want::Whole(1),
             doc(
-                "how many tokens executors may use in a run, before `limit.reached` is sent, or the run stops",
+                "how many tokens executors may use in a run and in those below it, before `limit.reached` is sent, or the run stops",
                 "what `statemark.toml` says, else no limit",
                 r#""token_budget": 200000"#,
             ),
@@ -435,7 +435,7 @@ static META: Shape = Shape {
             "cost_budget",
             Want::Number,
             doc(
-                "how many US dollars executors may use in a run, before `limit.reached` is sent, or the run stops",
+                "how many US dollars executors may use in a run and in those below it, before `limit.reached` is sent, or the run stops",
                 "what `statemark.toml` says, else no limit",
                 r#""cost_budget": 5"#,
             ),

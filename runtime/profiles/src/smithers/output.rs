@@ -367,6 +367,8 @@ fn get_chat_transcript(ctx: &Ctx<'_>, input: &GetChatTranscript) -> Outcome {
         let (role, stream, source) = match message.role.as_str() {
             "user" => ("user", None, "prompt"),
             "stderr" => ("stderr", Some("stderr"), "event"),
+            // Smithers has no other role for what a task prints.
+            "stdout" => ("assistant", Some("stdout"), "event"),
             _ => ("assistant", Some("stdout"), "responseText"),
         };
         // What an attempt says belongs to the visit in which it began.

@@ -95,7 +95,7 @@ pub struct AttemptEnded {
 /// Something that was said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// The author: `user`, `assistant` or `stderr`, for example.
+    /// The author: `user` or `assistant`; or the output of a program, `stdout` or `stderr`.
     pub role: String,
     /// The text.
     pub text: String,
@@ -127,6 +127,24 @@ impl Usage {
     #[must_use]
     pub const fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
+    }
+
+    /// Reports whether nothing was used.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
+        self.tokens() == 0 && matches!(self.cost, None | Some(0))
+    }
+
+    /// Returns what was used beyond a former usage. A cost that wasn't known then counts as none.
+    #[must_use]
+    pub fn since(&self, former: &Self) -> Self {
+        let cost_before = former.cost.unwrap_or_default();
+        Self {
+            input_tokens: self.input_tokens.saturating_sub(former.input_tokens),
+            output_tokens: self.output_tokens.saturating_sub(former.output_tokens),
+            cost: self.cost.map(|cost| cost.saturating_sub(cost_before)),
+            ..self.clone()
+        }
     }
 
     /// Adds another usage. A cost that isn't known adds nothing.

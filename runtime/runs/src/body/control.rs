@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Kind;
+use super::attempt::Usage;
 use super::step::StepRecord;
 use crate::actor::Role;
 use crate::hash::Hash;
@@ -22,11 +23,14 @@ pub struct Paused {
 }
 
 /// The end of a pause.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Continued {
     /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The cost of the runs below it until then, which their own journals have.
+    #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+    pub below: Usage,
 }
 
 /// A run was given up.

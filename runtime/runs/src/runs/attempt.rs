@@ -236,17 +236,12 @@ impl crate::state::RunState {
         last.map(|it| it.number).max().unwrap_or_default()
     }
 
-    /// Returns the cost of the run since a person has continued it.
+    /// Returns the cost of the run alone since a person has continued it.
     #[must_use]
     pub fn counted_usage(&self) -> Usage {
-        let before = self.allowance.as_ref().map(|it| &it.usage);
-        let cost_before = before.and_then(|it| it.cost).unwrap_or_default();
-        let (read, written) = before.map_or((0, 0), |it| (it.input_tokens, it.output_tokens));
-        Usage {
-            input_tokens: self.usage.input_tokens.saturating_sub(read),
-            output_tokens: self.usage.output_tokens.saturating_sub(written),
-            cost: self.usage.cost.map(|cost| cost.saturating_sub(cost_before)),
-            ..self.usage.clone()
+        match &self.allowance {
+            Some(allowance) => self.usage.since(&allowance.usage),
+            None => self.usage.clone(),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::draft::Draft;
 use super::operation::{Decide, DecideCx, Execution, Operation, Right};
 use super::order::Order;
 use super::reconcile::create_run;
+use super::usage::usage_below;
 use super::{Change, Loaded, RunError, Runs, Written};
 use crate::actor::Role;
 use crate::blocker::OperationBlocker;
@@ -123,8 +124,10 @@ impl Decide for ContinueRun {
             let body = run.refuse_operation("continue", OperationBlocker::PersonContinues { who });
             return Ok(Change { bodies: vec![body] });
         }
-        let reason = self.reason.clone();
-        let body = Body::Continued(Continued { reason });
+        let body = Body::Continued(Continued {
+            reason: self.reason.clone(),
+            below: usage_below(cx.runs, run)?,
+        });
         Ok(Change { bodies: vec![body] })
     }
 }

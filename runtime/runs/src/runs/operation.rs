@@ -27,7 +27,7 @@ use super::order::{Change, Order, Outcome, Written, bodies_of};
 use super::reconcile::commit;
 use super::redaction::Redact;
 use super::{Loaded, RunError, Runs};
-use crate::actor::Actor;
+use crate::actor::{Actor, Role};
 pub use crate::authority::Right;
 use crate::body::Body;
 
@@ -40,7 +40,7 @@ pub trait Operation {
     const RIGHT: Right;
 
     /// The caller and its conditions: an [`Order`] about a run, or the [`Actor`] alone about the store.
-    type Order: AsRef<Actor>;
+    type Order: Asked;
 
     /// The response of [`Runs::execute`].
     type Response;
@@ -94,6 +94,35 @@ pub trait Decide: Serialize + Redact {
     fn settled_by(&self, run: &Loaded) -> Option<u64> {
         let _ = run;
         None
+    }
+}
+
+/// A caller with its conditions, as operations are handed it.
+pub trait Asked: AsRef<Actor> + Sized {
+    /// Returns it with the name of its caller, where the run knows one that the caller hasn't said.
+    fn named_by_run(&self, runs: &Runs) -> Option<Self> {
+        let _ = runs;
+        None
+    }
+}
+
+impl Asked for Actor {}
+
+impl Asked for Order {
+    /// Names an agent without a name after the executor in whose attempt it works.
+    ///
+    /// So the journal says of what a program does itself whose it is. Who may do it isn't decided by that name: it has
+    /// the rights of an agent either way.
+    fn named_by_run(&self, runs: &Runs) -> Option<Self> {
+        let is_nameless = self.actor.role == Role::Agent && self.actor.name.is_none();
+        let number = self.attempt.filter(|_| is_nameless)?;
+        let loaded = runs.load(&self.run).ok()?;
+        let attempt = loaded.state.attempts.get(&number)?;
+        let actor = self.actor.clone().with_name(attempt.executor.clone());
+        Some(Self {
+            actor,
+            ..self.clone()
+        })
     }
 }
 
@@ -172,7 +201,11 @@ impl Runs {
         if !operation.is_excused() {
             O::RIGHT.check(order.as_ref())?;
         }
-        operation.carry_out(&Execution { runs: self, order })
+        let named = order.named_by_run(self);
+        operation.carry_out(&Execution {
+            runs: self,
+            order: named.as_ref().unwrap_or(order),
+        })
     }
 }
 

@@ -375,6 +375,7 @@ impl Apply for Continued {
                 seq: record.seq,
                 time: record.time,
                 usage: state.usage.clone(),
+                below: self.below,
             });
         }
     }

@@ -44,6 +44,10 @@ pub enum StoreError {
     Busy {
         /// The holder.
         by: String,
+        /// The end of its lease, by the store's clock. Unit: milliseconds since 1970.
+        ///
+        /// None if it is the store itself that is held.
+        until: Option<u64>,
     },
     /// The answer was lost, and with it whether the append was made. The same key asks again.
     #[error("it isn't known whether this was written ({cause}); ask again with the same key")]

@@ -26,12 +26,15 @@ pub(super) async fn take(
     let held = rows.first().ok_or_else(|| row::no_run(run))?;
     let holder: Option<&str> = held.try_get(1)?;
     let now = row::number(held, 3)?;
-    let is_over = row::number(held, 2)? <= now;
+    let held_until = row::number(held, 2)?;
+    let is_over = held_until <= now;
     let fence = row::number(held, 0)?;
     let fence = match holder {
         Some(holder) if !is_over && holder != owner => {
-            let by = holder.to_owned();
-            return Err(Failure::Answer(StoreError::Busy { by }));
+            return Err(Failure::Answer(StoreError::Busy {
+                by: holder.to_owned(),
+                until: Some(held_until),
+            }));
         }
         Some(_) if !is_over => fence,
         _ => fence + 1,

@@ -24,6 +24,7 @@ fn from_sqlite(doing: &'static str, error: &Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy {
             by: "another connection".to_owned(),
+            until: None,
         },
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt {
             run: None,

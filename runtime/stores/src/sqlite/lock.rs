@@ -91,7 +91,10 @@ impl WriterLock {
                 self.waiter = Some(waiter);
                 answer.map_err(|error| failed(&error))
             }
-            None => Err(StoreError::Busy { by: self.holder() }),
+            None => Err(StoreError::Busy {
+                by: self.holder(),
+                until: None,
+            }),
         }
     }
 

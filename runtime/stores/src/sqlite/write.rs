@@ -273,7 +273,10 @@ pub(super) fn lease(
     })?;
     let (fence, holder, until) = found.ok_or_else(|| StoreError::missing_run(run))?;
     let fence = match holder.filter(|_| until > now) {
-        Some(by) if by != owner && until - now <= MAX_HOLD => return Err(StoreError::Busy { by }),
+        Some(by) if by != owner && until - now <= MAX_HOLD => {
+            let until = Some(until);
+            return Err(StoreError::Busy { by, until });
+        }
         Some(by) if by == owner => fence,
         _ => fence + 1,
     };

@@ -3,17 +3,23 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+use statemark_executor::describe_budget;
+use statemark_runs::body::Usage;
+use statemark_runs::runs::{TreeUsage, tree_usage};
 use statemark_runs::{
-    Head, Loaded, Query, Reason, RunState, Runs, Status, WaitingFor, explain, fire_all_due, state,
+    Explanation, Head, Loaded, Query, Reason, RunState, Runs, Status, WaitingFor, explain,
+    fire_all_due, state,
 };
 use statemark_text::visible;
 
+use super::transcript::describe_usage;
 use super::{describe_remedy, paint_status, print_run};
 use crate::args::{self, RunArgs, StoreArgs, TextFormat};
 use crate::clock::format_length;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Palette, Printer};
-use crate::runs;
+use crate::{project, runs};
 
 /// Show where a run is and what could come next.
 #[derive(Debug, clap::Args)]
@@ -102,8 +108,15 @@ pub(crate) struct WhyArgs {
 pub(in crate::commands) fn explain_run(args: &WhyArgs, printer: &mut Printer) -> CommandResult {
     let (runs, loaded) = runs::open_run(&args.run)?;
     let explanation = explain(&loaded, args.event.as_deref())?;
+    let spending = match args.event {
+        None => Spending::read(&runs, &loaded)?,
+        Some(_) => Spending::default(),
+    };
     if args.run.store.format() == TextFormat::Json {
-        printer.json(&explanation);
+        printer.json(&Explained {
+            explanation: &explanation,
+            spending: &spending,
+        });
         return Ok(ExitStatus::Clean);
     }
     let palette = printer.palette();
@@ -115,7 +128,59 @@ pub(in crate::commands) fn explain_run(args: &WhyArgs, printer: &mut Printer) ->
     for reason in &explanation.reasons {
         printer.result(&reason_line(reason, &loaded, runs.now(), palette));
     }
+    for line in spending.lines() {
+        printer.result(&format!("  {}\n", palette.dim(&line)));
+    }
     Ok(ExitStatus::Clean)
+}
+
+/// An explanation, with what the work has cost.
+#[derive(Serialize)]
+struct Explained<'e> {
+    #[serde(flatten)]
+    explanation: &'e Explanation,
+    #[serde(flatten)]
+    spending: &'e Spending,
+}
+
+/// The cost of a run and of those below it, and how much of its budget that is.
+#[derive(Default, Serialize)]
+struct Spending {
+    #[serde(skip_serializing_if = "Usage::is_nothing")]
+    usage: Usage,
+    #[serde(skip_serializing_if = "Usage::is_nothing")]
+    usage_below: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<String>,
+}
+
+impl Spending {
+    /// Reads what was spent. A budget that nothing was used of says nothing about where a run is.
+    fn read(runs: &Runs, loaded: &Loaded) -> Result<Self, Failure> {
+        let TreeUsage { own, below } = tree_usage(runs, loaded)?;
+        let budget = match own.is_nothing() && below.is_nothing() {
+            true => None,
+            false => describe_budget(runs, &project::executors()?, loaded)?,
+        };
+        Ok(Self {
+            usage: own,
+            usage_below: below,
+            budget,
+        })
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let spent = |what: &str, usage: &Usage| {
+            (!usage.is_nothing()).then(|| format!("{what}: {}", describe_usage(usage)))
+        };
+        let budget = self.budget.as_ref().map(|it| format!("budget: {it}"));
+        let lines = [
+            spent("used", &self.usage),
+            spent("used by the runs below", &self.usage_below),
+            budget,
+        ];
+        lines.into_iter().flatten().collect()
+    }
 }
 
 /// Describes a reason, with what would change it.
