@@ -37,7 +37,7 @@ pub struct Surroundings {
     pub claude_settings: Value,
     /// The file of the plugin by which OpenCode calls our hook, if the configuration has OpenCode.
     pub opencode_plugin: Option<PathBuf>,
-    /// The file of the settings by which Gemini CLI has our hook and our server, if the configuration has Gemini CLI.
+    /// The settings by which Gemini CLI has our hook and our server, if the configuration has it.
     pub gemini_settings: Option<PathBuf>,
     /// The address of the store; none if it would hand over a password, which no program gets.
     pub store: Option<String>,

@@ -68,7 +68,9 @@ pub(super) struct Entries {
 }
 
 impl Client {
-    /// Returns the server and the tool of a call by MCP: those that the client says, else those in its name.
+    /// Returns the server and the tool of a call by MCP.
+    ///
+    /// They are those that the client says, else those in the call's name.
     pub(super) fn mcp_tool<'c>(&self, call: &'c Call) -> Option<(&'c str, &'c str)> {
         match &call.mcp {
             Some(tool) => Some((&tool.server_name, &tool.tool_name)),
@@ -122,7 +124,7 @@ pub(super) const CLIENT_SECONDS: u64 = 10;
 pub(super) struct Message {
     pub(super) hook_event_name: String,
     pub(super) session_id: String,
-    /// The same by Cursor, which may send both.
+    /// The session's id as Cursor names it, which may send both.
     pub(super) conversation_id: String,
     /// The sub-agent that is at work, if it is one.
     pub(super) agent_id: Option<String>,
@@ -254,7 +256,7 @@ impl Message {
     }
 }
 
-/// Returns a command with which the hook of an event keeps a tool from running also where it is missing or crashes.
+/// Returns a command that keeps a tool from running also where its program is missing or crashes.
 ///
 /// For clients that run it by a shell, and take 2 alone for a refusal. The shell of Windows, PowerShell 5, has no `||`.
 pub(super) fn fail_closed(command: &str, at: At) -> String {

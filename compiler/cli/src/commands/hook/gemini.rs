@@ -72,7 +72,7 @@ const ENTRIES: Entries = Entries {
     entry,
 };
 
-/// Returns settings in which this program is the hook and the only server, for a client that is started for an attempt.
+/// Returns settings in which this program is the hook and the only server, for an attempt.
 ///
 /// Gemini CLI puts the values of its variables in. They are named because it hides most of them in the CI of GitHub.
 pub(in crate::commands) fn settings(program: &str) -> Value {

@@ -279,7 +279,9 @@ fn add_entry(client: &Client, text: &str, event: &str, entry: &Value) -> Result<
     })
 }
 
-/// Removes our entries from settings, but for those that are as this command has them, and what is empty without them.
+/// Removes our entries from settings, and what is empty without them.
+///
+/// Those that are as a command, `but`, has them stay.
 fn remove_all(client: &Client, old: &str, but: Option<&str>) -> Result<String, String> {
     let mut text = old.to_owned();
     if text.trim().is_empty() {
