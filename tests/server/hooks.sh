@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # `statemark hook` in the clients themselves: Claude Code, Codex, Gemini CLI and OpenCode work offline against a scripted model, and a
 # tool of their own that one state withholds runs in the next. Then the hook is missing, crashes, or finds no store.
+# Of Cursor, whose agent works at its servers, the part that reads and runs hooks is tried.
 # Fetches the clients (about 1 GB, two minutes) into the target folder; on demand, not part of tests/run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/server/node.sh
 
 . tests/server/offline.sh
+fetch @cursor/sdk cursor-sdk 1.0.32
 
 # Begins a project with a run, in which the hook of a client is installed, and goes into it.
 begin() {
@@ -249,6 +251,64 @@ as_gemini >"$work/said" 2>&1 </dev/null && fail "Gemini CLI works without its ho
 kill "$model"
 grep -q "not running in a trusted directory" "$work/said" || fail "$(cat "$work/said")"
 [ ! -e seven.txt ] || fail "a file is written in a folder that nobody trusts"
+
+# Lets Cursor's runner of hooks go through events of a session, one a line; its answers are in `$work/answers`.
+as_cursor() {
+    "$node" "$root/tests/server/cursor.mjs" "$home/cursor-sdk-1.0.32" "$PWD" <<<"$1" >"$work/answers" || fail "$(cat "$work/answers")"
+}
+
+# Checks that the answer to the event of a number has a text in it.
+answered_by() {
+    sed -n "$1p" "$work/answers" | grep -qF -- "$2" || fail "the answer $1 isn't \`$2\`:
+$(cat "$work/answers")"
+}
+
+call() {
+    echo "{\"step\": \"$1\", \"tool_name\": \"$2\", \"tool_input\": {\"file_path\": \"$PWD/$3\"}, \"tool_use_id\": \"$3\", \"cwd\": \"$PWD\"}"
+}
+
+echo "== Cursor: what its runner of hooks makes of ours"
+begin cursor
+as_cursor "$(
+    echo '{"step": "sessionStart", "is_background_agent": false}'
+    call preToolUse Write one.txt
+    call preToolUse Read none.txt
+    call postToolUseFailure Read none.txt
+    echo '{"step": "preToolUse", "tool_name": "MCP:send_event", "tool_input": {"run_id": "cursor", "event": "READY"}, "tool_use_id": "a"}'
+)"
+answered_by 1 'Look, and change nothing'
+answered_by 2 'isn'"'"'t granted: `look` grants `Read`; go on with `READY` (granted in `change`'
+answered_by 2 '"permission":"deny"'
+answered_by 3 '"permission":"allow"'
+answered_by 5 '"permission":"allow"'
+statemark send cursor READY >/dev/null
+as_cursor "$(
+    echo '{"step": "postToolUse", "tool_name": "MCP:send_event", "tool_input": {"run_id": "cursor", "event": "READY"}, "tool_output": "{}", "duration": 3, "tool_use_id": "a"}'
+    call preToolUse Write two.txt
+    call postToolUse Write two.txt
+    call preToolUse Write three.md
+    call preToolUse Shell four
+    echo '{"step": "stop", "status": "completed", "loop_count": 0}'
+    echo '{"step": "stop", "status": "completed", "loop_count": 1}'
+    echo '{"step": "sessionEnd", "reason": "completed", "duration_ms": 5}'
+)"
+answered_by 2 '"permission":"allow"'
+answered_by 4 '"permission":"deny"'
+answered_by 5 '"permission":"allow"'
+answered_by 6 'the run that this session drives isn'
+sed -n 7p "$work/answers" | grep -q followup && fail "the agent isn't let stop a second time"
+statemark events cursor >"$work/events"
+grep -q "session \`cursor:.*is held by" "$work/events" || fail "the session isn't bound: $(cat "$work/events")"
+grep -q "\`Read\` failed" "$work/events" || fail "the failure isn't recorded: $(cat "$work/events")"
+grep -q "\`Write\` has run" "$work/events" || fail "the call isn't recorded: $(cat "$work/events")"
+grep -q "session \`cursor:.*has ended" "$work/events" || fail "the end isn't recorded: $(cat "$work/events")"
+break_hook
+as_cursor "$(call preToolUse Read five)"
+answered_by 1 '"permission":"deny"'
+crash_hook
+as_cursor "$(call preToolUse Read six)"
+answered_by 1 '"permission":"deny"'
+mend_hook
 
 as_opencode() {
     model_of_opencode

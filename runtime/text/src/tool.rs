@@ -83,7 +83,7 @@ pub const PACKS: &[(&str, &[&str])] = &[
 pub const NATIVE: &[(&str, &[&str])] = &[
     ("read_file", &["Read", "NotebookRead", "read"]),
     ("read_multiple_files", &["read_many_files"]),
-    ("list_directory", &["LS", "list_dir", "list"]),
+    ("list_directory", &["LS", "list_dir", "List", "list"]),
     ("search_files", &["Glob", "glob"]),
     (
         "grep_files",
@@ -122,7 +122,7 @@ pub const NATIVE: &[(&str, &[&str])] = &[
         "web_search",
         &["WebSearch", "google_web_search", "websearch"],
     ),
-    ("visit_url", &["WebFetch", "web_fetch", "webfetch"]),
+    ("visit_url", &["WebFetch", "web_fetch", "Fetch", "webfetch"]),
     ("read_image", &["view_image"]),
 ];
 
@@ -136,8 +136,10 @@ const OTHERS: &[&str] = &[
     "BashOutput",
     "EnterPlanMode",
     "ExitPlanMode",
+    "FetchMcpResource",
     "KillShell",
     "Monitor",
+    "ReadLints",
     "SendMessage",
     "Skill",
     "SlashCommand",
@@ -151,17 +153,23 @@ const OTHERS: &[&str] = &[
     "TodoRead",
     "TodoWrite",
     "ToolSearch",
+    "WriteShellStdin",
+    "activate_skill",
     "apply_patch",
+    "ask_user",
     "find",
+    "invoke_agent",
     "ls",
     "patch",
     "question",
+    "read_mcp_resource",
     "save_memory",
     "skill",
     "task",
     "todoread",
     "todowrite",
     "update_plan",
+    "write_todos",
 ];
 
 /// Returns the name of every tool of the packs and of clients.

@@ -3,7 +3,10 @@
 //! Of its events, `preToolUse` comes before every tool; those before single kinds of tools would ask twice. A hook that
 //! fails lets the tool run unless its entry has `"failClosed": true`; the entries that we write have it.
 //!
-//! Source: <https://cursor.com/docs/hooks>. It was never run here: Cursor has no command line that works offline.
+//! Its messages have the session's id by two names, and an edit comes as `Write` with the whole text.
+//!
+//! Source: <https://cursor.com/docs/hooks>, and the runner of hooks in `@cursor/sdk` 1.0.32, which was run here. Its agent
+//! works at Cursor's servers, and never was.
 
 use serde_json::{Value, json};
 
@@ -16,7 +19,13 @@ pub(super) const CLIENT: Client = Client {
     name: "cursor",
     title: "Cursor",
     folder: &[&environment::CURSOR_PROJECT],
-    free: &["TodoWrite", "AskQuestion", "SwitchMode", "CreatePlan"],
+    free: &[
+        "TodoWrite",
+        "AskQuestion",
+        "SwitchMode",
+        "CreatePlan",
+        "ListMcpResources",
+    ],
     event,
     mcp,
     say,

@@ -45,7 +45,7 @@ pub(super) const CLIENT: Client = Client {
         user: ".gemini/settings.json",
         user_folder: None,
         form: Form::Entries(ENTRIES),
-        remark: "Gemini CLI reads the settings of a project only where a person has trusted its folder; a hook that takes \
+        remark: "Gemini CLI runs hooks only in a folder that a person has trusted; a hook that takes \
                  too long keeps no tool from running",
     },
 };
