@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Agents that others have written connect to `statemark serve`, over standard input and output and over HTTP: Claude Code,
 # Codex and Gemini CLI, by the entries that `statemark mcp add` writes.
-# Fetches them (about 800 MB, a minute and a half) into the target folder; on demand, not part of tests/run.
+# Fetches them (about 900 MB, a minute and a half) into the target folder; on demand, not part of tests/run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/server/node.sh

@@ -6,9 +6,11 @@ cargo build --workspace --bin statemark --example conformance
 root=$PWD
 statemark=$target/debug/statemark
 work=$(mktemp -d "$home/clients.XXXXXX")
-mkdir -p "$work/home" "$work/project/.statemark"
+mkdir -p "$work/home" "$work/project/.statemark" "$work/project/codex"
 trap 'kill ${server:-} 2>/dev/null || true; rm -rf "$work"' EXIT
-export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config CODEX_HOME=$work/home/.codex
+export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config
+# Codex' app-server starts servers in its own folder: in the project, they find the project's store, and make none around it.
+export CODEX_HOME=$work/project/codex
 unset STATEMARK_STORE STATEMARK_TOKEN
 cp examples/paper/paper.md "$work/project"
 cd "$work/project"
