@@ -29,6 +29,14 @@ impl Host for Counter {
     fn cancel(&mut self, timer: Timer) {
         self.0.cancel(timer.id());
     }
+
+    fn begin(&mut self) {
+        self.0.begin();
+    }
+
+    fn rollback(&mut self) {
+        self.0.rollback();
+    }
 }
 
 /// Returns an order of two teapots as the former program has saved it, after these further events.

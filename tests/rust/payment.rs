@@ -1254,11 +1254,13 @@ pub mod tank {
     ///     fn pump(&mut self, context: &tank::Context) -> Result<(), Self::Error> { todo!() }
     ///     fn schedule(&mut self, timer: tank::Timer, delay: u64) { todo!() }
     ///     fn cancel(&mut self, timer: tank::Timer) { todo!() }
+    ///     fn begin(&mut self) { todo!() }
+    ///     fn rollback(&mut self) { todo!() }
     /// }
     /// ```
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is no host of the machine `tank`",
-        note = "a host is written like this:\nimpl tank::Host for MyHost {{\n    type Error = String;\n\n    fn pump(&mut self, context: &tank::Context) -> Result<(), Self::Error> {{ todo!() }}\n    fn schedule(&mut self, timer: tank::Timer, delay: u64) {{ todo!() }}\n    fn cancel(&mut self, timer: tank::Timer) {{ todo!() }}\n}}"
+        note = "a host is written like this:\nimpl tank::Host for MyHost {{\n    type Error = String;\n\n    fn pump(&mut self, context: &tank::Context) -> Result<(), Self::Error> {{ todo!() }}\n    fn schedule(&mut self, timer: tank::Timer, delay: u64) {{ todo!() }}\n    fn cancel(&mut self, timer: tank::Timer) {{ todo!() }}\n    fn begin(&mut self) {{ todo!() }}\n    fn rollback(&mut self) {{ todo!() }}\n}}"
     )]
     pub trait Host {
         /// The reason why an action could not be carried out.
@@ -1282,10 +1284,10 @@ pub mod tank {
         fn cancel(&mut self, timer: Timer);
 
         /// Begins a macrostep: its changes of timers belong together.
-        fn begin(&mut self) {}
+        fn begin(&mut self);
 
         /// Takes back a macrostep that failed: timers are to be as they were when it began.
-        fn rollback(&mut self) {}
+        fn rollback(&mut self);
     }
 
     /// An effect that the spec declares.

@@ -123,6 +123,14 @@ mod plays {
         fn cancel(&mut self, timer: Timer) {
             self.0.cancel(timer.id());
         }
+
+        fn begin(&mut self) {
+            self.0.begin();
+        }
+
+        fn rollback(&mut self) {
+            self.0.rollback();
+        }
     }
 }
 

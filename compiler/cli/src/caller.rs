@@ -102,6 +102,17 @@ pub(crate) fn identify_person(runs: &Runs, deed: &str) -> Result<Identity, Failu
     }
 }
 
+/// Says how a caller whom a store took for an agent would be a person.
+pub(crate) fn describe_way_to_person(runs: &Runs) -> Result<&'static str, Failure> {
+    Ok(if environment::TOKEN.text().is_some() {
+        "STATEMARK_TOKEN is an agent's token; a person has one of their own (`statemark token list`)"
+    } else if saved_token(runs)?.is_some() {
+        "the token that you have saved counts at a terminal alone, where you confirm what is done; without one, STATEMARK_TOKEN is a person's token"
+    } else {
+        "a person creates a token, once: `statemark token create NAME --role person --save`"
+    })
+}
+
 /// Returns the token of the environment, if there is one.
 fn environment_token(runs: &Runs) -> Result<Option<Token>, Failure> {
     let Some(text) = environment::TOKEN.text() else {

@@ -14,6 +14,7 @@ use statemark_compiler::front::words::word_key;
 use statemark_runs::body::Arming;
 use statemark_runs::{
     CannotStep, Evaluator as _, Moment, RunHost, RunId, StepInput, Stepper, Workflow, raised_when,
+    required_for,
 };
 use statemark_runtime::{
     Candidate, EventId, FieldId, GuardId, Instruction, Machine, Outcome, StateId, Table, TimerId,
@@ -424,6 +425,12 @@ impl<'w> Simulator<'w> {
             now: self.now,
         };
         let (outcome, step) = self.stepper.step(input, data, moment)?;
+        // Timers and what the run itself raises need nothing.
+        let sent = event.filter(|&event| self.is_sendable(event));
+        let granted = sent.map_or_else(Vec::new, |event| {
+            let context = self.stepper.context();
+            required_for(self.workflow, table.event_name(event), context, &step)
+        });
         self.arm_timers(&step.timers);
         let outcome = if event.is_none() && self.is_ended() {
             Outcome::Ended
@@ -456,6 +463,7 @@ impl<'w> Simulator<'w> {
                 .into_iter()
                 .map(|microstep| MicrostepRecord::new(table, microstep))
                 .collect(),
+            granted,
             was_parallel: leaves.len() > 1,
             reason,
             legal: is_ignored.then(|| self.legal()),
@@ -569,6 +577,7 @@ impl<'w> Simulator<'w> {
             to: label(self.leaf()),
             verdict: end.and_then(|state| describe::verdict(table, state)),
             steps: Vec::new(),
+            granted: Vec::new(),
             absent: Vec::new(),
             configuration: self.configuration().into_iter().map(label).collect(),
             was_parallel: false,

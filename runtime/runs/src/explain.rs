@@ -7,7 +7,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::blocker::{Blocker, Path, PendingRequest, Surface};
-use crate::body::{EffectStatus, RequestKind};
+use crate::body::{EffectStatus, Refused, RequestKind};
 use crate::internal::SENT_BACK;
 use crate::legality::{Attempt, Legal, Legality, distance, takers};
 use crate::loaded::Loaded;
@@ -100,29 +100,40 @@ pub(crate) fn standstill(run: &Loaded) -> Option<Blocker> {
 
 /// Returns all reasons of a run at rest.
 ///
-/// They are the last refusal, a standstill, pending waits and upcoming events.
+/// They are a standstill, pending waits, upcoming events, and what was refused last. If its cause still holds, that comes
+/// first of the upcoming events, and the refusal says nothing more.
 fn at_rest(run: &Loaded, standstill: Option<Blocker>) -> Result<Vec<Blocker>, RunError> {
-    let mut blockers: Vec<Blocker> = last_refused(run).into_iter().collect();
     let stands_still = standstill.is_some();
-    blockers.extend(standstill);
+    let mut blockers: Vec<Blocker> = standstill.into_iter().collect();
     if !run.state.status().is_over() {
         blockers.extend(waits(run));
     }
+    let waiting = blockers.len();
     if !stands_still {
         blockers.extend(upcoming(run)?);
+    }
+    if let Some((seq, refused)) = &run.state.refused {
+        let mut all = blockers.iter();
+        match all.position(|it| it.message() == refused.reason) {
+            Some(at) if at >= waiting => {
+                let cause = blockers.remove(at);
+                blockers.insert(waiting, cause);
+            }
+            Some(_) => {}
+            None => blockers.push(last_refused(*seq, refused)),
+        }
     }
     Ok(blockers)
 }
 
-/// Returns the refusal that is the run's last record, if it is.
-fn last_refused(run: &Loaded) -> Option<Blocker> {
-    let (seq, refused) = run.state.refused.as_ref()?;
-    Some(Blocker::LastRefused {
+/// Returns the refusal that is the run's last record.
+fn last_refused(seq: u64, refused: &Refused) -> Blocker {
+    Blocker::LastRefused {
         subject: refused.subject.clone(),
-        seq: *seq,
+        seq,
         code: refused.code.clone(),
         reason: refused.reason.clone(),
-    })
+    }
 }
 
 /// Returns what a run waits for, and what is queued and unknown.
@@ -197,7 +208,7 @@ fn upcoming(run: &Loaded) -> Result<Vec<Blocker>, RunError> {
             blockers.push(transition(legal));
         }
     }
-    blockers.sort_by_key(|it| !matches!(it, Blocker::EventAwaited { .. }));
+    blockers.sort_by_key(urgency);
     blockers.extend(sent_back(run)?);
     let timers = state.timers.iter().filter_map(|timer| {
         let event = timer.name.strip_prefix("timer:")?.to_owned();
@@ -220,6 +231,15 @@ fn transition(legal: Legal) -> Blocker {
         to: legal.to,
         requires_approval: legal.requires_approval,
     })
+}
+
+/// Returns the place of an upcoming event among others: first what leads on, then what stays, then what isn't taken.
+fn urgency(blocker: &Blocker) -> u8 {
+    match blocker {
+        Blocker::EventAwaited { from, to, .. } if !to.is_empty() && !to.contains(from) => 0,
+        Blocker::EventAwaited { .. } => 1,
+        _ => 2,
+    }
 }
 
 /// Returns the active states that have used their tool calls.
@@ -268,7 +288,7 @@ pub(crate) fn event(run: &Loaded, name: &str) -> Result<Vec<Blocker>, RunError> 
         transitions.into_iter().partition(|it| it.event == name);
     if !own.is_empty() {
         let mut blockers: Vec<Blocker> = own.into_iter().map(transition).collect();
-        blockers.sort_by_key(|it| !matches!(it, Blocker::EventAwaited { .. }));
+        blockers.sort_by_key(urgency);
         return Ok(blockers);
     }
     let blockers = legality.blockers(&Attempt::Event { name })?;

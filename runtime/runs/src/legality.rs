@@ -18,6 +18,7 @@ use statemark_runtime::{Candidate, EventId, EventKind, EventRow, StateId, Table,
 use statemark_text::suggest::nearest;
 
 pub(crate) use path::{distance, takers};
+pub use requirement::required_for;
 pub(crate) use requirement::{Required, names as required_names};
 
 use crate::blocker::{Blocker, ClaimedPath, DataFault, Path, PendingRequest, Surface};

@@ -75,7 +75,7 @@ pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use internal::raised_when;
 pub use legality::{
     Attempt, Held, Legal, Legality, explain_ambiguous, explain_data, explain_ignored,
-    explain_internal,
+    explain_internal, required_for,
 };
 pub use phrase::shell_word;
 pub use record::{NewRecord, Record, chain};

@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, RunView, Written};
 
+use crate::remedy::as_fix;
 use crate::schema;
 use crate::{Outcome, Problem};
 use next::describe_next_of_view;
@@ -192,6 +193,7 @@ pub(crate) fn answer_order<O, T>(written: &Written<O>, fields: T) -> Result<Abou
         let legal = written.loaded.legality().enabled_events();
         problem.details = json!({"legal": legal});
         set_field(&mut problem.details, "next", next.into_json());
+        problem.fix = as_fix(refused, &written.loaded);
         return Err(problem);
     }
     Ok(About {

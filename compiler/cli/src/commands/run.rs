@@ -29,16 +29,13 @@ use statemark_runs::{
 use statemark_text::visible;
 
 use crate::args::{StoreArgs, TextFormat};
+use crate::caller;
 use crate::clock::format_length;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Palette, Printer, WIDTH, first_line, fit};
 
 /// The remark of an answer that was given before.
 const REPLAYED: &str = "answered before, under the same key\n";
-
-/// The help for a refusal because the caller isn't a person.
-const NO_PERSON: &str =
-    "a person creates a token, once: `statemark token create NAME --role person --save`";
 
 /// The outcome of an order, as `--json` prints it.
 #[derive(Serialize)]
@@ -97,7 +94,7 @@ fn print_outcome<T>(
     match store.format() {
         TextFormat::Json => printer.json(&outcome),
         TextFormat::Text => {
-            outcome.print(&written.loaded, runs.now(), printer);
+            outcome.print(&written.loaded, runs, printer)?;
             printer.result(&describe_run(&view, runs.now(), printer.palette()));
         }
     }
@@ -106,16 +103,16 @@ fn print_outcome<T>(
 
 impl Outcome<'_> {
     /// Prints what the run as it is doesn't show.
-    fn print(&self, loaded: &Loaded, now: u64, printer: &mut Printer) {
+    fn print(&self, loaded: &Loaded, runs: &Runs, printer: &mut Printer) -> Result<(), Failure> {
         if self.replayed {
             printer.remark(REPLAYED);
         }
         if let Some(refused) = self.refused {
             printer.refusal(&refused.reason);
             if refused.code == "not_a_person" {
-                printer.help(NO_PERSON);
+                printer.help(caller::describe_way_to_person(runs)?);
             } else if let Some(remedy) = refused_remedy(refused, loaded) {
-                printer.help(&describe_remedy(&remedy, loaded, now));
+                printer.help(&describe_remedy(&remedy, loaded, runs.now()));
             }
         }
         if let Some(opened) = self.opened.filter(|opened| opened.event.is_some()) {
@@ -131,6 +128,7 @@ impl Outcome<'_> {
         for effect in self.taken.iter().flat_map(|event| &event.step.effects) {
             printer.result(&format!("to do: {} ({})\n", effect.name, effect.key));
         }
+        Ok(())
     }
 }
 

@@ -518,13 +518,15 @@ fn describe_record(record: &EventRecord, palette: Palette) -> String {
     let mut text = match record.outcome {
         EventOutcome::Taken | EventOutcome::Ended => {
             let needs_approval = record.steps.iter().any(|step| step.approval.is_some());
-            let approval = if needs_approval {
-                "  (approval taken for granted)"
-            } else {
-                ""
+            let approval = needs_approval.then(|| "approval".to_owned());
+            let required = record.granted.iter().map(|name| format!("`{name}`"));
+            let granted: Vec<String> = approval.into_iter().chain(required).collect();
+            let granted = match granted.as_slice() {
+                [] => String::new(),
+                granted => format!("  ({} taken for granted)", granted.join(", ")),
             };
             let journey = describe_journey(record, palette);
-            format!("{head}  {journey}{}\n", palette.dim(approval))
+            format!("{head}  {journey}{}\n", palette.dim(&granted))
         }
         EventOutcome::Ignored => {
             let active = palette.strong(&record.active);

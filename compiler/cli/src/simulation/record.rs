@@ -26,6 +26,7 @@
 //!   is the transition as its author would write it, for people, with `[*]` for an end.
 //! - `transitions`, if several regions take one each in the step, has all of them; `transition` is then the first.
 //! - `approval`, if the transition requires one (`requires_approval`), is `granted`: a simulation asks nobody.
+//! - `granted`, if there are any, names what `requires` asks for and a simulation doesn't have: artifacts, checks, fields.
 //! - `verdict`, if the machine has ended, is `success` or `failure`.
 //! - `outcome` is `taken`, `ended` (taken, and the machine has ended), `ignored` (nothing takes the event here: neither
 //!   the configuration nor the context changes) or `refused` (it can't be sent). An ignored or refused record has
@@ -61,6 +62,8 @@ pub(crate) struct EventRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verdict: Option<&'static str>,
     pub(crate) steps: Vec<MicrostepRecord>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) granted: Vec<String>,
     pub(crate) absent: Vec<String>,
     pub(crate) configuration: Vec<StateLabel>,
     /// The configuration for people.

@@ -284,6 +284,11 @@ impl<'m> Facts<'m> {
         self.data.is_some() && (self.assigns || self.merges())
     }
 
+    /// Returns true if the host keeps what a step that fails has to take back: timers, or data.
+    pub(super) fn host_undoes(&self) -> bool {
+        !self.machine.timers.is_empty() || (self.assigns && self.data.is_none())
+    }
+
     /// Returns true if expressions read event data that came in a struct.
     pub(super) fn receives(&self) -> bool {
         is_read(self.machine, self.payloads())

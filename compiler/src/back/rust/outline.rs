@@ -1,7 +1,8 @@
 //! The outline of a machine with errors: its names, of which nothing is known.
 //!
 //! It stands beside the error, so that rustc adds nothing to it about the code that uses the machine: every type is an
-//! error of its own, about which rustc is silent, and the host has the methods that the spec asks for so far.
+//! error of its own, about which rustc is silent, and the host has the methods that the spec asks for so far, all of which
+//! it may leave out.
 //!
 //! Deliberately not here: proof. This is the only writer that takes a machine which the checks have refused, so it asks
 //! only for what [`Facts::outline`] finds in any machine.
@@ -99,7 +100,9 @@ fn write_body(machine: Option<&Machine>, options: &Options) -> TokenStream {
             pub mod data { #inner }
         }
     });
-    let host = facts.as_ref().and_then(host::write_trait);
+    let host = facts
+        .as_ref()
+        .and_then(|facts| host::write_trait(facts, host::Bodies::OfTrait));
     let runtime: Option<TokenStream> = options.runtime.parse().ok();
     let runtime = host.is_some().then(|| {
         quote!(

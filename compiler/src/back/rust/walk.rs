@@ -303,7 +303,7 @@ fn locations(facts: &Facts<'_>) -> TokenStream {
 /// Writes `new`, `send`, `elapse` and the functions that they call.
 fn write_steps(facts: &Facts<'_>) -> TokenStream {
     let timers = !facts.machine.timers.is_empty();
-    let begin = (timers || (facts.assigns && facts.data.is_none())).then(|| quote!(host.begin();));
+    let begin = facts.host_undoes().then(|| quote!(host.begin();));
     let undoes = facts.undoes();
     let back = begin.is_some().then(|| quote!(host.rollback();));
     let rollback = rollback(facts, back.as_ref());

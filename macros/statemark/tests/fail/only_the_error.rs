@@ -10,7 +10,8 @@ stateDiagram-v2
     [*] --> open
     open --> paid : pay [cents >= 250] / count(), charge()
     open -> open : wait
-    paid --> late : after 1h
+    paid --> late : after 1h [paid = 3]
+    paid --> late : hurry [is_late]
     paid --> [*] : send
 ```
 

@@ -18,7 +18,9 @@ use super::Legality;
 use crate::blocker::{Missing, MissingArtifact, MissingCheck};
 use crate::body::StepRecord;
 use crate::runs::RunError;
+use crate::state::Context;
 use crate::step::StepInput;
+use crate::workflow::Workflow;
 
 /// The kinds of names in `requires`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,62 @@ pub(crate) enum Required {
     Check,
     /// A field of the context that is set.
     Fact,
+}
+
+impl Required {
+    /// Returns the kind of a name in a `requires` of a workflow.
+    pub(crate) fn of(workflow: &Workflow, name: &str) -> Self {
+        let meta = workflow.meta();
+        let has = |path: &[&str]| {
+            let declared = path.iter().try_fold(meta, |value, key| value.get(key));
+            declared.is_some_and(|it| it.get(name).is_some())
+        };
+        if has(&["checks"]) {
+            Self::Check
+        } else if has(&["artifacts"]) {
+            Self::Artifact
+        } else if has(&["context"]) || has(&["context_schema", "properties"]) {
+            Self::Fact
+        } else {
+            Self::Artifact
+        }
+    }
+}
+
+/// Returns what a step needs besides its event: the names that the states which it exits require, each once.
+///
+/// They are artifacts, checks, and those fields that aren't set after it. A simulation has none of them.
+#[must_use]
+pub fn required_for(
+    workflow: &Workflow,
+    event: &str,
+    context: &Context,
+    step: &StepRecord,
+) -> Vec<String> {
+    let mut required: Vec<String> = Vec::new();
+    for state in exited(workflow, step) {
+        let names = names(workflow.state_meta(state).get("requires"), Some(event));
+        for name in names {
+            let is_there =
+                Required::of(workflow, &name) == Required::Fact && !is_unset(context.get(&name));
+            if !is_there && !required.contains(&name) {
+                required.push(name);
+            }
+        }
+    }
+    required
+}
+
+/// Returns the states that a step's event exits: what follows from it asks for nothing.
+fn exited(workflow: &Workflow, step: &StepRecord) -> impl Iterator<Item = StateId> {
+    let first = step.steps.first();
+    let exited = first.into_iter().flat_map(|it| &it.exited);
+    exited.filter_map(|state| workflow.table().state_named(state))
+}
+
+/// Reports whether a field that is required counts as missing.
+const fn is_unset(value: Option<&Value>) -> bool {
+    matches!(value, None | Some(Value::Null | Value::Bool(false)))
 }
 
 /// Returns the names in a `requires`: for an event, or for any.
@@ -55,26 +113,9 @@ impl Legality<'_> {
             .requiring()
             .into_iter()
             .flat_map(|it| names(Some(it), None));
-        let mut checks = names.filter(|name| self.required(name) == Required::Check);
+        let mut checks =
+            names.filter(|name| Required::of(&self.run.workflow, name) == Required::Check);
         checks.any(|name| check.is_none_or(|check| name == check))
-    }
-
-    /// Returns the kind of a name in `requires`.
-    pub(crate) fn required(&self, name: &str) -> Required {
-        let meta = self.run.workflow.meta();
-        let has = |path: &[&str]| {
-            let declared = path.iter().try_fold(meta, |value, key| value.get(key));
-            declared.is_some_and(|it| it.get(name).is_some())
-        };
-        if has(&["checks"]) {
-            Required::Check
-        } else if has(&["artifacts"]) {
-            Required::Artifact
-        } else if has(&["context"]) || has(&["context_schema", "properties"]) {
-            Required::Fact
-        } else {
-            Required::Artifact
-        }
     }
 
     /// Returns what is missing for a step that an event begins, each name once.
@@ -84,13 +125,11 @@ impl Legality<'_> {
         data: Option<&Value>,
         step: &StepRecord,
     ) -> Vec<Missing> {
-        let table = self.run.workflow.table();
-        let exited = step.steps.first().into_iter().flat_map(|it| &it.exited);
-        let exited = exited.filter_map(|state| Some((state, table.state_named(state)?)));
+        let workflow = &self.run.workflow;
         let mut missing: Vec<Missing> = Vec::new();
-        for (state, id) in exited {
-            let requires = self.run.workflow.state_meta(id).get("requires");
-            for name in names(requires, Some(event)) {
+        for id in exited(workflow, step) {
+            let state = workflow.table().state_name(id);
+            for name in names(workflow.state_meta(id).get("requires"), Some(event)) {
                 if missing.iter().any(|it| it.name() == name) {
                     continue;
                 }
@@ -110,7 +149,7 @@ impl Legality<'_> {
     ) -> Option<Missing> {
         let run = &self.run.state;
         let name = name.to_owned();
-        match self.required(&name) {
+        match Required::of(&self.run.workflow, &name) {
             Required::Artifact => {
                 let is_missing = run.final_revision(&name).is_none();
                 is_missing.then(|| Missing::Artifact {
@@ -128,7 +167,7 @@ impl Legality<'_> {
                 let is_merged = table.merges(table.event_named(event), &name);
                 let sent = data.filter(|_| is_merged).and_then(|it| it.get(&name));
                 let value = sent.or_else(|| run.context.get(&name));
-                let is_missing = matches!(value, None | Some(Value::Null | Value::Bool(false)));
+                let is_missing = is_unset(value);
                 let value = value.cloned();
                 is_missing.then_some(Missing::Fact { name, value })
             }

@@ -194,7 +194,9 @@ impl Loaded {
         for (id, _) in self.workflow.table().states() {
             let required = self.workflow.state_meta(id).get("requires");
             for name in required_names(required, None) {
-                if !known.contains(&name) && self.legality().required(&name) == Required::Artifact {
+                if !known.contains(&name)
+                    && Required::of(&self.workflow, &name) == Required::Artifact
+                {
                     known.push(name);
                 }
             }

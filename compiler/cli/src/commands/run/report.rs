@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
+use serde_json::Value;
 use statemark_runs::body::{Tool, ToolVerdict};
 use statemark_runs::{Body, Loaded, RunState, Runs, state};
 
@@ -135,7 +136,8 @@ fn make_report(runs: &Runs, loaded: &Loaded) -> Result<Report, Failure> {
                 states.len().saturating_sub(1)
             });
             if let Some(state) = states.get_mut(at) {
-                state.add(&tool);
+                let granted = patterns_of(loaded, &now, &tool.name);
+                state.add(&tool, &granted);
             }
         }
         if live.contains(record.seq) {
@@ -154,6 +156,22 @@ fn make_report(runs: &Runs, loaded: &Loaded) -> Result<Report, Failure> {
     })
 }
 
+/// Returns the patterns by which the active states grant a tool, such as `Bash(git *)`; none where they grant all of it.
+fn patterns_of(loaded: &Loaded, now: &RunState, tool: &str) -> Vec<String> {
+    let table = loaded.workflow.table();
+    let states = table.states().map(|(id, _)| id);
+    let active = states.filter(|id| now.is_active(table.state_name(*id)));
+    let lists = active.filter_map(|id| loaded.workflow.state_meta(id).get("allowed_tools"));
+    let granted = lists.filter_map(Value::as_array).flatten();
+    let granted: Vec<&str> = granted.filter_map(Value::as_str).collect();
+    if granted.contains(&tool) {
+        return Vec::new();
+    }
+    let is_of_tool = |it: &&&str| it.strip_prefix(tool).is_some_and(|it| it.starts_with('('));
+    let patterns = granted.iter().filter(is_of_tool);
+    patterns.map(|&it| it.to_owned()).collect()
+}
+
 impl StateReport {
     const fn new(state: String) -> Self {
         Self {
@@ -165,11 +183,17 @@ impl StateReport {
         }
     }
 
-    fn add(&mut self, tool: &Tool) {
+    /// Adds a call of a tool that the active states grant by these patterns, or as a whole.
+    fn add(&mut self, tool: &Tool, patterns: &[String]) {
         let calls = self.tools.entry(tool.name.clone()).or_default();
-        if tool.verdict != ToolVerdict::Denied && !self.enough.contains(&tool.name) {
-            self.enough.push(tool.name.clone());
+        if tool.verdict != ToolVerdict::Denied {
+            // What would have been refused is nothing that the patterns grant, and only a hash of it is known.
+            let needs_all = tool.observed || patterns.is_empty();
+            let own = [tool.name.clone()];
+            let needed = if needs_all { &own } else { patterns };
+            self.enough.extend_from_slice(needed);
             self.enough.sort();
+            self.enough.dedup();
         }
         match tool.verdict {
             ToolVerdict::Denied => calls.refused += 1,

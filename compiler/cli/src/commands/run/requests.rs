@@ -404,6 +404,18 @@ fn reply(
             Failure::new(message).with_help(format!("`{id}` is open: `statemark inbox` shows it"))
         );
     }
+    // Nobody shall read and confirm what is refused then, whatever they say.
+    if loaded.state.signing.is_some()
+        && !args.is_about_signing()
+        && environment::TOKEN.text().is_none()
+        && SigningKey::find(None)?.is_none()
+    {
+        let message =
+            format!("a decision about `{id}` is signed with your SSH key, and none is named");
+        return Err(Failure::new(message).with_help(
+            "`--sign-with KEYFILE` names it, STATEMARK_SIGNING_KEY, or the first line of ~/.config/statemark/signing-key",
+        ));
+    }
     // A token that somebody has saved is asked about by whoever uses it.
     if always_asks && environment::TOKEN.text().is_some() {
         confirm(&deed)?;

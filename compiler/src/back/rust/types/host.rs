@@ -13,15 +13,28 @@ use crate::ir::{Action, ActionKind, State};
 /// Writes `Host`, if the machine needs one, and what its methods name.
 pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     let actions = facts.has_actions().then(|| write_actions(facts));
-    let host = write_trait(facts);
+    let host = write_trait(facts, Bodies::OfHost);
     (actions.is_some() || host.is_some()).then(|| quote!(#actions #host))
 }
 
+/// Who writes the methods of a host.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::back::rust) enum Bodies {
+    /// The host: what it forgets is an error.
+    OfHost,
+    /// The trait, whose spec has errors: until they are mended, nobody knows which methods there are.
+    OfTrait,
+}
+
 /// Writes the trait alone.
-pub(in crate::back::rust) fn write_trait(facts: &Facts<'_>) -> Option<TokenStream> {
+pub(in crate::back::rust) fn write_trait(facts: &Facts<'_>, bodies: Bodies) -> Option<TokenStream> {
     if !facts.has_host {
         return None;
     }
+    let required = match bodies {
+        Bodies::OfHost => quote!(;),
+        Bodies::OfTrait => quote!({ ::core::unimplemented!() }),
+    };
     let machine = facts.machine;
     let context = facts.data.is_some().then(|| quote!(, context: &Context));
     let guards = machine.guards.iter().map(|(handle, guard)| {
@@ -29,7 +42,7 @@ pub(in crate::back::rust) fn write_trait(facts: &Facts<'_>) -> Option<TokenStrea
         let docs = doc(&guard_docs(&guard.name, &guard.text));
         quote! {
             #docs
-            fn #name(&self #context) -> bool;
+            fn #name(&self #context) -> bool #required
         }
     });
     let error = facts.fails.then(|| {
@@ -55,7 +68,7 @@ pub(in crate::back::rust) fn write_trait(facts: &Facts<'_>) -> Option<TokenStrea
         quote! {
             #docs
             #errors
-            fn #name(&mut self #context) #result;
+            fn #name(&mut self #context) #result #required
         }
     });
     let field = facts.has_fields.then(|| {
@@ -80,7 +93,7 @@ pub(in crate::back::rust) fn write_trait(facts: &Facts<'_>) -> Option<TokenStrea
         ));
         quote! {
             #docs
-            fn field(&self, path: &str) -> runtime::Value<'_>;
+            fn field(&self, path: &str) -> runtime::Value<'_> #required
         }
     });
     let timers = (!machine.timers.is_empty()).then(|| {
@@ -88,16 +101,16 @@ pub(in crate::back::rust) fn write_trait(facts: &Facts<'_>) -> Option<TokenStrea
             /// Starts a timer: call [`Machine::elapse`] after `delay` milliseconds, unless it is cancelled.
             ///
             /// `statemark_runtime::Timers` is a queue for that.
-            fn schedule(&mut self, timer: Timer, delay: u64);
+            fn schedule(&mut self, timer: Timer, delay: u64) #required
 
             /// Cancels the timer, however often it was started.
-            fn cancel(&mut self, timer: Timer);
+            fn cancel(&mut self, timer: Timer) #required
         }
     });
     let assign = (facts.assigns && facts.data.is_none()).then(|| {
         quote! {
             /// Assigns a field of the data.
-            fn assign(&mut self, path: &str, value: runtime::Value<'_>);
+            fn assign(&mut self, path: &str, value: runtime::Value<'_>) #required
         }
     });
     let what = if facts.data.is_some() {
@@ -111,13 +124,19 @@ pub(in crate::back::rust) fn write_trait(facts: &Facts<'_>) -> Option<TokenStrea
     let failed = doc(&format!(
         "Takes back a macrostep that failed: {what} are to be as they were when it began."
     ));
-    let changes = (timers.is_some() || assign.is_some()).then(|| {
+    let changes = facts.host_undoes().then(|| {
+        // A host that forgot them would lose what a failed step has cancelled, without a word.
+        let body = if facts.fails {
+            required.clone()
+        } else {
+            quote!({})
+        };
         quote! {
             #begins
-            fn begin(&mut self) {}
+            fn begin(&mut self) #body
 
             #failed
-            fn rollback(&mut self) {}
+            fn rollback(&mut self) #body
         }
     });
     let block = implementation(facts);
@@ -185,6 +204,10 @@ fn implementation(facts: &Facts<'_>) -> String {
         methods.push(format!(
             "fn assign(&mut self, path: &str, value: {runtime}::Value<'_>) {{ todo!() }}"
         ));
+    }
+    if facts.fails && facts.host_undoes() {
+        methods.push("fn begin(&mut self) { todo!() }".to_owned());
+        methods.push("fn rollback(&mut self) { todo!() }".to_owned());
     }
     if facts.has_fields {
         methods.push(format!(
