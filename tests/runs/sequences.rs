@@ -256,8 +256,37 @@ fn checked(bench: &Bench) -> Vec<String> {
     all
 }
 
+/// Sequences that were found to go wrong.
+const FOUND: [&[&str]; 1] = [
+    // A step that is completed by the report on the next one has a record before the event, whose effects are told by its own.
+    &["report all plan running", "report all write running"],
+];
+
+/// Plays lines over memory and over a file, and compares what came of them.
+fn compare(lines: &[&str]) -> Result<(), TestCaseError> {
+    let (one, other) = (
+        Arc::new(ManualClock::new(BEGIN)),
+        Arc::new(ManualClock::new(BEGIN)),
+    );
+    let memory = Arc::new(statemark_stores::MemoryStore::new(Arc::clone(&one)));
+    let memory = over(memory, one);
+    let place = folder();
+    std::fs::create_dir_all(&place).unwrap();
+    let file = SqliteStore::open(&place.join("runs.db"), Arc::clone(&other)).unwrap();
+    let file = over(Arc::new(file), other);
+    for &line in ["start"].iter().chain(lines) {
+        prop_assert_eq!(play_line(&memory, line), play_line(&file, line), "{}", line);
+    }
+    prop_assert_eq!(checked(&memory), checked(&file));
+    std::fs::remove_dir_all(place).unwrap();
+    Ok(())
+}
+
 #[test]
 fn sqlite_and_memory_give_the_same_answers_and_replay_to_the_same() {
+    for lines in FOUND {
+        compare(lines).unwrap();
+    }
     let config = Config {
         cases: 64,
         failure_persistence: None,
@@ -266,22 +295,8 @@ fn sqlite_and_memory_give_the_same_answers_and_replay_to_the_same() {
     let lines = prop::collection::vec(deeds(), 5..50);
     TestRunner::new(config)
         .run(&lines, |lines| {
-            let (one, other) = (
-                Arc::new(ManualClock::new(BEGIN)),
-                Arc::new(ManualClock::new(BEGIN)),
-            );
-            let memory = Arc::new(statemark_stores::MemoryStore::new(Arc::clone(&one)));
-            let memory = over(memory, one);
-            let place = folder();
-            std::fs::create_dir_all(&place).unwrap();
-            let file = SqliteStore::open(&place.join("runs.db"), Arc::clone(&other)).unwrap();
-            let file = over(Arc::new(file), other);
-            for line in std::iter::once("start").chain(lines.iter().map(String::as_str)) {
-                prop_assert_eq!(play_line(&memory, line), play_line(&file, line), "{}", line);
-            }
-            prop_assert_eq!(checked(&memory), checked(&file));
-            std::fs::remove_dir_all(place).unwrap();
-            Ok(())
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            compare(&lines)
         })
         .unwrap();
 }

@@ -104,8 +104,15 @@ pub(super) fn idle_requirement(event: &Spanned<String>, state: &str, at: Span) -
 pub(super) fn unknown_state(name: &Spanned<String>, quote: &str, known: &[&str]) -> Diagnostic {
     let message = format!("state `{}` doesn't exist", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
-    if let Some(similar) = nearest(&name.value, known.iter().copied()) {
+    // In a definition, quotes are around the name. Nothing is near to one that has no letters.
+    let is_end = name.value == "[*]";
+    if !is_end && let Some(similar) = nearest(&name.value, known.iter().copied()) {
         return diagnostic.did_you_mean(similar, name.span, quote);
+    }
+    if !quote.is_empty() && (is_end || name.value.ends_with("_end")) {
+        return diagnostic.help(
+            "only a diagram has ends without a name: here, declare a state with `\"type\": \"final\"`, and name it",
+        );
     }
     match likely_states(&name.value, known).as_slice() {
         [] => diagnostic.help("declare the state, or name one that exists"),

@@ -233,7 +233,9 @@ fn transition(legal: Legal) -> Blocker {
     })
 }
 
-/// Returns the place of an upcoming event among others: first what leads on, then what stays, then what isn't taken.
+/// Returns the rank of an upcoming event.
+///
+/// What leads on comes first, then what stays, then what isn't taken.
 fn urgency(blocker: &Blocker) -> u8 {
     match blocker {
         Blocker::EventAwaited { from, to, .. } if !to.is_empty() && !to.contains(from) => 0,

@@ -209,6 +209,24 @@ impl Dispatcher {
         self.registry.own_tools().find(|tool| tool.name == name)
     }
 
+    /// Says that no tool of that name is offered, and how it would be.
+    #[must_use]
+    pub fn describe_missing(&self, name: &str) -> String {
+        match self.registry.set_left_out(name) {
+            Some(set) => {
+                let flag = match set {
+                    Set::Profile(_) => "--profile",
+                    _ => "--toolsets",
+                };
+                let set = set.name();
+                format!(
+                    "there is no tool `{name}` here: `statemark serve {flag} {set}` would offer it"
+                )
+            }
+            None => format!("there is no tool `{name}`"),
+        }
+    }
+
     /// Reports whether the tool of that name compiles what its caller sends, which may take its time.
     #[must_use]
     pub fn compiles(&self, name: &str) -> bool {

@@ -45,6 +45,8 @@ pub(crate) struct Registry {
     pub(crate) offered: Vec<Tool>,
     /// Our own tools beside them, for the API alone.
     pub(crate) unlisted: Vec<Tool>,
+    /// The tools that there are in sets which this server doesn't offer.
+    left_out: Vec<(Cow<'static, str>, Set)>,
 }
 
 impl Registry {
@@ -56,6 +58,9 @@ impl Registry {
         all.sort_by(|one, other| one.name.cmp(&other.name));
         check_allowed(options, &all)?;
         let names: Vec<_> = all.iter().map(|tool| tool.name.clone()).collect();
+        let is_left_out = |tool: &&Tool| is_left(options, tool) && !is_offered(options, tool);
+        let left_out = all.iter().filter(is_left_out);
+        let left_out = left_out.map(|tool| (tool.name.clone(), tool.set)).collect();
         let (mut offered, mut unlisted): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|tool| is_offered(options, tool));
         let names_own_sets = options.sets.iter().any(|set| set.is_own());
@@ -65,7 +70,17 @@ impl Registry {
         }
         check_names(&offered)?;
         keep_to_offered(&mut offered, &names);
-        Ok(Self { offered, unlisted })
+        Ok(Self {
+            offered,
+            unlisted,
+            left_out,
+        })
+    }
+
+    /// Returns the set of a tool whose set this server doesn't offer.
+    pub(crate) fn set_left_out(&self, name: &str) -> Option<Set> {
+        let mut all = self.left_out.iter();
+        all.find(|(tool, _)| tool == name).map(|(_, set)| *set)
     }
 
     /// Returns our own tools, offered or not.

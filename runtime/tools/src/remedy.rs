@@ -14,7 +14,7 @@ struct ToolCall {
     arguments: Value,
     /// Only a person can make it.
     by_person: bool,
-    /// When to make it, if not now. Unit: milliseconds since 1970.
+    /// The time to make it, if not now. Unit: milliseconds since 1970.
     until: Option<u64>,
 }
 
@@ -65,7 +65,9 @@ pub(crate) fn as_call(ctx: &Ctx<'_>, remedy: &Remedy, loaded: &Loaded) -> Value 
     command
 }
 
-/// Returns the call that provides what a refused event lacks; none where the remedy is to do something else.
+/// Returns the call that provides what a refused event lacks.
+///
+/// There is none where the remedy is to do something else.
 pub(crate) fn as_fix(refused: &Refused, loaded: &Loaded) -> Option<Box<Fix>> {
     let Subject::Event { name, .. } = &refused.subject else {
         return None;

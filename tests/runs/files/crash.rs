@@ -185,11 +185,7 @@ fn finish_by_other(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
         let why = explain(&runs.load(&order.run).unwrap(), None).unwrap();
         let restore = |it: &&Reason| it.remedy == Some(Remedy::Restore);
         let codes = why.reasons.iter().filter(restore).map(Reason::code);
-        assert_eq!(
-            codes.collect::<Vec<_>>(),
-            ["refused", "restoring"],
-            "{point}"
-        );
+        assert_eq!(codes.collect::<Vec<_>>(), ["restoring"], "{point}");
         broke_off = scene
             .breaks(at, |dies| dies.execute(&order, &FinishRestore))
             .is_some();

@@ -553,7 +553,9 @@ impl<W: Write> Write for Pipe<W> {
                         statemark store import runs.jsonl --store other.db\n  \
                         gunzip -c runs.jsonl.gz | statemark store import -\n\n\
                         Each run is imported whole or not at all, and only if its hashes are right. A run that exists\n\
-                        already is skipped if it is the same; nothing is ever overwritten.")]
+                        already is skipped if it is the same; nothing is ever overwritten.\n\
+                        Needs a person's token (`statemark token --help`), also where the store is empty: what is\n\
+                        imported says what people decided.")]
 struct ImportArgs {
     /// The file to read, or `-` for standard input
     #[arg(value_name = "FILE")]

@@ -35,7 +35,7 @@ pub(crate) enum Required {
 
 impl Required {
     /// Returns the kind of a name in a `requires` of a workflow.
-    pub(crate) fn of(workflow: &Workflow, name: &str) -> Self {
+    pub(crate) fn find(workflow: &Workflow, name: &str) -> Self {
         let meta = workflow.meta();
         let has = |path: &[&str]| {
             let declared = path.iter().try_fold(meta, |value, key| value.get(key));
@@ -53,9 +53,10 @@ impl Required {
     }
 }
 
-/// Returns what a step needs besides its event: the names that the states which it exits require, each once.
+/// Returns what a step needs besides its event, by name.
 ///
-/// They are artifacts, checks, and those fields that aren't set after it. A simulation has none of them.
+/// It is what the states that are exited require: artifacts, checks, and those fields that aren't set after it. A
+/// simulation has none of them.
 #[must_use]
 pub fn required_for(
     workflow: &Workflow,
@@ -68,7 +69,7 @@ pub fn required_for(
         let names = names(workflow.state_meta(state).get("requires"), Some(event));
         for name in names {
             let is_there =
-                Required::of(workflow, &name) == Required::Fact && !is_unset(context.get(&name));
+                Required::find(workflow, &name) == Required::Fact && !is_unset(context.get(&name));
             if !is_there && !required.contains(&name) {
                 required.push(name);
             }
@@ -114,7 +115,7 @@ impl Legality<'_> {
             .into_iter()
             .flat_map(|it| names(Some(it), None));
         let mut checks =
-            names.filter(|name| Required::of(&self.run.workflow, name) == Required::Check);
+            names.filter(|name| Required::find(&self.run.workflow, name) == Required::Check);
         checks.any(|name| check.is_none_or(|check| name == check))
     }
 
@@ -149,7 +150,7 @@ impl Legality<'_> {
     ) -> Option<Missing> {
         let run = &self.run.state;
         let name = name.to_owned();
-        match Required::of(&self.run.workflow, &name) {
+        match Required::find(&self.run.workflow, &name) {
             Required::Artifact => {
                 let is_missing = run.final_revision(&name).is_none();
                 is_missing.then(|| Missing::Artifact {

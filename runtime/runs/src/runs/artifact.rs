@@ -195,7 +195,7 @@ impl Loaded {
             let required = self.workflow.state_meta(id).get("requires");
             for name in required_names(required, None) {
                 if !known.contains(&name)
-                    && Required::of(&self.workflow, &name) == Required::Artifact
+                    && Required::find(&self.workflow, &name) == Required::Artifact
                 {
                     known.push(name);
                 }

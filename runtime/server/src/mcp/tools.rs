@@ -107,7 +107,7 @@ pub(super) async fn call(
         },
         Ok(Some(reply)) => Ok(call_result(reply).into()),
         Ok(None) => {
-            let message = format!("there is no tool `{}`", request.name);
+            let message = server.hub.dispatcher.describe_missing(&request.name);
             Err(ErrorData::invalid_params(message, None))
         }
         Err(error) => {

@@ -156,7 +156,9 @@ fn make_report(runs: &Runs, loaded: &Loaded) -> Result<Report, Failure> {
     })
 }
 
-/// Returns the patterns by which the active states grant a tool, such as `Bash(git *)`; none where they grant all of it.
+/// Returns the patterns by which the active states grant a tool, `Bash(git *)` for example.
+///
+/// There are none where they grant all of it.
 fn patterns_of(loaded: &Loaded, now: &RunState, tool: &str) -> Vec<String> {
     let table = loaded.workflow.table();
     let states = table.states().map(|(id, _)| id);

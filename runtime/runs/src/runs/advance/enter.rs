@@ -120,13 +120,19 @@ fn take(
         data: data.cloned(),
         claims: advance.claims.clone(),
     };
-    match decide_send(draft.loaded(), &send, draft.now())? {
+    let mut body = decide_send(draft.loaded(), &send, draft.now())?;
+    if completions && let Body::Event(event) = &body {
+        let steps = event.step.steps.iter();
+        let exited: Vec<String> = steps.flat_map(|it| it.exited.clone()).collect();
+        let before = draft.loaded().head.seq;
+        complete_predecessors(draft, advance, step, &exited)?;
+        if draft.loaded().head.seq != before {
+            // The keys of its effects have the number of its record, which is another one now.
+            body = decide_send(draft.loaded(), &send, draft.now())?;
+        }
+    }
+    match body {
         Body::Event(event) => {
-            if completions {
-                let steps = event.step.steps.iter();
-                let exited: Vec<String> = steps.flat_map(|it| it.exited.clone()).collect();
-                complete_predecessors(draft, advance, step, &exited)?;
-            }
             let cause = Cause::Advance {
                 step: step.to_owned(),
                 others,
