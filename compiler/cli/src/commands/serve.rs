@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use statemark_executor::{Executor, Happened, SharedExecutor, line_of};
 use statemark_runs::authority::{CreateSessionToken, GiveUpToken};
-use statemark_runs::{RunError, Store, StoreError, Workflows as _};
+use statemark_runs::{RunError, Runs, Store, StoreError, Workflows as _};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_tools::{Dispatcher, Options, Set};
 use statemark_upstream::{Upstreams, Use};
@@ -539,7 +539,14 @@ impl SessionFile {
             }
         };
         let text = format!("{:#}\n", session(name, address, token.as_deref()));
-        let before = caller::read_private(SESSION_FILE)?;
+        let before = caller::read_private(SESSION_FILE)?.filter(|text| {
+            let lives = is_listening(text);
+            if !lives && let Some(text) = token_of(text) {
+                // That server was killed, or it would have done this itself.
+                give_up(runs, text);
+            }
+            lives
+        });
         let path = caller::write_private(SESSION_FILE, &text)?;
         Ok(Self {
             path,
@@ -555,12 +562,7 @@ impl SessionFile {
 impl Drop for SessionFile {
     fn drop(&mut self) {
         if let Some(text) = self.token.take() {
-            let actor = Identity::anonymous().actor;
-            drop(
-                self.dispatcher
-                    .runs()
-                    .execute(&actor, &GiveUpToken { text }),
-            );
+            give_up(self.dispatcher.runs(), text);
         }
         // Another server may have written its own since.
         if !std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
@@ -574,17 +576,30 @@ impl Drop for SessionFile {
     }
 }
 
+/// Revokes a token of a server. What fails isn't worth a failure: it expires.
+fn give_up(runs: &Runs, text: String) {
+    let actor = Identity::anonymous().actor;
+    drop(runs.execute(&actor, &GiveUpToken { text }));
+}
+
+/// Reads the server in a session file: there is one, whatever its name.
+fn read_session(text: &str) -> Option<Value> {
+    let mut session: Value = serde_json::from_str(text).ok()?;
+    let servers = session.get_mut("mcpServers")?.as_object_mut()?;
+    servers.values_mut().next().map(Value::take)
+}
+
+/// Returns the token in a session file.
+fn token_of(text: &str) -> Option<String> {
+    let server = read_session(text)?;
+    let bearer = server.pointer("/headers/Authorization")?.as_str()?;
+    bearer.strip_prefix("Bearer ").map(str::to_owned)
+}
+
 /// Reports whether the server of a session file is still listening.
 fn is_listening(text: &str) -> bool {
-    let session: Value = serde_json::from_str(text).unwrap_or_default();
-    let servers = session.get("mcpServers").and_then(Value::as_object);
-    // There is one, whatever its name.
-    let mut urls = servers
-        .into_iter()
-        .flat_map(|it| it.values())
-        .filter_map(|it| it.get("url"));
-    let url = urls.next();
-    let address = url.and_then(Value::as_str).and_then(|url| {
+    let server = read_session(text).unwrap_or_default();
+    let address = server.get("url").and_then(Value::as_str).and_then(|url| {
         let rest = url.strip_prefix("http://")?.strip_suffix("/mcp")?;
         rest.parse::<SocketAddr>().ok()
     });

@@ -151,7 +151,7 @@ fn ask_for_name(store: &StoreArgs) -> Result<bool, Failure> {
     let address = project::existing_store_address(store.store.as_deref())?;
     let name = project::store_name(&address);
     let question = format!(
-        "This is the first token of the store `{name}`: who holds it decides for everybody.\n\
+        "Nobody has a person's token for the store `{name}` now: who holds this one decides for everybody.\n\
          Type the store's name to go on: "
     );
     match printer::ask(&question) {

@@ -371,6 +371,22 @@ fn the_session_file_is_there_as_long_as_the_server() {
     let later = Listening::start(&scratch.path, &[]);
     assert_eq!(later.get("/api/runs", &own).status, 401);
     assert_eq!(later.get("/api/runs", &bearer(&bot)).status, 200);
+    // One that is killed leaves its file behind; the next one takes the token in it back.
+    let session: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let entry = &session["mcpServers"]["statemark"];
+    let own = entry["headers"]["Authorization"].as_str().unwrap();
+    let own = format!("Authorization: {own}\r\n");
+    assert_eq!(later.get("/api/runs", &own).status, 200);
+    drop(later);
+    let next = Listening::start(&scratch.path, &[]);
+    // A server knows its tokens for a moment before it reads them again.
+    let until = Instant::now() + Duration::from_secs(10);
+    while next.get("/api/runs", &own).status != 401 {
+        assert!(Instant::now() < until, "the token is still good");
+        sleep(Duration::from_millis(50));
+    }
+    assert!(next.end());
+    assert!(!file.exists());
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! `run-check`: a check that the workflow or the project declares, for a run or on its own.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use statemark_runs::body::Refused;
 use statemark_runs::check::{self, CheckResult};
-use statemark_runs::{Checked, Key, RunCheck, RunCheckIn, RunId};
+use statemark_runs::{Checked, Key, Redactor, RunCheck, RunCheckIn, RunId};
 
 use crate::args::{SpecsArgs, StoreArgs, TextFormat};
 use crate::checks::{self, CheckSource};
@@ -113,7 +115,7 @@ pub(in crate::commands) fn run(args: &RunCheckArgs, printer: &mut Printer) -> Co
     };
     let written = runs.execute(&order, &check)?;
     let Checked { check, refused } = written.outcome;
-    let result = check.map(|check| check.ran);
+    let result = check.map(|check| redact(check.ran));
     let answer = Answer {
         run: Some(written.loaded.run),
         refused,
@@ -138,9 +140,20 @@ fn run_alone(args: &RunCheckArgs, printer: &mut Printer) -> CommandResult {
         &project::check_place(&found.folder)?,
         &is_ended,
     );
-    let result = result.map_err(|error| checks::bad_check(&args.name, &error))?;
+    let result = redact(result.map_err(|error| checks::bad_check(&args.name, &error))?);
     let answer = Answer::new(&args.name, Some(&result));
     Ok(answer.print(Some(&result), args.store.format(), printer))
+}
+
+/// Returns an outcome without the secrets that a check prints which was given them by name.
+fn redact(mut result: CheckResult) -> CheckResult {
+    let redactor = Redactor::from_environment(&[]);
+    for output in [&mut result.stdout, &mut result.stderr] {
+        if let Cow::Owned(redacted) = redactor.redact_str(output) {
+            *output = redacted;
+        }
+    }
+    result
 }
 
 impl Answer {

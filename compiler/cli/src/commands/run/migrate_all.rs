@@ -64,6 +64,7 @@ pub(super) fn migrate_all(
     printer: &mut Printer,
 ) -> CommandResult {
     let open = open_runs(runs, workflow)?;
+    check_mapping(runs, &open, migrate)?;
     let (amount, id) = (count(open.len(), "run"), to.id());
     let deed = format!("migrate {amount} of the workflow `{workflow}` to the workflow `{id}`");
     let caller = match (args.dry_run, open.is_empty()) {
@@ -120,6 +121,27 @@ fn open_runs(runs: &Runs, workflow: &str) -> Result<Vec<RunId>, StoreError> {
     Ok(found.into_iter().map(|(_, run)| run).collect())
 }
 
+/// Fails if a state is mapped that none of the runs knows: its name is wrong.
+fn check_mapping(runs: &Runs, open: &[RunId], migrate: &MigrateRun) -> Result<(), Failure> {
+    let mut unknown: Vec<&String> = migrate.states.keys().collect();
+    for run in open {
+        if unknown.is_empty() {
+            break;
+        }
+        // One that can't be read has a row that says so.
+        if let Ok(loaded) = runs.load(run) {
+            unknown.retain(|old| loaded.workflow.table().state_named(old).is_none());
+        }
+    }
+    match unknown.first().filter(|_| !open.is_empty()) {
+        None => Ok(()),
+        Some(old) => Err(
+            Failure::new(format!("none of these runs knows the state `{old}`"))
+                .with_help("`--map OLD=NEW` has the name that the state had before"),
+        ),
+    }
+}
+
 /// Plans the migration of a run, and carries it out unless it is only tried.
 fn row(runs: &Runs, order: &Order, migrate: &MigrateRun, to: &Workflow, dry_run: bool) -> Row {
     let run = order.run.clone();
@@ -148,7 +170,13 @@ fn try_row(
     if loaded.workflow.hash() == to.hash() || loaded.state.status().is_over() {
         return Ok(row(Outcome::Same));
     }
-    let plan = plan_migration(runs, &run, migrate, order.actor.role)?;
+    // Runs began under several versions: what one of them never had isn't mapped.
+    let mut migrate = migrate.clone();
+    let table = loaded.workflow.table();
+    migrate
+        .states
+        .retain(|old, _| table.state_named(old).is_some());
+    let plan = plan_migration(runs, &run, &migrate, order.actor.role)?;
     if dry_run || !plan.obstacles.is_empty() {
         let outcome = match plan.obstacles.is_empty() {
             true => Outcome::CanFollow,
@@ -159,7 +187,7 @@ fn try_row(
             ..row(outcome)
         });
     }
-    let written = runs.execute(order, migrate)?;
+    let written = runs.execute(order, &migrate)?;
     let bodies = written.records.iter().filter_map(|it| it.read().ok());
     let refused = bodies.into_iter().find_map(|body| match body {
         Body::Refused(Refused { reason, .. }) => Some(reason),
@@ -216,13 +244,20 @@ fn describe(rows: &[Row]) -> Vec<(String, String)> {
 
 /// Says how many runs are where they were to go.
 fn summary(rows: &[Row], workflow: &str, dry_run: bool) -> String {
-    let well = rows.iter().filter(|row| row.is_well()).count();
+    let there = rows.iter().filter(|row| row.outcome == Outcome::Same);
+    let there = there.count();
+    let well = rows.iter().filter(|row| row.is_well()).count() - there;
     let all = count(rows.len(), "run");
+    let is_there = match there {
+        0 => String::new(),
+        1 => ", 1 is there already".to_owned(),
+        many => format!(", {many} are there already"),
+    };
     match (rows, dry_run) {
         ([], _) => format!("no run of `{workflow}` goes on\n"),
         (_, true) => format!(
-            "{well} of {all} can follow; nothing was done: leave out `--dry-run` to do it\n"
+            "{well} of {all} can follow{is_there}; nothing was done: leave out `--dry-run` to do it\n"
         ),
-        (_, false) => format!("{well} of {all} followed\n"),
+        (_, false) => format!("{well} of {all} followed{is_there}\n"),
     }
 }
