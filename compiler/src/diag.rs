@@ -38,8 +38,12 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// Edits that fix it.
     pub fixes: Vec<Fix>,
-    /// True if a misspelled name nearby would explain it, and would be reported in its place.
+    /// True if an earlier mistake would explain it, and would be reported in its place.
     pub(crate) may_follow: bool,
+    /// The text that was misread with the mistake, where that is more than the primary span.
+    pub(crate) misread: Option<Span>,
+    /// The ids of states that lack what the misread text was meant to say of them.
+    pub(crate) doubted: Vec<String>,
 }
 
 /// A span and its part in the finding; the text may be empty.
@@ -99,10 +103,38 @@ impl Diagnostic {
             help: Vec::new(),
             fixes: Vec::new(),
             may_follow: false,
+            misread: None,
+            doubted: Vec::new(),
         }
     }
 
-    /// Marks a finding that is left out where a misspelled name explains it.
+    /// Sets another severity than the code's own.
+    #[must_use]
+    pub const fn with_severity(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Sets the text that was misread, about which nothing more is reported.
+    #[must_use]
+    pub(crate) const fn misreads(mut self, text: Span) -> Self {
+        self.misread = Some(text);
+        self
+    }
+
+    /// Marks states of which the misread text was meant to say more than is read.
+    #[must_use]
+    pub(crate) fn doubts<'i>(mut self, ids: impl IntoIterator<Item = &'i str>) -> Self {
+        self.doubted.extend(ids.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// Returns the text about which nothing more is worth reporting.
+    fn extent(&self) -> Span {
+        self.misread.unwrap_or(self.primary.span)
+    }
+
+    /// Marks a finding that is left out where an earlier mistake explains it.
     #[must_use]
     pub(crate) const fn may_follow(mut self) -> Self {
         self.may_follow = true;
@@ -147,6 +179,15 @@ impl Diagnostic {
         let text = format!("{quote}{name}{quote}");
         let help = format!("did you mean `{name}`?");
         self.help(help).unsafe_fix(title, span, text)
+    }
+
+    /// Reports whether its misread text explains what seems wrong with a state.
+    ///
+    /// `span` is the state's first mention.
+    fn is_cause(&self, id: &str, span: Span) -> bool {
+        self.severity >= Severity::Warning
+            && self.code.is_about_text()
+            && (self.extent().contains(span) || self.doubted.iter().any(|it| it == id))
     }
 
     /// Adds a fix of one edit that leaves what the machine accepts as it is.
@@ -206,7 +247,7 @@ impl Diagnostic {
 }
 
 /// The findings of a compilation so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diags {
     list: Vec<Diagnostic>,
 }
@@ -228,12 +269,24 @@ impl Diags {
         self.list.append(&mut other.list);
     }
 
-    /// Removes the findings that follow from a misspelled name, and returns whether there were any.
+    /// Removes the findings that follow from an earlier mistake, and returns whether there were any.
     pub(crate) fn remove_followers(&mut self, span: Span) -> bool {
         let before = self.list.len();
         self.list
             .retain(|it| !(it.may_follow && it.primary.span == span));
         self.list.len() < before
+    }
+
+    /// Makes the findings about a span explain what is wrong with more of the text.
+    pub(crate) fn widen(&mut self, primary: Span, misread: Span) {
+        let mut list = self.list.iter_mut();
+        let found = list.find(|it| it.primary.span == primary);
+        found.into_iter().for_each(|it| it.misread = Some(misread));
+    }
+
+    /// Removes a finding.
+    pub(crate) fn remove(&mut self, finding: &Diagnostic) {
+        self.list.retain(|it| it != finding);
     }
 
     /// Returns the findings, to add to them.
@@ -248,7 +301,47 @@ impl Diags {
     pub fn covers(&self, span: Span) -> bool {
         self.list
             .iter()
-            .any(|it| it.severity >= Severity::Warning && it.primary.span.contains(span))
+            .any(|it| it.severity >= Severity::Warning && it.extent().contains(span))
+    }
+
+    /// Reports whether something that was found explains what seems wrong with a state.
+    ///
+    /// `span` is the state's first mention.
+    #[must_use]
+    pub(crate) fn explains(&self, id: &str, span: Span) -> bool {
+        self.covers(span) || self.is_misread(id, span)
+    }
+
+    /// Reports whether a state that is first named at a span was hardly meant as it is read.
+    #[must_use]
+    pub(crate) fn is_misread(&self, id: &str, span: Span) -> bool {
+        self.list.iter().any(|it| it.is_cause(id, span))
+    }
+
+    /// Makes the misread text that explains a state an error, and returns whether there is one.
+    ///
+    /// That is for a consequence that is an error: no machine is made, and the cause has to say so.
+    pub(crate) fn blame(&mut self, id: &str, span: Span) -> bool {
+        let cause = self.list.iter_mut().find(|it| it.is_cause(id, span));
+        let is_found = cause.is_some();
+        cause
+            .into_iter()
+            .for_each(|it| it.severity = Severity::Error);
+        is_found
+    }
+
+    /// Reports whether a warning or an error about the text, and no consequence, overlaps a span.
+    #[must_use]
+    pub(crate) fn misreads(&self, span: Span) -> bool {
+        let is_text = |it: &&Diagnostic| it.code.is_about_text() && !it.may_follow;
+        let mut found = self.list.iter().filter(is_text);
+        found.any(|diagnostic| {
+            let place = diagnostic.primary.span;
+            diagnostic.severity >= Severity::Warning
+                && place.file == span.file
+                && place.start < span.end
+                && span.start < place.end
+        })
     }
 
     /// Reports whether one of them is an error.
@@ -295,8 +388,19 @@ pub(crate) fn quoted_list(names: &[&str]) -> String {
 
 /// Reports that a machine exceeds a limit of tables; `what` says which: `more than 4,096 events`.
 pub(crate) fn machine_too_large(what: &str, span: Span) -> Diagnostic {
+    too_large(what, span).help("split it into machines that start each other")
+}
+
+/// Reports that a part of a machine exceeds a limit of tables; `help` says how to make it smaller.
+pub(crate) fn part_too_large(what: &str, span: Span, help: &str) -> Diagnostic {
+    too_large(what, span).help(help)
+}
+
+/// The help for an expression or guard that a table can't hold.
+pub(crate) const SMALLER_EXPRESSION: &str =
+    "keep a part of the answer in a field of the context, which an action assigns before";
+
+fn too_large(what: &str, span: Span) -> Diagnostic {
     let message = format!("this machine has {what}");
-    Diagnostic::new(Code::MachineTooLarge, span, message)
-        .label("too large for a table")
-        .help("split it into machines that start each other")
+    Diagnostic::new(Code::MachineTooLarge, span, message).label("too large for a table")
 }

@@ -67,6 +67,8 @@ pub fn lower(
         (None, Some(definition)) => {
             definition::add_definition(definition, &mut draft, &mut context)
         }
+        // A fence that was meant as one of them may have been reported.
+        (None, None) if context.diags.has_errors() => {}
         (None, None) => context
             .diags
             .push(empty_section(spec.span, spec.other_fence)),

@@ -189,10 +189,11 @@ fn of_drawing(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         code => !OF_MACHINES.contains(&code),
     });
     for finding in &mut found {
-        let is_syntax = finding.code.id().starts_with("SM1");
-        if !is_syntax && finding.severity == Severity::Error {
+        if !finding.code.is_about_text() && finding.severity == Severity::Error {
             finding.severity = Severity::Warning;
         }
+        // What would be an error because of what follows from it follows for machines alone.
+        finding.severity = finding.severity.min(finding.code.severity());
     }
     found
 }
@@ -222,7 +223,7 @@ fn finish(
     let broken = diags.has_errors();
     let keeps = options.for_rust || options.keeps_broken;
     let read = keeps.then(|| machine.clone());
-    let valid = valid::check(machine, broken, &mut diags);
+    let valid = valid::check_written(machine, Some(sources), broken, &mut diags);
     (valid.ok_or(read), diags.into_sorted())
 }
 
@@ -317,7 +318,7 @@ fn read_document(
         }
     }
     for section in document.sections {
-        let mut diags = Diags::new();
+        let mut diags = section.diags;
         if let Some(text) = &section.diagram {
             remarks.extend(line_remarks(source.text(), text, "%%"));
         }
@@ -486,11 +487,11 @@ fn default_id(path: &str) -> String {
 
 /// Reports that two sections of a document define machines with the same id.
 fn duplicate_machine(id: &Spanned<String>, first: Span) -> Diagnostic {
-    let message = format!("a second machine is called `{}`", id.value);
+    let message = format!("two machines are called `{}`", id.value);
     Diagnostic::new(Code::DuplicateMachine, id.span, message)
-        .label("has the same name")
-        .related(first, "first used here")
-        .help("name each section: `## STATE-MACHINE: name`")
+        .label(format!("the second `{}`", id.value))
+        .related(first, format!("the first `{}`", id.value))
+        .help("give each section a name of its own: `## STATE-MACHINE: name`")
 }
 
 /// Reports that the ids of two sections differ, but become the same Rust module.

@@ -17,13 +17,14 @@ mod names;
 mod policy;
 mod structure;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 use crate::diag::Diags;
 use crate::ir::Machine;
 use crate::pass;
 use crate::pass::names::Names;
 use crate::pass::reach::Reachability;
+use crate::source::{Sources, Span};
 
 /// A machine in which the checks found no error.
 #[derive(Clone, Debug)]
@@ -52,11 +53,24 @@ struct Subject<'m> {
     machine: &'m Machine,
     /// The findings of earlier stages, so that a consequence of one isn't reported again.
     reported: &'m Diags,
+    /// The texts, for what they say elsewhere; `None` if the machine was made of none.
+    sources: Option<&'m Sources>,
+    /// The states, by id and place, that a misread text explains although what follows from it is an error.
+    blamed: RefCell<Vec<(String, Span)>>,
     reach: OnceCell<Reachability>,
     names: OnceCell<Option<Names>>,
 }
 
 impl Subject<'_> {
+    /// Returns whether a misread text explains an error about a state, which is that text's error then.
+    fn is_blamed(&self, id: &str, span: Span) -> bool {
+        let is_explained = self.reported.is_misread(id, span);
+        if is_explained {
+            self.blamed.borrow_mut().push((id.to_owned(), span));
+        }
+        is_explained
+    }
+
     /// Returns what can be reached, which is computed once.
     fn reach(&self) -> &Reachability {
         self.reach.get_or_init(|| Reachability::new(self.machine))
@@ -75,6 +89,16 @@ impl Subject<'_> {
 /// Runs the checks. Returns `None` if one of them, or an earlier stage (`broken`), found an error.
 #[must_use]
 pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid> {
+    check_written(machine, None, broken, diags)
+}
+
+/// Runs the checks on a machine that was made of texts.
+pub(crate) fn check_written(
+    machine: Machine,
+    sources: Option<&Sources>,
+    broken: bool,
+    diags: &mut Diags,
+) -> Option<Valid> {
     if machine.states.len() < 2 {
         // Nothing was parsed, which an earlier stage has reported.
         return None;
@@ -88,6 +112,8 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
     let subject = Subject {
         machine: &machine,
         reported: diags,
+        sources,
+        blamed: RefCell::default(),
         reach: OnceCell::new(),
         names: OnceCell::new(),
     };
@@ -111,11 +137,16 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
         if let Check::Behavior(run) = check
             && !broken
             && !found.has_errors()
+            && subject.blamed.borrow().is_empty()
         {
             run(&subject, &mut found);
         }
     }
-    let broken = broken || found.has_errors();
+    let blamed = subject.blamed.take();
+    let broken = broken || found.has_errors() || !blamed.is_empty();
+    for (id, span) in blamed {
+        diags.blame(&id, span);
+    }
     names::fold_followers(&machine, diags, &mut found);
     diags.append(found);
     (!broken).then_some(Valid { machine })

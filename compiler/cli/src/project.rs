@@ -33,6 +33,7 @@ use std::path::{Component, Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use statemark_compiler::diag::Selector;
 use statemark_runs::check::{CheckPlace, Declaration};
 use statemark_runs::files::{make_private_folder, read_own};
 use statemark_runs::{Hash, find_working_copy};
@@ -233,13 +234,24 @@ pub(crate) fn parse_config(path: &Path, text: &str) -> Result<Config, Failure> {
     toml::from_str(text).map_err(|error| {
         let (path, error) = (files::display(path), error.to_string());
         let failure = Failure::new(format!("`{path}` can't be read: {}", error.trim_end()));
-        match meant_key(&error) {
-            Some(meant) => failure.with_help(format!("did you mean `{meant}`?")),
-            None => failure.with_help(
+        match (misplaced_finding(&error), meant_key(&error)) {
+            (Some(help), _) => failure.with_help(help),
+            (None, Some(meant)) => failure.with_help(format!("did you mean `{meant}`?")),
+            (None, None) => failure.with_help(
                 "it may have `project`, an id; `store`, the address of the store; `workflows`, `all` or `accepted`; `diagrams`, `all` or `sections`; `lint`, the findings that are reported; `hook`, `required` or `optional`; `checks`, programs by name; `packs`, the tools that a server offers to agents; `executor`, who works in states by itself; and `upstream`, servers of tools by name",
             ),
         }
     })
+}
+
+/// Says how findings are set, if the line that can't be read names one.
+fn misplaced_finding(message: &str) -> Option<String> {
+    let line = message.lines().find_map(|line| line.split_once(" | "))?.1;
+    let mut words = line.split(|sign: char| !sign.is_alphanumeric() && sign != '-');
+    let finding = words.find(|word| Selector::parse(word).is_some())?;
+    Some(format!(
+        "below `[lint]`, `ignore = [\"{finding}\"]` leaves out a finding; below `[lint.severity]`, `{finding} = \"error\"` gives it another severity: `error`, `warning`, `info` or `hint`"
+    ))
 }
 
 /// Returns the key that an unknown one was meant to be.
@@ -680,6 +692,23 @@ pub(crate) fn id(path: &str) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_finding_in_the_wrong_place_is_shown_the_right_one() {
+        for (text, finding) in [
+            ("SM204 = \"off\"", "SM204"),
+            ("[lint]\nSM204 = \"off\"", "SM204"),
+            ("[lint.severity]\nsimilar-name = \"off\"", "similar-name"),
+            ("[lint]\nignore = \"SM3\"", "SM3"),
+        ] {
+            let failure = parse_config(Path::new("statemark.toml"), text).unwrap_err();
+            let begins = format!("below `[lint]`, `ignore = [\"{finding}\"]` leaves out a finding");
+            let help = failure.help().unwrap_or_default();
+            assert!(help.starts_with(&begins), "{text}: {help}");
+        }
+        let failure = parse_config(Path::new("statemark.toml"), "[lint]\nignor = []").unwrap_err();
+        assert_eq!(failure.help(), Some("did you mean `ignore`?"));
+    }
 
     #[test]
     fn a_log_names_a_store_without_its_user() {

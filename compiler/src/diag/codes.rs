@@ -85,7 +85,7 @@ codes! {
     SM107 "unclosed-composite" Error UnclosedComposite;
     SM108 "unread-front-matter" Warning UnreadFrontMatter;
     SM109 "broken-diagram-front-matter" Error BrokenDiagramFrontMatter;
-    SM110 "plain-json-definition" Hint PlainJsonDefinition;
+    SM110 "plain-json-definition" Warning PlainJsonDefinition;
     SM111 "several-definitions" Warning SeveralDefinitions;
     SM112 "file-too-large" Error FileTooLarge;
     SM113 "invalid-utf8" Error InvalidUtf8;
@@ -108,7 +108,7 @@ codes! {
     SM130 "prose-label" Hint ProseLabel;
     SM131 "dropped-parenthesis" Hint DroppedParenthesis;
     SM132 "slash-as-text" Hint SlashAsText;
-    SM133 "bare-condition" Hint BareCondition;
+    SM133 "bare-condition" Warning BareCondition;
     SM134 "kept-parenthesis" Warning KeptParenthesis;
     SM135 "broken-label" Error BrokenLabel;
     SM136 "unread-part" Error UnreadPart;
@@ -234,6 +234,12 @@ codes! {
 }
 
 impl Code {
+    /// Reports whether a code is about a text rather than about the machine that was made of it.
+    #[must_use]
+    pub(crate) fn is_about_text(self) -> bool {
+        self.id().starts_with("SM1")
+    }
+
     /// Returns the code that a person means by `SM304`, `sm304`, `304` or `unreachable-state`.
     #[must_use]
     pub fn from_words(words: &str) -> Option<Self> {

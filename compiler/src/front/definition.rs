@@ -30,7 +30,7 @@ use crate::diag::Diags;
 use crate::excerpt::Excerpt;
 use ast::Definition;
 use json::Place;
-use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::ast::{Object, ObjectProp, Value};
 
 /// Reads a definition.
 ///
@@ -95,7 +95,7 @@ pub fn parse_definition(
 
 /// Returns true if a text that isn't marked as a definition looks like one.
 ///
-/// It is an object with `states`, or with `initial` and `on`, or such an object in the wrapper `{"definition": …}`.
+/// It is an object with `states` that have a key of ours, or with `initial` and `on`, or such an object in the wrapper `{"definition": …}`.
 pub(super) fn looks_like_definition(text: &str) -> bool {
     let file = crate::source::Sources::new().add("", "");
     let excerpt = Excerpt::whole(file, text);
@@ -108,7 +108,22 @@ pub(super) fn looks_like_definition(text: &str) -> bool {
         _ => &outer,
     };
     let is_object = |key| matches!(json::get(machine, key), Some(Value::Object(_)));
-    is_object("states")
+    // An answer of something else may have states, too, but hardly with keys of ours.
+    let is_state = |property: &ObjectProp<'_>| match &property.value {
+        Value::Object(state) => {
+            let mut keys = state.properties.iter();
+            state.properties.is_empty()
+                || keys.any(|it| keys::STATE.key(it.name.as_str()).is_some())
+        }
+        _ => false,
+    };
+    let has_states = match json::get(machine, "states") {
+        Some(Value::Object(states)) => {
+            states.properties.is_empty() || states.properties.iter().any(is_state)
+        }
+        _ => false,
+    };
+    has_states
         || (is_object("on") && matches!(json::get(machine, "initial"), Some(Value::StringLit(_))))
 }
 

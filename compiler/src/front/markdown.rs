@@ -30,8 +30,9 @@ use pulldown_cmark::{Event, Options, Parser};
 
 /// Reads what a Markdown document says about machines.
 ///
-/// `text` is the whole text of `file`; every span of the answer is a range of its bytes. Never fails: what is wrong is
-/// pushed onto `diags`, and the answer has whatever could be read all the same.
+/// `text` is the whole text of `file`; every span of the answer is a range of its bytes. Never fails: what is wrong with
+/// a section is among its own findings, the rest is pushed onto `diags`, and the answer has whatever could be read all the
+/// same.
 ///
 /// ```
 /// use statemark_compiler::diag::Diags;

@@ -119,6 +119,34 @@ pub fn announces_state_diagram(text: &str) -> bool {
     word.is_some_and(is_nearly_header)
 }
 
+/// Returns whether a text is a state diagram but for its header.
+///
+/// It has none, and a line that only state diagrams have.
+///
+/// ```
+/// use statemark_compiler::front::mermaid::lacks_header;
+///
+/// assert!(lacks_header("[*] --> open\nopen --> [*] : close"));
+/// assert!(!lacks_header("flowchart LR\na --> b"));
+/// ```
+#[must_use]
+pub fn lacks_header(text: &str) -> bool {
+    let lines = text.lines().map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with("%%"));
+    let is_ours = |line: &str| {
+        let ends = line.split_once("-->");
+        let star = |end: &str| end.split(':').next().is_some_and(|it| it.trim() == "[*]");
+        ends.is_some_and(|(source, target)| star(source) || star(target))
+            || (line.starts_with("state ") && line.ends_with(['{', '>']))
+    };
+    let Some(first) = lines.next() else {
+        return false;
+    };
+    let word = first.split_whitespace().next().unwrap_or_default();
+    let is_announced = announces_state_diagram(text) || parse::other_diagram(word).is_some();
+    !is_announced && (is_ours(first) || lines.any(is_ours))
+}
+
 /// Returns whether a word was probably meant as the header of a state diagram.
 pub(crate) fn is_nearly_header(word: &str) -> bool {
     let word = word.to_ascii_lowercase();

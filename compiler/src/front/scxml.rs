@@ -56,7 +56,9 @@ pub fn parse_scxml(file: FileId, text: &str, diags: &mut Diags) -> Option<ast::D
     let xml = match Xml::parse_with_options(text, options) {
         Ok(xml) => xml,
         Err(error) => {
-            diags.push(xml_syntax(error_span(file, text, &error), &error));
+            let place = error_span(file, text, &error);
+            let rest = text.get(place.range().end..).unwrap_or_default();
+            diags.push(xml_syntax(place, rest, &error));
             return None;
         }
     };
@@ -102,7 +104,9 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Reports that the XML breaks off there. The rest is unknown, so nothing of the document is read.
-fn xml_syntax(place: Span, error: &Error) -> Diagnostic {
+///
+/// `rest` is the text behind the place.
+fn xml_syntax(place: Span, rest: &str, error: &Error) -> Diagnostic {
     let finding = |message: String| Diagnostic::new(Code::XmlSyntax, place, message);
     match error {
         Error::DtdDetected => finding("a document type isn't read".to_owned())
@@ -119,10 +123,18 @@ fn xml_syntax(place: Span, error: &Error) -> Diagnostic {
             .help("close every element: `<state>` by `</state>`, `<transition/>` by itself"),
         Error::NoRootNode => finding("there is no element".to_owned())
             .help("an SCXML document is one element `<scxml>` with states inside"),
-        Error::InvalidChar2(_, b'<', _) => finding("`<` isn't allowed in an attribute".to_owned())
-            .label("begins an element")
-            .help("write `&lt;`")
-            .safe_fix("write `&lt;`", place, "&lt;"),
+        Error::InvalidChar2(_, b'<', _) | Error::InvalidChar(b'"' | b'\'', b'<', _) => {
+            let found =
+                finding("`<` isn't allowed in an attribute".to_owned()).label("begins an element");
+            // What looks like a tag may be one, behind a quote that is missing.
+            if rest.starts_with(|next: char| next.is_alphabetic() || "/!?".contains(next)) {
+                return found
+                    .help("close the attribute before it, or write `&lt;` if it is a part of it");
+            }
+            found
+                .help("write `&lt;`")
+                .safe_fix("write `&lt;`", place, "&lt;")
+        }
         Error::MalformedEntityReference(_) | Error::UnknownEntityReference(..) => {
             finding("`&` must be escaped".to_owned())
                 .label("begins an entity, which ends with `;`")

@@ -119,6 +119,7 @@ pub(crate) fn expect_map(node: &Node) -> Result<&[(Node, Node)], YamlError> {
 
 const QUOTES: &str =
     "a string that holds `: ` or begins with a sign such as `*`, `[` or `{` needs quotes";
+const CLOSE: &str = "end the string with the quote that it begins with";
 const KEYS: &str = "write a key on each line: `name: …`";
 const ONE_DOCUMENT: &str = "keep one document: drop the line `---`";
 
@@ -227,6 +228,7 @@ fn explain(kind: &ErrorKind) -> (Option<String>, &'static str) {
         ErrorKind::UnclosedFlowCollection { open } => {
             return (Some(format!("`{open}` isn't closed")), QUOTES);
         }
+        ErrorKind::UnclosedQuotedScalar => ("the text in quotes isn't closed", CLOSE),
         ErrorKind::UnexpectedCharacter { character } => {
             let sign = match character {
                 '`' => "a backtick".to_owned(),

@@ -45,6 +45,10 @@ pub(super) fn split_labels(definition: Option<&Definition>, draft: &mut Draft, d
     let mut names = Names::default();
     for paths in &all {
         if let Some(events) = names.add(paths, draft) {
+            if is_misread(paths, draft, diags) {
+                split(paths, &events, draft);
+                continue;
+            }
             let finding = ambiguous_label(paths, &events, draft);
             // A definition may name the label, too.
             let edits = written_out(paths, &events, draft).filter(|_| definition.is_none());
@@ -169,6 +173,19 @@ fn leads_to_several(paths: &Paths, draft: &Draft) -> bool {
         }
     }
     by_targets.len() > 1
+}
+
+/// Reports whether a label leads to several places because some of it was hardly meant as this one.
+///
+/// A finding says so.
+fn is_misread(paths: &Paths, draft: &Draft, diags: &Diags) -> bool {
+    let is_meant = |transition: &&DraftTransition| {
+        let label = transition.ir.label.as_ref();
+        label.is_none_or(|label| !diags.covers(label.text.span))
+    };
+    let meant = ways_of(paths, draft).filter(is_meant);
+    let targets: BTreeSet<&[StateHandle]> = meant.map(|it| it.ir.targets.as_slice()).collect();
+    targets.len() < 2
 }
 
 fn ways_of<'d>(paths: &Paths, draft: &'d Draft) -> impl Iterator<Item = &'d DraftTransition> {

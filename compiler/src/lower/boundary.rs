@@ -48,7 +48,7 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
             continue;
         }
         let (id, span) = (draft.get(state).ir.id.clone(), draft.get(state).ir.span);
-        let is_news = !context.broken && !context.diags.covers(span);
+        let is_news = !context.broken && !context.diags.explains(&id, span);
         let event = end_event(draft, state, draft.parent(state));
         let done = done.get_or_insert_with(|| sources_taking_done(draft));
         if done.contains(state) {
@@ -217,7 +217,8 @@ fn infer_initial(
         let is_named = |it: &&StateHandle| !draft.get(**it).ir.implied;
         let is_choice = children.iter().filter(is_named).count() > 1;
         // A defect of the state itself has been reported, such as a `[*` that was meant as the start.
-        if is_choice && !context.broken && !context.diags.covers(target.ir.span) {
+        let (id, span) = (&target.ir.id, target.ir.span);
+        if is_choice && !context.broken && !context.diags.explains(id, span) {
             let prefix = line_prefix(target.first_statement, context);
             let place = if context.is_drawn {
                 Place::Diagram(borrowed(prefix.as_ref()))
@@ -233,8 +234,19 @@ fn infer_initial(
     if context.broken {
         return None;
     }
+    // What was misread is no candidate, and may have said it if no two are left.
+    let (misread, meant): (Vec<StateHandle>, Vec<StateHandle>) =
+        candidates.iter().copied().partition(|&child| {
+            let state = &draft.get(child).ir;
+            context.diags.is_misread(&state.id, state.span)
+        });
+    if let (Some(&first), 0 | 1) = (misread.first(), meant.len()) {
+        let state = &draft.get(first).ir;
+        context.diags.blame(&state.id, state.span);
+        return None;
+    }
     let span = draft.get(scope).ir.span;
-    let names: Vec<&str> = candidates
+    let names: Vec<&str> = meant
         .iter()
         .map(|&child| draft.get(child).ir.id.as_str())
         .collect();

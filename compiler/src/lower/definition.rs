@@ -17,9 +17,11 @@ use super::spec::Context;
 use super::target::find_states;
 use super::transition::{delay_trigger, event_trigger};
 use super::trigger::is_pattern;
-use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
+use crate::front::definition::ast::{
+    Branch, BranchKind, Definition, GuardUse, Initial, Kind, Named, State,
+};
 use crate::front::definition::messages::missing_key;
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 use details::{add_details, add_initial, add_invocation, add_to_transition, parallel_with_initial};
 use fork::Pending;
 
@@ -181,8 +183,21 @@ impl<'d> Build<'_, '_, 'd> {
                 // No diagram draws its target, so a branch must lead somewhere or do something.
                 BranchKind::Target(targets) if targets.is_empty() && branch.actions.is_empty() => {
                     let needs = "`target` or `actions`";
-                    let diagnostic = missing_key(branch.span, "a transition", needs);
-                    self.context.diags.push(diagnostic);
+                    let opening = Span {
+                        end: branch.span.start + 1,
+                        ..branch.span
+                    };
+                    // What it names is used all the same.
+                    for guard in &branch.guards {
+                        if let GuardUse::Name(name) = &guard.value {
+                            self.context.used.insert(name.clone());
+                        }
+                    }
+                    // The front end may have said what it lacks.
+                    if !self.context.diags.covers(opening) {
+                        let diagnostic = missing_key(branch.span, "a transition", needs);
+                        self.context.diags.push(diagnostic);
+                    }
                     continue;
                 }
                 BranchKind::Target(targets) if targets.is_empty() => transition.ir.internal = true,

@@ -353,8 +353,22 @@ pub(super) fn mistyped_operands(
             .note("numbers are never converted, so that integers stay exact")
             .help("write the integer with a fraction: `2.0`");
     }
+    let is_list = |word: &str| word.starts_with("a list");
     match operator {
-        Op::Contains if left_word.starts_with("a list") => diagnostic.help("write `value in list`"),
+        Op::Equal | Op::NotEqual if is_list(left_word) != is_list(right_word) => diagnostic
+            .note("values of different types are never equal")
+            .help("to look for a value in a list, write `value in list`"),
+        Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual
+            if is_list(left_word) || is_list(right_word) =>
+        {
+            diagnostic
+                .note("only two numbers or two strings have an order")
+                .help(format!("to count the items of a list, write `size(list) {sign} 3`"))
+        }
+        Op::Add if is_list(left_word) || is_list(right_word) => diagnostic
+            .note("`+` adds two numbers of one kind, or joins two strings")
+            .help("a list can be looked into (`value in list`) and counted (`size(list)`), and is assigned as a whole"),
+        Op::Contains if is_list(left_word) => diagnostic.help("write `value in list`"),
         Op::In => diagnostic.help("`in` looks into a list, or for a key of an object"),
         Op::Add => diagnostic.note("`+` adds two numbers of one kind, or joins two strings"),
         Op::Equal | Op::NotEqual => diagnostic.note("values of different types are never equal"),

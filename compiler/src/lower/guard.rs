@@ -6,7 +6,7 @@ use super::draft::{Comparison, Draft};
 use super::messages::guard_differs_from_drawn;
 use super::spec::Context;
 use crate::arena::Arena;
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic, SMALLER_EXPRESSION, nearest, part_too_large};
 use crate::front::definition::ast::{self, GuardUse};
 use crate::front::expression::{GuardText, Reading, Written, read};
 use crate::front::label::empty_guard;
@@ -332,7 +332,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
             // Each limit is reported once.
             if count == most + 1 {
                 let what = format!("{what} {most} {unit}");
-                let diagnostic = crate::diag::machine_too_large(&what, span);
+                let diagnostic = part_too_large(&what, span, SMALLER_EXPRESSION);
                 self.context.diags.push(diagnostic);
             }
             return None;

@@ -5,6 +5,7 @@
 use statemark_text::list::join;
 
 use crate::diag::{Code, Diagnostic, distance, nearest};
+use crate::ir::State;
 use crate::source::{Span, Spanned};
 
 pub(super) fn history_of_the_root(sign: &str, span: Span) -> Diagnostic {
@@ -186,7 +187,7 @@ pub(super) fn undrawn_state<'k>(
     let message = format!("state `{}` isn't in the diagram", name.value);
     let diagnostic = Diagnostic::new(Code::OnlyInDefinition, name.span, message)
         .label("only in the definition")
-        .related(diagram, "the diagram below this heading doesn't have it")
+        .related(diagram, "this diagram doesn't have it")
         .note(WHY);
     match nearest(&name.value, known) {
         Some(similar) => diagnostic.did_you_mean(similar, name.span, "\""),
@@ -283,16 +284,26 @@ pub(super) fn undrawn_fork(span: Span, source: &str, from: Span) -> Diagnostic {
         ))
 }
 
+/// Reports a beginning that isn't the diagram's.
+///
+/// That is `drawn`; `None` where the diagram begins in several places.
 pub(super) fn initial_differs_from_drawn(
     initial: Span,
     target: &str,
-    drawn: &str,
+    drawn: Option<&State>,
     span: Span,
 ) -> Diagnostic {
-    let message = format!("the diagram begins at `{drawn}`, the definition at `{target}`");
+    let (whole, part) = match drawn {
+        Some(drawn) => (
+            format!("at `{}`", drawn.id),
+            format!("begins at `{}`", drawn.id),
+        ),
+        None => ("in several places".to_owned(), "one of them".to_owned()),
+    };
+    let message = format!("the diagram begins {whole}, the definition at `{target}`");
     Diagnostic::new(Code::OnlyInDefinition, initial, message)
         .label("differs from the diagram")
-        .related(span, format!("begins at `{drawn}`"))
+        .related(span, part)
         .note(WHY)
         .help("remove `initial`, or change the diagram")
 }

@@ -49,6 +49,8 @@ pub(super) struct Context<'c> {
     guards: BTreeMap<String, &'c Named<Guard>>,
     /// True if there is a diagram.
     pub(super) is_drawn: bool,
+    /// The header of the diagram.
+    pub(super) header: Option<Span>,
     /// The declarations of the data.
     pub(super) fields: Fields<'c>,
     /// True if every guard must be declared: the definition says `"guards": "declared"`.
@@ -81,6 +83,7 @@ impl<'c> Context<'c> {
                 .map(|guard| (to_nfc(&guard.name.value).into_owned(), guard))
                 .collect(),
             is_drawn: spec.diagram.is_some(),
+            header: spec.diagram.as_ref().and_then(|diagram| diagram.header),
             declares_all: definition.is_some_and(|definition| definition.guards_declared),
             eventless: definition.map_or_else(BTreeSet::new, eventless_states),
             fields: Fields::new(definition),

@@ -17,13 +17,13 @@ use super::event::{intern_named_event, intern_prose_event};
 use super::messages::pattern_without_events;
 use super::spec::Context;
 use crate::arena::Handle;
-use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit, Severity};
 use crate::front::definition::ast::{Definition, Kind};
 use crate::front::label::actions_without_event;
 use crate::front::mermaid::ids::is_keyword;
 use crate::front::words::{is_identifier, slug, word_key};
 use crate::ir::{Event, EventKind};
-use crate::source::{Sources, Span, Spanned};
+use crate::source::{Sources, Span, Spanned, narrow};
 
 /// Returns the event of a transition without a label, by its target.
 pub(super) fn implied_event(draft: &Draft, source: StateHandle, target: StateHandle) -> String {
@@ -102,10 +102,23 @@ pub(super) fn resolve_triggers(
     // An arrow to a choice is a transition for each way out of it.
     unlabeled.sort();
     unlabeled.dedup();
+    // What is wrong on its line may be about the label.
+    unlabeled.retain(|it| !diags.misreads(line_of(it.arrow, sources)));
     // What couldn't be read may have been their labels.
     if let (Some((first, others)), false) = (unlabeled.split_first(), diags.has_errors()) {
         diags.push(unlabeled_arrows(first, others, sources));
     }
+}
+
+/// Returns the line on which a span begins.
+fn line_of(span: Span, sources: &Sources) -> Span {
+    let file = sources.file(span.file);
+    let line = file.line_range(file.line_index(span.start));
+    line.map_or(span, |line| Span {
+        start: narrow(line.start),
+        end: narrow(line.end),
+        ..span
+    })
 }
 
 /// An arrow without a label, and the event that it waits for.
@@ -178,8 +191,9 @@ fn resolve_comments(draft: &mut Draft, diags: &mut Diags) {
             diags.push(kept_parenthesis(&name, &whole, comment, &id));
         } else if event.is_some()
             && whole.value.get(name.value.len()..).unwrap_or("").trim() != "()"
+            && !name.value.contains(" / ")
         {
-            // `connect()` loses nothing.
+            // `connect()` loses nothing, and of a slash that is text more was said.
             diags.push(dropped_parenthesis(&name, &whole, comment, &id));
         }
         if let Some(transition) = draft.transitions.get_mut(index) {
@@ -393,22 +407,49 @@ fn dropped_parenthesis(
     event: &str,
 ) -> Diagnostic {
     let message = format!("the parenthesis is a comment: the event is `{event}`");
-    Diagnostic::new(Code::DroppedParenthesis, comment, message)
-        .label("not part of the event")
-        .help(format!(
-            "if it is a condition, write `{}`",
-            parenthesis_as_guard(name, whole)
-        ))
+    let is_condition = reads_as_condition(inside_parenthesis(name, whole));
+    let diagnostic = Diagnostic::new(Code::DroppedParenthesis, comment, message);
+    let diagnostic = match is_condition {
+        true => diagnostic
+            .with_severity(Severity::Warning)
+            .label("a condition that nothing checks"),
+        false => diagnostic.label("not part of the event"),
+    };
+    diagnostic.help(format!(
+        "if it is a condition, write `{}`",
+        parenthesis_as_guard(name, whole)
+    ))
+}
+
+/// Words with which a condition begins; the longer ones first.
+const CONDITIONAL: [&str; 4] = ["only if ", "only when ", "if ", "when "];
+
+/// Reports whether words in a parenthesis say on what a transition depends.
+fn reads_as_condition(words: &str) -> bool {
+    let starts = CONDITIONAL.iter().chain(&["unless ", "only "]);
+    let mut starts = starts.copied();
+    let compares = |sign: &&str| words.contains(*sign);
+    starts.any(|start| words.starts_with(start))
+        || ["<", ">", "==", "!=", "≤", "≥", "&&", "||"]
+            .iter()
+            .any(compares)
+}
+
+/// Returns the words between the parentheses after an event.
+fn inside_parenthesis<'w>(name: &Spanned<String>, whole: &'w Spanned<String>) -> &'w str {
+    let comment = whole.value.get(name.value.len()..).unwrap_or("").trim();
+    let inner = comment.strip_prefix('(');
+    let inner = inner.and_then(|inner| inner.strip_suffix(')'));
+    inner.unwrap_or("").trim()
 }
 
 /// Turns the parenthesis into brackets: `reviewed (approved)` into `reviewed [approved]`.
 fn parenthesis_as_guard(name: &Spanned<String>, whole: &Spanned<String>) -> String {
-    let comment = whole.value.get(name.value.len()..).unwrap_or("").trim();
-    let inner = comment
-        .strip_prefix('(')
-        .and_then(|inner| inner.strip_suffix(')'))
-        .unwrap_or("")
-        .trim();
+    let inner = inside_parenthesis(name, whole);
+    let inner = CONDITIONAL
+        .iter()
+        .find_map(|word| inner.strip_prefix(word))
+        .map_or(inner, str::trim);
     format!(
         "{} [{}]",
         name.value,

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::{Check, Subject};
 use crate::arena::Handle;
-use crate::diag::{Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::ir::{
     ActionKind, Event, EventKind, Expression, ExpressionKind, HostGuard, Machine, State, Transition,
 };
 use crate::pass::internal::{RAISED_BY_CHILDREN, RAISED_BY_RUNS};
 use crate::source::Span;
+use serde_json::Value;
 
 pub(super) const CHECKS: &[Check] = &[Check::Behavior(claims)];
 
@@ -31,11 +32,11 @@ fn claims(subject: &Subject<'_>, diags: &mut Diags) {
         };
         if let Some(cause) = unsent(machine, transition, &timed) {
             misplaced.insert(claim);
-            diags.push(misplaced_claim(
-                machine.guards.at(claim),
-                guard.span,
-                &cause,
-            ));
+            let source = machine.states.at(transition.source);
+            if !subject.is_blamed(&source.id, source.span) {
+                let guard_of = machine.guards.at(claim);
+                diags.push(misplaced_claim(guard_of, guard.span, &cause));
+            }
         }
     }
     for (_, action) in machine.actions.iter() {
@@ -54,9 +55,24 @@ fn claims(subject: &Subject<'_>, diags: &mut Diags) {
     }
     for (handle, guard) in machine.guards.iter() {
         if guard.is_claim && !misplaced.contains(&handle) {
-            diags.push(claimed_guard(guard));
+            let meant = nearest(&guard.text, truth_values(machine));
+            diags.push(claimed_guard(guard, meant));
         }
     }
+}
+
+/// Returns the fields of the context that are true or false, which a guard alone in brackets may name.
+fn truth_values(machine: &Machine) -> impl Iterator<Item = &str> {
+    let context = machine.context.as_ref().and_then(Value::as_object);
+    let first = context.into_iter().flatten();
+    let first = first.filter(|(_, value)| value.is_boolean());
+    let schema = machine.context_schema.as_ref();
+    let declared = schema
+        .and_then(|schema| schema.get("properties"))
+        .and_then(Value::as_object);
+    let declared = declared.into_iter().flatten();
+    let declared = declared.filter(|(_, schema)| schema.get("type") == Some(&"boolean".into()));
+    first.chain(declared).map(|(name, _)| name.as_str())
 }
 
 /// Returns the first claim in an expression, and where it stands.
@@ -100,15 +116,23 @@ fn invokes(machine: &Machine, state: Handle<State>) -> bool {
     machine.states.at(state).meta.contains_key("invoke")
 }
 
-fn claimed_guard(guard: &HostGuard) -> Diagnostic {
+/// Reports a guard that is a claim; `meant` is the field that it may be a misspelling of.
+fn claimed_guard(guard: &HostGuard, meant: Option<&str>) -> Diagnostic {
     let text = &guard.text;
     let message = format!("nothing defines the guard `{text}`, so the sender's word decides");
-    Diagnostic::new(Code::ClaimedGuard, guard.span, message)
+    let diagnostic = Diagnostic::new(Code::ClaimedGuard, guard.span, message)
         .label("holds if the sender claims it")
         .note(format!(
             "a run takes the transition only with `claims: [\"{text}\"]`; nothing checks it, and the record says who claimed it"
-        ))
-        .help("to have it checked, write an expression, such as `attempts < 3`, or a `requires_approval`")
+        ));
+    if let Some(field) = meant {
+        // A label holds the bare name, the definition has it in quotes.
+        let is_quoted = guard.span.range().len() > text.len();
+        return diagnostic.did_you_mean(field, guard.span, if is_quoted { "\"" } else { "" });
+    }
+    diagnostic.help(
+        "to have it checked, write an expression, such as `attempts < 3`, or a `requires_approval`",
+    )
 }
 
 fn misplaced_claim(guard: &HostGuard, span: Span, cause: &str) -> Diagnostic {

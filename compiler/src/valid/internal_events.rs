@@ -37,13 +37,17 @@ fn internal_events(subject: &Subject<'_>, diags: &mut Diags) {
             .iter()
             .find(|(_, action)| action.kind.raised() == Some(handle));
         if let Some((_, action)) = raising {
-            let cause = format!("the action `{}` raises it, too", action.name);
+            let (action_name, name) = (&action.name, internal.name);
+            let cause = format!("the action `{action_name}` raises `{name}`, which is the run's");
             diags.push(own_internal_event(&internal, action.span, &cause));
             continue;
         }
         if event.data.is_some() {
-            let cause = "the definition declares data for it";
-            diags.push(own_internal_event(&internal, event.span, cause));
+            let cause = format!(
+                "data is declared for `{}`, which is the run's",
+                internal.name
+            );
+            diags.push(own_internal_event(&internal, event.span, &cause));
             continue;
         }
         report_waiting(machine, handle, &internal, diags);
@@ -97,10 +101,13 @@ fn unasked_cause(machine: &Machine, internal: &InternalEvent, transition: &Trans
     let state = &machine.states.at(transition.source).id;
     if internal.name == SENT_BACK {
         format!(
-            "nothing in `{state}` asks for an approval, so it comes only if somebody asks for a review there"
+            "nothing in `{state}` asks for an approval, so `{SENT_BACK}` comes only after a review that somebody asks for"
         )
     } else {
-        format!("nothing in `{state}` asks for an approval, so it never comes")
+        format!(
+            "nothing in `{state}` asks for an approval, so `{}` never comes",
+            internal.name
+        )
     }
 }
 
@@ -115,9 +122,8 @@ fn internal_event(internal: &InternalEvent, span: Span) -> Diagnostic {
 
 fn own_internal_event(internal: &InternalEvent, span: Span, cause: &str) -> Diagnostic {
     let name = internal.name;
-    let message = format!("`{name}` is an event of the run, not of this spec: {cause}");
-    Diagnostic::new(Code::OwnInternalEvent, span, message)
+    Diagnostic::new(Code::OwnInternalEvent, span, cause)
         .label("nobody can send it")
-        .note(format!("it is raised when {}", internal.raised))
+        .note(format!("a run raises `{name}` when {}", internal.raised))
         .help("for an event that somebody sends, choose another name; for the run's, say `\"requires_approval\": true` on a transition that a person allows")
 }

@@ -2,7 +2,7 @@
 
 use statemark_runtime as runtime;
 
-use crate::diag::{Diags, machine_too_large};
+use crate::diag::{Diags, SMALLER_EXPRESSION, machine_too_large, part_too_large};
 use crate::ir::{ActionKind, Machine};
 use crate::pass::program::{self, Size};
 use crate::source::Span;
@@ -32,7 +32,8 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
         let (bytes, most) = (guard.text.len(), runtime::MAX_CLAIM_BYTES);
         if guard.is_claim && bytes > most {
             let text = format!("a guard of {bytes} bytes that nothing defines, more than {most}");
-            diags.push(machine_too_large(&text, guard.span));
+            let help = "name the guard in fewer words";
+            diags.push(part_too_large(&text, guard.span, help));
         }
     }
     let mut nested_too_deep = false;
@@ -61,7 +62,8 @@ fn check_programs(machine: &Machine, diags: &mut Diags) {
         let (keys, most) = (field.path.split('.').count(), runtime::MAX_DATUM_DEPTH);
         if keys > most {
             let text = format!("a field nested {keys} deep, more than {most}");
-            diags.push(machine_too_large(&text, field.span));
+            let help = "keep the value in a field with a shorter path";
+            diags.push(part_too_large(&text, field.span, help));
         }
     }
     for (_, transition) in machine.transitions.iter() {
@@ -82,7 +84,8 @@ fn check_programs(machine: &Machine, diags: &mut Diags) {
                 if assigns.len() > runtime::MAX_ASSIGNS {
                     let (count, most) = (assigns.len(), runtime::MAX_ASSIGNS);
                     let text = format!("{count} fields assigned by one action, more than {most}");
-                    diags.push(machine_too_large(&text, action.span));
+                    let help = "let several actions assign them";
+                    diags.push(part_too_large(&text, action.span, help));
                 }
             }
             _ => {}
@@ -94,11 +97,11 @@ fn check_program(size: Size, span: Span, diags: &mut Diags) {
     if size.length > runtime::MAX_PROGRAM {
         let most = runtime::MAX_PROGRAM;
         let text = format!("an expression of {} parts, more than {most}", size.length);
-        diags.push(machine_too_large(&text, span));
+        diags.push(part_too_large(&text, span, SMALLER_EXPRESSION));
     } else if size.depth > runtime::MAX_LEVELS {
         let most = runtime::MAX_LEVELS;
         let text = format!("an expression nested {} deep, more than {most}", size.depth);
-        diags.push(machine_too_large(&text, span));
+        diags.push(part_too_large(&text, span, SMALLER_EXPRESSION));
     }
 }
 
@@ -108,6 +111,7 @@ fn check_calls(count: usize, span: Span, diags: &mut Diags) {
             "{count} actions in one list, more than {}",
             runtime::MAX_CALLS
         );
-        diags.push(machine_too_large(&text, span));
+        let help = "do the same in fewer actions, or in several states one after the other";
+        diags.push(part_too_large(&text, span, help));
     }
 }

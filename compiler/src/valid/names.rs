@@ -7,7 +7,7 @@ use super::{Check, Subject};
 use crate::arena::{Handle, HandleSet};
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
 use crate::front::words::word_key;
-use crate::ir::{Machine, State, StateKind};
+use crate::ir::{EventKind, Machine, State, StateKind};
 use crate::pass::names::{Collision, Renamed};
 use crate::source::Span;
 
@@ -24,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
 fn renamed_identifiers(subject: &Subject<'_>, diags: &mut Diags) {
     for renamed in subject.names().iter().flat_map(|names| &names.renamed) {
         // An empty id is an error of its own.
-        if !renamed.id.is_empty() && !subject.reported.covers(renamed.span) {
+        if !renamed.id.is_empty() && !subject.reported.explains(&renamed.id, renamed.span) {
             diags.push(renamed_identifier(renamed));
         }
     }
@@ -41,7 +41,12 @@ fn renamed_identifier(renamed: &Renamed) -> Diagnostic {
 /// Reports SM209: ids that become a Rust name which an earlier id already has.
 fn identifier_collisions(subject: &Subject<'_>, diags: &mut Diags) {
     for collision in subject.names().iter().flat_map(|names| &names.collisions) {
-        diags.push(identifier_collision(collision));
+        let mut states = [&collision.first, &collision.second]
+            .into_iter()
+            .filter(|(what, _, _)| *what == "state");
+        if !states.any(|(_, id, span)| subject.is_blamed(id, *span)) {
+            diags.push(identifier_collision(collision));
+        }
     }
 }
 
@@ -82,7 +87,10 @@ const LONGEST: usize = 64;
 /// looks in a diagram, in which every new word is a state.
 fn similar_names(subject: &Subject<'_>, diags: &mut Diags) {
     let machine = subject.machine;
-    let is_named = |state: &State| !state.implied && !state.kind.is_history();
+    let is_named = |state: &State| {
+        let is_meant = || !subject.reported.is_misread(&state.id, state.span);
+        !state.implied && !state.kind.is_history() && is_meant()
+    };
     let states = || machine.named_states().filter(|(_, state)| is_named(state));
     let ends = Ends::new(machine);
     // Without a loose end no pair can be a typo, and most machines have none.
@@ -94,12 +102,8 @@ fn similar_names(subject: &Subject<'_>, diags: &mut Diags) {
         match by_words.get(&words) {
             Some(_) if words.chars().count() < SHORTEST_SPELLED => {}
             Some(&earlier) => {
-                diags.push(similar_name(
-                    machine,
-                    earlier,
-                    handle,
-                    "only in its spelling",
-                ));
+                let how = "only in its spelling";
+                diags.push(similar_name(subject, earlier, handle, how));
             }
             None => {
                 let is_compared = || (SHORTEST..=LONGEST).contains(&words.chars().count());
@@ -119,7 +123,7 @@ fn similar_names(subject: &Subject<'_>, diags: &mut Diags) {
             for &two in group.iter().skip(index + 1) {
                 let pair = (one.min(two), one.max(two));
                 if one != two && is_typo(machine, &ends, pair) && reported.insert(pair) {
-                    diags.push(similar_name(machine, pair.0, pair.1, "by one letter"));
+                    diags.push(similar_name(subject, pair.0, pair.1, "by one letter"));
                 }
             }
         }
@@ -209,18 +213,20 @@ impl Ends {
     }
 }
 
+/// Reports two states that look like one.
+///
+/// The misspelled one is that of which nothing else speaks: how often arrows name each of them doesn't tell.
 fn similar_name(
-    machine: &Machine,
+    subject: &Subject<'_>,
     earlier: Handle<State>,
     later: Handle<State>,
     how: &str,
 ) -> Diagnostic {
-    // The one that stands on a single arrow is the misspelled one.
-    let is_earlier = !is_mentioned_once(machine, later) && is_mentioned_once(machine, earlier);
-    let (wrong, right) = if is_earlier {
-        (earlier, later)
-    } else {
-        (later, earlier)
+    let machine = subject.machine;
+    let known = [earlier, later].map(|state| is_known_elsewhere(subject, state));
+    let (wrong, right) = match known {
+        [false, true] => (earlier, later),
+        _ => (later, earlier),
     };
     let (wrong_id, right_id) = (&machine.states.at(wrong).id, &machine.states.at(right).id);
     let (span, other): (Span, Span) =
@@ -229,6 +235,12 @@ fn similar_name(
     let diagnostic = Diagnostic::new(Code::SimilarName, span, message)
         .label("a state of its own")
         .related(other, format!("`{right_id}` is here"));
+    let is_certain = known == [true, false] || known == [false, true];
+    if !is_certain {
+        return diagnostic.help(format!(
+            "if they are one state, write `{right_id}` everywhere, or `{wrong_id}`"
+        ));
+    }
     if !is_mentioned_once(machine, wrong) {
         let help = format!("if they are one state, write `{right_id}` everywhere");
         return diagnostic.help(help);
@@ -238,6 +250,47 @@ fn similar_name(
         span,
         right_id.clone(),
     )
+}
+
+/// Reports whether more than arrows speaks of a state.
+///
+/// That is a title, an action, the name of an event, or the document outside of the diagram: the definition, a heading,
+/// prose.
+fn is_known_elsewhere(subject: &Subject<'_>, handle: Handle<State>) -> bool {
+    let machine = subject.machine;
+    let state = machine.states.at(handle);
+    let has_details = state.title.is_some()
+        || state.description.is_some()
+        || state.instructions.is_some()
+        || !state.entry.is_empty()
+        || !state.exit.is_empty()
+        || !state.meta.is_empty();
+    let is_part = |other: &str| {
+        let key = word_key(other);
+        let mut parts = key.split(['_', '.']);
+        parts.any(|part| part == word_key(&state.id))
+    };
+    let events = machine.events.iter();
+    let mut events = events.filter(|(_, event)| event.kind == EventKind::Named);
+    let outside = subject.sources.zip(machine.parts.diagram);
+    let outside = outside.map_or(["", ""], |(sources, diagram)| {
+        let text = sources.file(diagram.file).text();
+        let range = diagram.range();
+        [text.get(..range.start), text.get(range.end..)].map(Option::unwrap_or_default)
+    });
+    has_details
+        || events.any(|(_, event)| is_part(&event.id))
+        || outside.iter().any(|text| has_word(text, &state.id))
+}
+
+/// Reports whether a text has a word, and not only as a part of another one.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let before = text.get(..at).and_then(|it| it.chars().next_back());
+        let after = text.get(at + word.len()..).and_then(|it| it.chars().next());
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
 }
 
 /// Removes the findings that follow from a misspelled state, and adds them to that finding as a note.
@@ -287,6 +340,32 @@ pub(super) fn fold_followers(machine: &Machine, earlier: &mut Diags, found: &mut
                 .notes
                 .push(format!("as it is, {}", parts.join(", and ")));
         }
+    }
+    fold_spellings(found);
+}
+
+/// Leaves one finding of two about the same pair of states: if their names collide, that is an error.
+fn fold_spellings(found: &mut Diags) {
+    let pair = |diagnostic: &Diagnostic| {
+        let (one, two) = (diagnostic.primary.span, diagnostic.related.first()?.span);
+        Some((one.min(two), one.max(two)))
+    };
+    let similar: Vec<Diagnostic> = found
+        .iter_mut()
+        .filter(|it| it.code == Code::SimilarName)
+        .map(|it| it.clone())
+        .collect();
+    for similar in similar {
+        let collision = found
+            .iter_mut()
+            .find(|it| it.code == Code::IdentifierCollision && pair(it) == pair(&similar));
+        let Some(collision) = collision else {
+            continue;
+        };
+        collision.notes.extend(similar.notes.iter().cloned());
+        collision.help.extend(similar.help.iter().cloned());
+        collision.fixes.extend(similar.fixes.iter().cloned());
+        found.remove(&similar);
     }
 }
 

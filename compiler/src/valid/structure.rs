@@ -1,5 +1,7 @@
 //! Checks of structure: ends, reachability, and histories that remember nothing.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Check, Subject};
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
@@ -41,14 +43,115 @@ fn final_with_transitions(state: &State, transition: &Transition) -> Diagnostic 
 /// Of nested ones only the outermost is reported, and none where an earlier finding says that it is hardly a state.
 fn unreachable_states(subject: &Subject<'_>, diags: &mut Diags) {
     let (machine, reach) = (subject.machine, subject.reach());
+    let mut circles = Circles::default();
     for (handle, state) in machine.named_states() {
         let is_parent_reached = state.parent.is_none_or(|parent| reach.is_active(parent));
         let is_named = !state.implied && !state.kind.is_history();
-        let is_reported = subject.reported.covers(state.span);
+        let is_reported = subject.reported.explains(&state.id, state.span);
         if !reach.is_active(handle) && is_parent_reached && is_named && !is_reported {
-            diags.push(unreachable_state(machine, handle, state, reach));
+            match circles.circle_of(handle, subject) {
+                [] => diags.push(unreachable_state(machine, handle, state, reach)),
+                [first, others @ ..] if *first == handle => {
+                    let others = others.iter().map(|&other| machine.states.at(other));
+                    diags.push(unreachable_circle(state, &others.collect::<Vec<_>>()));
+                }
+                // It is reported with the first one.
+                _ => {}
+            }
         }
     }
+}
+
+/// Most states of which it is asked whether they lead to each other.
+///
+/// Unit: states. Why: the work grows with the square, and who has so many looks for another cause.
+const MOST_CIRCLED: usize = 64;
+
+/// The circles of states that only lead to each other.
+#[derive(Default)]
+struct Circles {
+    /// The states that each unreachable state leads to, once the first one is asked for.
+    edges: Option<BTreeMap<Handle<State>, BTreeSet<Handle<State>>>>,
+    found: Vec<Vec<Handle<State>>>,
+}
+
+impl Circles {
+    /// Returns the states of an unreachable state's circle, ascending.
+    ///
+    /// There are none if it is in no circle, or something else leads into it.
+    fn circle_of(&mut self, state: Handle<State>, subject: &Subject<'_>) -> &[Handle<State>] {
+        let edges = self.edges.get_or_insert_with(|| unreachable_edges(subject));
+        if edges.len() > MOST_CIRCLED {
+            return &[];
+        }
+        if !self.found.iter().any(|circle| circle.contains(&state)) {
+            let following = led_to(state, edges);
+            let mut circle: Vec<Handle<State>> = following.iter().copied().collect();
+            circle.retain(|&other| led_to(other, edges).contains(&state));
+            let is_entered = edges.iter().any(|(source, targets)| {
+                !circle.contains(source) && circle.iter().any(|it| targets.contains(it))
+            });
+            if circle.len() < 2 || is_entered {
+                return &[];
+            }
+            self.found.push(circle);
+        }
+        let mut found = self.found.iter();
+        found
+            .find(|circle| circle.contains(&state))
+            .map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Returns the unreachable states that each unreachable state leads to.
+///
+/// A nested one counts as the outermost around it that is unreachable.
+fn unreachable_edges(subject: &Subject<'_>) -> BTreeMap<Handle<State>, BTreeSet<Handle<State>>> {
+    let (machine, reach) = (subject.machine, subject.reach());
+    let outermost = |state: Handle<State>| {
+        let ancestors = machine.ancestry(state).collect::<Vec<_>>();
+        ancestors.into_iter().rev().find(|&it| !reach.is_active(it))
+    };
+    let mut edges: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (_, transition) in machine.transitions.iter() {
+        let Some(source) = outermost(transition.source) else {
+            continue;
+        };
+        let targets = transition.targets.iter().filter_map(|&it| outermost(it));
+        let targets = targets.filter(|&target| target != source);
+        edges.entry(source).or_default().extend(targets);
+    }
+    edges
+}
+
+/// Returns a state and those that edges lead to from it.
+fn led_to(
+    state: Handle<State>,
+    edges: &BTreeMap<Handle<State>, BTreeSet<Handle<State>>>,
+) -> BTreeSet<Handle<State>> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![state];
+    while let Some(state) = open.pop() {
+        if reached.insert(state) {
+            open.extend(edges.get(&state).into_iter().flatten());
+        }
+    }
+    reached
+}
+
+/// Reports states that lead to each other, and that nothing else leads to.
+fn unreachable_circle(first: &State, others: &[&State]) -> Diagnostic {
+    let names = std::iter::once(first).chain(others.iter().copied());
+    let names: Vec<&str> = names.map(|state| state.id.as_str()).collect();
+    let message = format!("states {} can't be reached", quoted_list(&names));
+    let mut diagnostic = Diagnostic::new(Code::UnreachableState, first.span, message)
+        .may_follow()
+        .label("they lead to each other, and nothing else leads here")
+        .help("lead to one of them from a state that can be reached, or remove them");
+    for state in others.iter().take(4) {
+        diagnostic = diagnostic.related(state.span, "nor here");
+    }
+    diagnostic
 }
 
 fn unreachable_state(
@@ -153,23 +256,32 @@ fn never_completing_states(subject: &Subject<'_>, diags: &mut Diags) {
                 && reach.is_active(handle)
                 && !reach.can_be_done(machine, handle)
             {
-                diags.push(never_completes(machine.states.at(handle), transition));
+                let is_drawn = machine.parts.diagram.is_some();
+                diags.push(never_completes(
+                    machine.states.at(handle),
+                    transition,
+                    is_drawn,
+                ));
             }
         }
     }
 }
 
-fn never_completes(state: &State, transition: &Transition) -> Diagnostic {
+fn never_completes(state: &State, transition: &Transition, is_drawn: bool) -> Diagnostic {
     let id = &state.id;
+    let end = match is_drawn {
+        true => "`[*]`",
+        false => "a state of the type `final`",
+    };
     let (why, help) = if state.kind == StateKind::Parallel {
         (
             "not every region has an end that can be reached",
-            format!("lead to `[*]` in each region of `{id}`"),
+            format!("lead to {end} in each region of `{id}`"),
         )
     } else {
         (
             "no end inside can be reached",
-            format!("lead to `[*]` inside `{id}`"),
+            format!("lead to {end} inside `{id}`"),
         )
     };
     let message = format!("`{id}` is never done, so this is never taken");

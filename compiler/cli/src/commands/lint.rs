@@ -13,8 +13,11 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use similar::TextDiff;
+use statemark_compiler::Format;
 use statemark_compiler::diag::render::{Report, ReportFormat, Root};
 use statemark_compiler::diag::{Applicability, Diagnostic, Severity};
+use statemark_compiler::front::markdown::{document::Document, other_diagrams};
+use statemark_compiler::source::Sources;
 use statemark_runs::find_working_copy;
 
 use super::config;
@@ -24,7 +27,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::printer::Printer;
 use crate::project::{self, Diagrams};
-use crate::specs::{Checked, FileFixes, LintPlan, STDIN_NAME, find_specs, lint_each};
+use crate::specs::{Checked, FileFixes, LintPlan, STDIN_NAME, find_specs, lint_each, read_specs};
 
 use self::closing::Tally;
 use self::output::Output;
@@ -262,6 +265,24 @@ fn show_files(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, Fail
     Ok(ExitStatus::Clean)
 }
 
+/// Counts the files with state diagrams that aren't checked because no section holds them.
+fn unchecked_diagrams(args: &LintArgs) -> Result<usize, Failure> {
+    if args.reads_stdin() || args.diagrams()? == Diagrams::All {
+        return Ok(0);
+    }
+    let which = (Diagrams::All, args.force_exclude);
+    let mut files = 0;
+    read_specs(&args.paths, &args.stdin_filename, which, |name, _, text| {
+        let mut sources = Sources::new();
+        let file = sources.add(name, text.as_str());
+        let is_other = Format::of_name(name) == Format::Markdown
+            && !other_diagrams(file, &text, &Document::default()).is_empty();
+        files += usize::from(is_other);
+        Ok(())
+    })?;
+    Ok(files)
+}
+
 /// A run of `lint`: what it has reported so far.
 struct LintRun<'a> {
     args: &'a LintArgs,
@@ -413,6 +434,9 @@ impl<'a> LintRun<'a> {
         self.output.finish()?;
         if self.format == ReportFormat::Full && has_findings && is_on_screen {
             self.printer.remark("\n");
+        }
+        if self.tally.is_empty() {
+            self.tally.others = unchecked_diagrams(self.args)?;
         }
         self.tally.print_closing(self.args, self.printer);
         let status = ExitStatus::clean_if(!self.tally.fails);

@@ -206,6 +206,13 @@ impl Check<'_, '_> {
 
     fn wrong_type(&mut self, name: &str, value: &Value<'_>, want: &Want) {
         let mended = match (want, value) {
+            (Want::List(Want::Text), Value::StringLit(text)) if name == "command" => {
+                command_of(&text.value).map(|words| {
+                    let words = words.into_iter();
+                    let words = words.map(|word| serde_json::Value::from(word).to_string());
+                    format!("[{}]", words.collect::<Vec<_>>().join(", "))
+                })
+            }
             (Want::List(Want::Text | Want::Name), Value::StringLit(_)) => {
                 let written = self.place.text().get(range_of(value)).unwrap_or_default();
                 Some(format!("[{written}]"))
@@ -227,6 +234,43 @@ impl Check<'_, '_> {
             json::words(value),
             mended,
         ));
+    }
+}
+
+/// Returns the program and the arguments of a command line.
+///
+/// Where only a shell understands the line, that is the shell. `None` if a quote isn't closed.
+fn command_of(line: &str) -> Option<Vec<String>> {
+    let mut words: Vec<String> = Vec::new();
+    // A word that began, perhaps with an empty pair of quotes.
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut needs_shell = false;
+    let mut letters = line.chars();
+    while let Some(c) = letters.next() {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => word.get_or_insert_default().push(letters.next()?),
+            (None, _) if c.is_whitespace() => words.extend(word.take()),
+            _ => {
+                let is_operator = quote.is_none() && "|&;<>*?(){}~#!".contains(c);
+                needs_shell |= is_operator || (quote != Some('\'') && "$`".contains(c));
+                word.get_or_insert_default().push(c);
+            }
+        }
+    }
+    words.extend(word);
+    let sets_variable = words.first().is_some_and(|word| word.contains('='));
+    if quote.is_some() || words.is_empty() {
+        return None;
+    }
+    match needs_shell || sets_variable {
+        true => Some(["sh", "-c", line].map(str::to_owned).to_vec()),
+        false => Some(words),
     }
 }
 
@@ -400,5 +444,37 @@ fn key_list(known: &[&str]) -> String {
     match names.len().saturating_sub(MOST_LISTED) {
         0 => format!("its keys are {}", shown.join(", ")),
         more => format!("its keys are {} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_of;
+
+    #[test]
+    fn command_lines_come_apart_as_a_shell_takes_them() {
+        for (line, expected) in [
+            ("cargo test", Some(&["cargo", "test"][..])),
+            (
+                "cargo test -- 'a b' --x=\"y z\"",
+                Some(&["cargo", "test", "--", "a b", "--x=y z"]),
+            ),
+            ("  a\t'' b\\ c ", Some(&["a", "", "b c"])),
+            ("grep 'a|b' f", Some(&["grep", "a|b", "f"])),
+            ("grep '$1' f", Some(&["grep", "$1", "f"])),
+            ("a && b", Some(&["sh", "-c", "a && b"])),
+            ("echo \"$HOME\"", Some(&["sh", "-c", "echo \"$HOME\""])),
+            ("A=1 make", Some(&["sh", "-c", "A=1 make"])),
+            ("rm *.o", Some(&["sh", "-c", "rm *.o"])),
+            ("echo 'a", None),
+            ("echo a\\", None),
+            ("", None),
+        ] {
+            let words = command_of(line);
+            let words: Option<Vec<&str>> = words
+                .as_ref()
+                .map(|words| words.iter().map(String::as_str).collect());
+            assert_eq!(words.as_deref(), expected, "{line}");
+        }
     }
 }

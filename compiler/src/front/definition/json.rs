@@ -60,6 +60,11 @@ impl<'e> Place<'e> {
         self.excerpt.span(start..end)
     }
 
+    /// Returns whether the text is the whole file, not a fence of a document.
+    fn is_file(self) -> bool {
+        self.excerpt.full_span().start == 0
+    }
+
     /// Returns the text.
     pub(super) fn text(self) -> &'e str {
         self.excerpt.text()
@@ -277,7 +282,7 @@ fn leniencies(place: Place<'_>, tokens: &[TokenAndRange<'_>], comments: bool, di
             remarks.push(here);
             continue;
         }
-        let mut report = |leniency| diags.push(lenient_json(leniency));
+        let mut report = |leniency| diags.push(lenient_json(leniency, place.is_file()));
         if let Some(last) = last {
             let before = place.bytes(last.range.start, last.range.end);
             let closes = matches!(it.token, Token::CloseBrace | Token::CloseBracket);
@@ -323,7 +328,8 @@ fn leniencies(place: Place<'_>, tokens: &[TokenAndRange<'_>], comments: bool, di
         last = Some(it);
     }
     if let (Some((&first, rest)), false) = (remarks.split_first(), comments) {
-        diags.push(lenient_json(Leniency::Comments(first, rest.to_vec())));
+        let comments = Leniency::Comments(first, rest.to_vec());
+        diags.push(lenient_json(comments, place.is_file()));
     }
 }
 
@@ -557,7 +563,14 @@ fn broken_json(place: Span, message: impl Into<String>) -> Diagnostic {
 }
 
 /// Reports JSON that is more lenient than the standard. The definition is read all the same.
-fn lenient_json(leniency: Leniency) -> Diagnostic {
+///
+/// `is_file`: the text is a whole file, not a fence.
+fn lenient_json(leniency: Leniency, is_file: bool) -> Diagnostic {
+    // A whole file is met in folders only by the name that it has.
+    let allowing = |instead: &str| match is_file {
+        true => instead.to_owned(),
+        false => ", or mark the fence as `jsonc definition`".to_owned(),
+    };
     let rewrite = |place, message, written: String| {
         let order = format!("write `{written}`");
         leniency_at(place, message)
@@ -566,7 +579,10 @@ fn lenient_json(leniency: Leniency) -> Diagnostic {
     };
     match leniency {
         Leniency::Comments(first, others) => {
-            let help = "mark the fence as `jsonc definition`, name the file `.jsonc`, or drop the comments";
+            let help = format!(
+                "drop the comments{}",
+                allowing(", or write them as `description`")
+            );
             let found = leniency_at(first, "JSON has no comments").help(help);
             others
                 .into_iter()
@@ -574,7 +590,7 @@ fn lenient_json(leniency: Leniency) -> Diagnostic {
         }
         Leniency::TrailingComma(comma) => {
             leniency_at(comma, "JSON has no comma after the last item")
-                .help("drop the comma, or mark the fence as `jsonc definition`")
+                .help(format!("drop the comma{}", allowing("")))
                 .safe_fix("drop the comma", comma, "")
         }
         Leniency::MissingComma(place) => leniency_at(place, "a comma is missing here")

@@ -126,7 +126,13 @@ pub(super) fn only_in_type(key: Span, name: &str, kind: &str) -> Diagnostic {
         "`{name}` means nothing in a state that isn't {}",
         article(kind)
     );
-    misplaced_key(key, message).help(format!("drop it, or write `\"type\": \"{kind}\"`"))
+    let found = misplaced_key(key, message);
+    if name == "target" {
+        return found.help(
+            "a state is left by a transition: `\"on\": {\"event\": \"other\"}`; only a history has a target itself",
+        );
+    }
+    found.help(format!("drop it, or write `\"type\": \"{kind}\"`"))
 }
 
 /// Reports a value for an operator that only tests that the field is there.

@@ -11,7 +11,7 @@ use statemark_text::suggest::distance;
 use statemark_text::tool::{PACKS, capabilities, capability_tools, known_tools};
 
 use super::json::{self, Place};
-use super::messages;
+use super::{keys, messages};
 use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::source::Span;
 
@@ -23,6 +23,12 @@ const SUBMIT_TOOL: &str = "submit_artifact";
 
 /// The words by which a shell joins commands, and redirects them.
 const SHELL_WORDS: [&str; 10] = ["&&", "||", "|", ";", ">", ">>", "<", "2>&1", "&>", "&"];
+
+/// The key of a state's limit.
+const LIMIT: &str = "max_iterations";
+
+/// Most further places of a finding that are shown. Unit: states. Why: more would hide the point.
+const MOST_SHOWN: usize = 2;
 
 /// Checks what the states grant, the checks that they may require, and who decides.
 pub(super) fn check(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
@@ -197,17 +203,31 @@ impl<'o, 't> Policy<'_, 'o, 't, '_> {
         if self.others_submit {
             return;
         }
+        let mut by_name: Vec<(String, Vec<(Span, Span)>)> = Vec::new();
         for (name, place, capabilities) in std::mem::take(&mut self.withheld) {
-            self.diags
-                .push(withheld_submission(&name, place, capabilities));
+            match by_name.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, places)) => places.push((place, capabilities)),
+                None => by_name.push((name, vec![(place, capabilities)])),
+            }
+        }
+        for (name, places) in by_name {
+            if let Some((first, others)) = places.split_first() {
+                self.diags.push(withheld_submission(&name, *first, others));
+            }
         }
     }
 
     /// Reports an `on_max_iterations` of a state that has no `max_iterations`.
     fn event_without_limit(&mut self, state: &Object<'_>, name: &str) {
         let event = property(state, "on_max_iterations");
+        // A misspelled limit is an unknown key, which is reported.
+        let is_limit = |key: &ObjectProp<'_>| {
+            let name = key.name.as_str();
+            let is_misspelled = || keys::STATE.key(name).is_none();
+            name == LIMIT || (is_misspelled() && nearest(name, [LIMIT]).is_some())
+        };
         if let Some(event) = event
-            && json::get(state, "max_iterations").is_none()
+            && !state.properties.iter().any(is_limit)
         {
             let at = self.place.range(&event.name);
             self.diags.push(event_without_limit(at, name));
@@ -344,18 +364,20 @@ fn leads_outside(folder: &str) -> bool {
 }
 
 fn unknown_tool(at: Span, name: &str, mended: &str) -> Diagnostic {
-    let message = format!("no pack and no client has a tool `{}`", shorten(name, 60));
+    let message = format!("no tool is called `{}`", shorten(name, 60));
     let found = Diagnostic::new(Code::UnknownTool, at, message)
-        .label("names no tool that is known")
+        .label("neither a pack nor an agent's client has it")
         .note("names of tools are compared letter by letter, and the case of letters counts");
     messages::did_you_mean(found, at, mended)
 }
 
 fn unknown_capability(at: Span, word: &str, state: &str, meant: Option<&str>) -> Diagnostic {
-    let message = format!("`{}` is no capability", shorten(word, 60));
+    let message = format!("no capability is called `{}`", shorten(word, 60));
     let found = Diagnostic::new(Code::UnknownTool, at, message)
-        .label(format!("`{state}` can't be read with it"))
-        .note("a run whose policy can't be read denies every tool");
+        .label("neither built in nor declared")
+        .note(format!(
+            "the policy of `{state}` can't be read with it, so a run denies every tool there"
+        ));
     match meant {
         Some(meant) => messages::did_you_mean(found, at, meant),
         None => found.help(
@@ -372,12 +394,23 @@ fn event_without_limit(at: Span, state: &str) -> Diagnostic {
         .help("add `max_iterations`, or drop the key")
 }
 
-fn withheld_submission(name: &str, at: Span, capabilities: Span) -> Diagnostic {
+/// Reports an artifact that is required at some places, each with the `capabilities` of its state.
+fn withheld_submission(
+    name: &str,
+    (at, capabilities): (Span, Span),
+    others: &[(Span, Span)],
+) -> Diagnostic {
     let message =
         format!("the artifact `{name}` is required, and no state lets an agent submit it");
-    Diagnostic::new(Code::WithheldSubmission, at, message)
+    let mut diagnostic = Diagnostic::new(Code::WithheldSubmission, at, message)
         .label("required here")
-        .related(capabilities, format!("these leave out `{SUBMIT}`"))
+        .related(capabilities, format!("these leave out `{SUBMIT}`"));
+    for &(at, capabilities) in others.iter().take(MOST_SHOWN) {
+        diagnostic = diagnostic
+            .related(at, "and here")
+            .related(capabilities, "and so do these");
+    }
+    diagnostic
         .note("`capabilities` that leave out this word withhold the tools that submit artifacts")
         .help(format!(
             "add `\"{SUBMIT}\"` to the `capabilities` of a state in which it is made"

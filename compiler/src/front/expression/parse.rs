@@ -13,7 +13,7 @@ use super::ast::{BinaryOperator, Expression, Kind};
 use super::lex::{self, Token, tokens};
 use super::messages;
 use super::written::Written;
-use crate::diag::{Diagnostic, Diags, Edit};
+use crate::diag::{Diagnostic, Diags, Edit, SMALLER_EXPRESSION, part_too_large};
 
 /// Longest expression.
 ///
@@ -129,7 +129,7 @@ pub fn parse(written: &Written) -> Parsed {
 
 fn too_large(written: &Written, unit: &str, most: usize) -> Diagnostic {
     let what = format!("an expression of more than {most} {unit}");
-    crate::diag::machine_too_large(&what, written.whole())
+    part_too_large(&what, written.whole(), SMALLER_EXPRESSION)
 }
 
 struct Parser<'w> {

@@ -128,6 +128,8 @@ pub enum Flaw {
     EmptyGuard(Range<usize>),
     /// A bracket that would open a guard and is never closed.
     UnclosedGuard(Range<usize>),
+    /// A bracket that closes nothing.
+    StrayBracket(Range<usize>),
     /// Brackets after a blank that aren't at the end: `a [b] c`.
     MisplacedGuard {
         /// The brackets.

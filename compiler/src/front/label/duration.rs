@@ -47,6 +47,34 @@ pub(crate) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
     is_digits(whole).then(|| count(whole, fraction, unit))
 }
 
+/// Returns the milliseconds of a duration that is finer than one, as they are and rounded.
+///
+/// Rounded, they are one at least.
+pub(crate) fn fine_milliseconds(text: &str) -> Option<(String, u64)> {
+    let text = text.trim();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text.get(number.len()..)? {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    let (whole, fraction) = number.trim_end().split_once('.')?;
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > MOST_DIGITS || whole.len() > MOST_DIGITS {
+        return None;
+    }
+    let parts = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let product = digits.checked_mul(unit)?;
+    let rest = format!("{:0width$}", product % parts, width = fraction.len());
+    let exact = format!("{}.{}", product / parts, rest.trim_end_matches('0'));
+    let rounded = u64::try_from((product + parts / 2) / parts).ok()?;
+    Some((exact, rounded.max(1)))
+}
+
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -81,6 +109,19 @@ fn count(whole: &str, fraction: &str, unit: u128) -> Result<u64, Misfit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fine_durations_are_rounded() {
+        for (text, exact, rounded) in [
+            ("1.2345s", "1234.5", 1235),
+            ("0.5ms", "0.5", 1),
+            ("0.0001 s", "0.1", 1),
+            ("1.00001m", "60000.6", 60001),
+        ] {
+            let expected = Some((exact.to_owned(), rounded));
+            assert_eq!(fine_milliseconds(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn durations_are_exact() {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::ast::{Flaw, Label, Parts};
-use crate::diag::{Code, Diagnostic, Diags};
-use crate::front::words::slug;
+use super::ast::{Flaw, Label, Parts, Trigger};
+use crate::diag::{Code, Diagnostic, Diags, Severity};
+use crate::front::words::{is_identifier, slug};
 use crate::source::{Span, Spanned};
 
 const GRAMMAR: &str = "a label is `event [guard] / action(), action()`, in that order";
@@ -15,6 +15,7 @@ pub(crate) fn report_brackets(label: &Label, parts: &Parts, diags: &mut Diags) {
         match flaw {
             Flaw::EmptyGuard(brackets) => diags.push(empty_guard(label.span(brackets.clone()))),
             Flaw::UnclosedGuard(bracket) => diags.push(unclosed_guard(label, bracket)),
+            Flaw::StrayBracket(bracket) => diags.push(stray_bracket(label, bracket)),
             Flaw::MisplacedGuard { .. }
             | Flaw::LateGuard { .. }
             | Flaw::UnlistedActions(_)
@@ -33,8 +34,8 @@ pub(crate) fn lost_part(
         Flaw::LateGuard { slash, bracket } => Some(late_guard(label, slash, bracket, &declares)),
         Flaw::MisplacedGuard { bracket, trigger } => Some(misplaced_guard(label, bracket, trigger)),
         Flaw::UnlistedActions(list) => Some(unlisted_actions(label, list)),
-        Flaw::Slash(slash) => Some(slash_as_text(&label.text, label.span(slash.clone()))),
-        Flaw::EmptyGuard(_) | Flaw::UnclosedGuard(_) => None,
+        Flaw::Slash(slash) => Some(slash_as_text(label, parts, slash)),
+        Flaw::EmptyGuard(_) | Flaw::UnclosedGuard(_) | Flaw::StrayBracket(_) => None,
     })
 }
 
@@ -63,6 +64,27 @@ fn unclosed_guard(label: &Label, bracket: &Range<usize>) -> Diagnostic {
     let end = bracket.end + guard.len();
     let end = label.span(end..end);
     diagnostic.unsafe_fix("close it", end, "]")
+}
+
+/// Reports a bracket that closes nothing.
+///
+/// If one word is before the text that it ends, that is the event, and the text is the guard.
+fn stray_bracket(label: &Label, bracket: &Range<usize>) -> Diagnostic {
+    let place = label.span(bracket.clone());
+    let diagnostic = Diagnostic::new(Code::BrokenLabel, place, "this bracket isn't opened")
+        .label("closes nothing");
+    let before = label.text.value.get(..bracket.start).unwrap_or("");
+    let guard = before
+        .split_once(char::is_whitespace)
+        .filter(|(event, guard)| is_identifier(event) && !guard.trim().is_empty());
+    let Some((event, guard)) = guard else {
+        return diagnostic.help("write a guard, such as `[ready]`, or remove the bracket");
+    };
+    let blanks = guard.len() - guard.trim_start().len();
+    let start = before.len() - guard.len() + blanks;
+    let start = label.span(start..start);
+    let title = format!("write `{event} [{}]`", guard.trim());
+    diagnostic.unsafe_fix(title, start, "[")
 }
 
 pub(crate) fn unnamed_action(item: &Spanned<String>) -> Diagnostic {
@@ -161,19 +183,60 @@ fn unlisted_actions(label: &Label, list: &Range<usize>) -> Diagnostic {
         ))
 }
 
-fn slash_as_text(label: &Spanned<String>, slash: Span) -> Diagnostic {
+/// Reports a slash that separates no actions.
+///
+/// What follows it is meant as another event or as an action if it is a list of names, and else perhaps as text.
+fn slash_as_text(label: &Label, parts: &Parts, slash: &Range<usize>) -> Diagnostic {
     let message = "this slash is text: what follows it isn't an action";
-    let diagnostic = Diagnostic::new(Code::SlashAsText, slash, message)
+    let diagnostic = Diagnostic::new(Code::SlashAsText, label.span(slash.clone()), message)
         .label("read as part of the event")
         .help("an action is `name()`, or a name that the definition declares under `actions`");
-    let parts: Vec<String> = label.value.split(" / ").map(slug).collect();
-    if parts.len() < 2 || parts.iter().any(String::is_empty) {
+    let trigger = match &parts.trigger {
+        Some(Trigger::Prose(words) | Trigger::Condition(words)) => words,
+        Some(Trigger::Commented { whole, .. }) => whole,
+        Some(Trigger::Events(_) | Trigger::Delay { .. }) | None => return diagnostic,
+    };
+    let items = items(&trigger.value);
+    let after_slash = items.iter().skip(1);
+    let diagnostic = match after_slash.clone().all(|item| is_identifier(item)) {
+        true => diagnostic.with_severity(Severity::Warning),
+        false => diagnostic,
+    };
+    let events: Vec<String> = items.iter().map(|item| slug(item)).collect();
+    // The text of a label that isn't in the file as it is has one place for all of its parts.
+    let is_part = trigger.span != label.text.span || trigger.value == label.text.value;
+    if events.len() < 2 || events.iter().any(String::is_empty) || !is_part {
         return diagnostic;
     }
-    let list = parts.join(", ");
+    let list = events.join(", ");
     diagnostic.unsafe_fix(
         format!("if it means *or*, write `{list}`"),
-        label.span,
+        trigger.span,
         list,
     )
+}
+
+/// Splits a text at each ` / ` and `,` that isn't inside brackets or quotes.
+fn items(text: &str) -> Vec<&str> {
+    let (mut depth, mut is_quoted, mut start) = (0_usize, false, 0);
+    let mut items = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' | '/' if depth == 0 && !is_quoted => {
+                let before = text.get(..at).unwrap_or_default();
+                let after = text.get(at + 1..).unwrap_or_default();
+                let is_between = before.is_empty() || before.ends_with(' ');
+                if c == ',' || (is_between && after.starts_with(' ')) {
+                    items.push(text.get(start..at).unwrap_or_default().trim());
+                    start = at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    items.push(text.get(start..).unwrap_or_default().trim());
+    items
 }

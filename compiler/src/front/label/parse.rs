@@ -124,6 +124,8 @@ impl Parser<'_> {
         } else {
             unclosed = unclosed_bracket(text, head.clone());
         }
+        let stray = stray_bracket(text, head.clone())
+            .filter(|_| bracket_group(text, head.clone()).is_none());
         let has_late_guard = flaws.iter().any(|it| matches!(it, Flaw::LateGuard { .. }));
         let trigger = if has_late_guard {
             Some(Trigger::Prose(self.part(head.clone())))
@@ -138,6 +140,7 @@ impl Parser<'_> {
             flaws.insert(0, Flaw::MisplacedGuard { bracket, trigger });
         }
         flaws.extend(unclosed.map(Flaw::UnclosedGuard));
+        flaws.extend(stray.map(Flaw::StrayBracket));
         Parts {
             trigger,
             guard,
@@ -326,6 +329,29 @@ fn unclosed_bracket(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     is_open.then_some(at..at + 1)
 }
 
+/// Returns the first closing bracket that no bracket before it opens.
+///
+/// That of a half-open interval, `(0, 1]`, closes what a parenthesis opened.
+fn stray_bracket(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let inner = slice(text, range.clone());
+    if !inner.contains(']') {
+        return None;
+    }
+    let (mut brackets, mut parentheses) = (0_usize, 0_usize);
+    for (at, c) in inner.char_indices() {
+        match c {
+            '[' => brackets += 1,
+            '(' => parentheses += 1,
+            ')' => parentheses = parentheses.saturating_sub(1),
+            ']' if brackets > 0 => brackets -= 1,
+            ']' if parentheses > 0 => parentheses -= 1,
+            ']' => return Some(range.start + at..range.start + at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Returns the offset of the first bracket at the start or after a blank.
 fn opening_bracket(text: &str, range: &Range<usize>) -> Option<usize> {
     let inner = slice(text, range.clone());
@@ -451,6 +477,7 @@ mod tests {
         for (name, is_there) in [
             ("calls", has(|it| matches!(it, Flaw::UnlistedActions(_)))),
             ("open", has(|it| matches!(it, Flaw::UnclosedGuard(_)))),
+            ("stray", has(|it| matches!(it, Flaw::StrayBracket(_)))),
             ("slash", has(|it| matches!(it, Flaw::Slash(_)))),
             ("late", has(|it| matches!(it, Flaw::LateGuard { .. }))),
         ] {
@@ -504,6 +531,11 @@ mod tests {
             ("a / b() / c()", "\"a / b() / c()\" calls slash"),
             ("a [b", "\"a [b\" open"),
             ("[b", "\"[b\" open"),
+            ("a b]", "\"a b]\" stray"),
+            ("a] / b()", "\"a]\" /b stray"),
+            ("a b] [c]", "\"a b]\" [c] stray"),
+            ("x in (0, 1]", "\"x in (0, 1]\""),
+            ("a[0]", "\"a[0]\""),
         ] {
             assert_eq!(parts(text), expected, "{text}");
         }

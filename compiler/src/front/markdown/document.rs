@@ -1,5 +1,6 @@
 //! The parts of a Markdown document that describe machines.
 
+use crate::diag::Diags;
 use crate::excerpt::Excerpt;
 use crate::source::{Span, Spanned};
 
@@ -29,6 +30,8 @@ pub struct Section {
     pub instructions: Vec<Instructions>,
     /// The headings of level 3 to 6 that start no instructions, in the order of the text.
     pub headings: Vec<Heading>,
+    /// The findings about its fences.
+    pub diags: Diags,
     /// The opening line of the first fence that may have been meant as the diagram and isn't read as one.
     ///
     /// It is a `mermaid` fence with another kind of diagram.

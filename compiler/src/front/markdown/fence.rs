@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::outline::Fence;
+use crate::excerpt::Excerpt;
 
 /// The meaning of the words after a fence's marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,15 +61,37 @@ pub(super) fn overrun(fence: &Fence) -> Option<Range<usize>> {
     let mut at = 0;
     for line in fence.text.text().split_inclusive('\n') {
         let words = line.trim_matches([' ', '\t', '\n']);
-        let marker = words.chars().take_while(|&other| other == sign).count();
-        let info = words.trim_start_matches(sign).trim();
-        let opens = marker >= 3 && info.chars().next().is_some_and(char::is_alphabetic);
+        let opens = info(words, sign).is_some() || (!fence.closed && opens_ours(words));
         if opens || (!fence.closed && is_heading(words)) {
             return Some(at..at + line.trim_end().len());
         }
         at += line.len();
     }
     None
+}
+
+/// Returns true if a line from an offset on opens a fence that would hold a diagram or a definition.
+pub(super) fn opens_part(text: &Excerpt, from: usize) -> bool {
+    let lost = text.text().get(from..).unwrap_or_default();
+    lost.lines().any(|line| opens_ours(line.trim()))
+}
+
+/// Returns true if a line opens a fence that would hold a diagram or a definition.
+fn opens_ours(line: &str) -> bool {
+    let info = info(line, '`').or_else(|| info(line, '~'));
+    let mut words = info.unwrap_or_default().split_whitespace();
+    let language = words.next().unwrap_or_default().to_ascii_lowercase();
+    let second = words.next().unwrap_or_default();
+    let is_definition = second.eq_ignore_ascii_case("definition");
+    language == "mermaid" || (matches!(language.as_str(), "json" | "jsonc") && is_definition)
+}
+
+/// Returns the words after the marker of a line that opens a fence.
+fn info(line: &str, sign: char) -> Option<&str> {
+    let info = line.trim_start_matches(sign);
+    let is_open = line.len() - info.len() >= 3;
+    let info = info.trim();
+    (is_open && info.starts_with(char::is_alphabetic)).then_some(info)
 }
 
 /// Returns true if a line is a heading with `#`.

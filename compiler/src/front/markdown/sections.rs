@@ -6,10 +6,10 @@ use super::document::{self, DefinitionBlock, Instructions, Section};
 use super::fence::{self, Language};
 use super::heading::{self, Meaning};
 use super::outline::{self, Block, BlockKind, Fence, Heading, Outline};
-use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Severity, nearest};
 use crate::excerpt::Excerpt;
 use crate::front::definition::looks_like_definition;
-use crate::front::mermaid::{announces_state_diagram, is_state_diagram};
+use crate::front::mermaid::{announces_state_diagram, is_state_diagram, lacks_header};
 use crate::source::{FileId, Span, Spanned, narrow};
 
 /// Makes the sections of a document from its outline.
@@ -67,6 +67,8 @@ struct Open {
     candidate: Option<(Span, Span)>,
     /// The first fence with a state diagram that isn't marked as one.
     unmarked: Option<Unmarked>,
+    /// The first `mermaid` fence with a state diagram that lacks its header.
+    headless: Option<Excerpt>,
     instructions: Option<OpenInstructions>,
 }
 
@@ -160,12 +162,14 @@ impl Gatherer<'_> {
                     definition: None,
                     instructions: Vec::new(),
                     headings: Vec::new(),
+                    diags: Diags::new(),
                     other_fence: None,
                 },
                 diagram: None,
                 definition: None,
                 candidate: None,
                 unmarked: None,
+                headless: None,
                 instructions: None,
             }),
             Meaning::NearMiss {
@@ -205,10 +209,22 @@ impl Gatherer<'_> {
         };
         let language = fence::language(self.text, fence);
         let is_ours = matches!(language, Language::Mermaid | Language::Definition { .. });
-        let overrun = fence::overrun(fence).filter(|_| is_ours || !fence.closed);
+        let is_example = matches!(language, Language::Other) && shows_markdown(self.text, fence);
+        let is_suspect = |lost: &Range<usize>| {
+            let loses_part = || !is_example && fence::opens_part(&fence.text, lost.start);
+            is_ours || !fence.closed || loses_part()
+        };
+        let overrun = fence::overrun(fence).filter(is_suspect);
         if overrun.is_some() || !fence.closed {
-            self.diags
-                .push(unclosed(self.text, fence, opening, overrun.clone()));
+            let found = unclosed(self.text, fence, opening, overrun.clone());
+            let lost = overrun.as_ref().map_or(0, |line| line.start);
+            // Without its definition or its diagram it is another machine. What follows in a fence of something else that
+            // is closed may be meant as its text.
+            let loses_part = fence::opens_part(&fence.text, lost) && (is_ours || !fence.closed);
+            open.section.diags.push(match loses_part {
+                true => found.with_severity(Severity::Error),
+                false => found,
+            });
         }
         let content = || match &overrun {
             Some(line) => fence.text.slice(0..line.start),
@@ -216,14 +232,16 @@ impl Gatherer<'_> {
         };
         match language {
             Language::Mermaid if announces_state_diagram(fence.text.text()) => match open.diagram {
-                Some(first) => self.diags.push(several_diagrams(opening, first)),
+                Some(first) => open.section.diags.push(several_diagrams(opening, first)),
                 None => {
                     open.diagram = Some(opening);
                     open.section.diagram = Some(content());
                 }
             },
             Language::Definition { comments } => match open.definition {
-                Some(first) => self.diags.push(several_definitions(opening, first)),
+                Some(first) => {
+                    open.section.diags.push(several_definitions(opening, first));
+                }
                 None => {
                     open.definition = Some(opening);
                     open.section.definition = Some(DefinitionBlock {
@@ -250,6 +268,9 @@ impl Gatherer<'_> {
                     word: outline::span(self.file, &(start..start + word.len())),
                     content: content(),
                 });
+            }
+            Language::Mermaid if open.headless.is_none() && lacks_header(fence.text.text()) => {
+                open.headless = Some(content());
             }
             Language::Mermaid => {
                 open.section.other_fence.get_or_insert(opening);
@@ -278,15 +299,26 @@ impl Gatherer<'_> {
         let Some(open) = self.open.pop() else {
             return;
         };
-        if let (Some((opening, word)), None) = (open.candidate, open.definition) {
-            self.diags.push(plain_json_definition(opening, word));
-        }
         let mut section = open.section;
-        if let (Some(unmarked), None) = (open.unmarked, open.diagram) {
-            // It is read all the same, so that nothing else is reported that follows from this.
-            let word = self.text.get(unmarked.word.range()).unwrap_or_default();
-            self.diags.push(near_miss_fence(&unmarked, word));
-            section.diagram = Some(unmarked.content);
+        if let (Some((opening, word)), None) = (open.candidate, open.definition) {
+            let found = plain_json_definition(opening, word);
+            // With nothing else, there is no machine.
+            let is_all =
+                open.diagram.is_none() && open.headless.is_none() && open.unmarked.is_none();
+            section.diags.push(match is_all {
+                true => found.with_severity(Severity::Error),
+                false => found,
+            });
+        }
+        // What isn't written as a diagram is read all the same, so that nothing else is reported that follows from this.
+        match (open.diagram, open.headless, open.unmarked) {
+            (None, Some(content), _) => section.diagram = Some(content),
+            (None, None, Some(unmarked)) => {
+                let word = self.text.get(unmarked.word.range()).unwrap_or_default();
+                section.diags.push(near_miss_fence(&unmarked, word));
+                section.diagram = Some(unmarked.content);
+            }
+            (_, _, _) => {}
         }
         self.done.push(section);
     }
@@ -491,6 +523,15 @@ fn unclosed_fence(
             .unsafe_fix("close it before that line", end, closing),
         None => found.safe_fix("close it at its end", end, closing),
     }
+}
+
+/// Reports whether a fence shows Markdown, in which other fences are examples.
+fn shows_markdown(text: &str, fence: &Fence) -> bool {
+    let info = text.get(fence.info.clone()).unwrap_or_default();
+    let word = info.split_whitespace().next().unwrap_or_default();
+    ["markdown", "md", "mdx"]
+        .into_iter()
+        .any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// Reports whether a fence has no language, or one that is nearly `mermaid`.

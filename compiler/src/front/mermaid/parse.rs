@@ -16,6 +16,8 @@ mod syntax_error;
 mod transition;
 mod unexpected;
 
+pub(super) use header::other_diagram;
+
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -227,6 +229,7 @@ impl<'a> Parser<'a> {
                 self.close(token);
                 Ok(())
             }
+            Kind::Divider if self.dashed_comment(token) => Ok(()),
             Kind::Divider => {
                 self.bump();
                 self.push(token.start..token.end, StatementKind::Divider);

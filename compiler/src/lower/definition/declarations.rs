@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, quoted_list};
-use crate::front::definition::ast::{ActionDeclaration, Definition, Named, State};
+use crate::front::definition::ast::{ActionDeclaration, Definition, Guard, Named, State};
 use crate::ir::{Action, ActionKind, Event};
 use crate::lower::draft::{Draft, DraftTrigger, StateHandle};
 use crate::lower::event::intern_named_event;
@@ -37,11 +37,7 @@ pub(in crate::lower) fn add_declarations<'c>(
         declare_action(action, draft, context);
     }
     // After the actions, whose expressions may use guards.
-    for guard in definition
-        .guards
-        .iter()
-        .filter(|guard| !context.used.contains(&guard.name.value))
-    {
+    for guard in unused_guards(definition, context) {
         context.diags.push(unused_declaration("guard", &guard.name));
     }
     // After the actions, which may raise events that nothing else names.
@@ -281,6 +277,41 @@ fn leading_events(source: StateHandle, target: &str, draft: &Draft) -> Vec<Strin
         }
     }
     names
+}
+
+/// Returns the guards that nothing uses, but for those that others of them name.
+fn unused_guards<'c>(definition: &'c Definition, context: &Context<'c>) -> Vec<&'c Named<Guard>> {
+    let guards = definition.guards.iter();
+    let unused: Vec<_> = guards
+        .filter(|guard| !context.used.contains(&guard.name.value))
+        .collect();
+    let is_named = |guard: &&Named<Guard>| {
+        let mut others = unused.iter().filter(|it| it.name.value != guard.name.value);
+        others.any(|other| names_guard(&other.value, &guard.name.value))
+    };
+    let roots: Vec<_> = unused.iter().copied().filter(|it| !is_named(it)).collect();
+    // Guards that name each other are used by nothing, either.
+    match roots.is_empty() {
+        true => unused,
+        false => roots,
+    }
+}
+
+/// Reports whether a guard names another one.
+///
+/// Recursion is bounded by the text's nesting, which was limited.
+fn names_guard(guard: &Guard, name: &str) -> bool {
+    match guard {
+        Guard::Compare { .. } => false,
+        Guard::All(parts) | Guard::Any(parts) => {
+            parts.iter().any(|part| names_guard(&part.value, name))
+        }
+        Guard::Not(part) => names_guard(&part.value, name),
+        Guard::Text(text) => text
+            .value
+            .split(|sign: char| !sign.is_alphanumeric() && sign != '_')
+            .any(|word| word == name),
+    }
 }
 
 /// Reports a state where an event is expected. `leading`: the events that lead to it.

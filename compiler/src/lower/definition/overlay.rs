@@ -95,7 +95,7 @@ fn overlay_initial(
         context.diags.push(initial_differs_from_drawn(
             initial.span,
             initial.targets.first().map_or("", |name| &name.value),
-            &draft.get(target).ir.id,
+            Some(&draft.get(target).ir).filter(|drawn| !drawn.implied),
             first.span,
         ));
         return;
@@ -118,7 +118,7 @@ fn overlay_states(
             .state(&name.value)
             .filter(|&state| !draft.get(state).ir.implied);
         let Some(index) = found else {
-            let diagram = draft.get(ROOT).ir.span;
+            let diagram = context.header.unwrap_or(draft.get(ROOT).ir.span);
             let known = context.comparable(draft.state_ids(), draft.states.len());
             let diagnostic = undrawn_state(name, diagram, known);
             context.diags.push(diagnostic);

@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::messages::single_way;
 use crate::diag::{Code, Diagnostic, machine_too_large, quoted_list};
-use crate::front::label::ast::Label;
+use crate::front::label::ast::{Label, Trigger};
 use crate::front::mermaid::ast::Stereotype;
+use crate::front::words::slug;
 use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
 use crate::lower::guard::is_prose;
 use crate::lower::spec::Context;
@@ -463,10 +464,10 @@ fn add_decision(
     let other = all.iter().find(|other| other.target != first.target);
     if let Some(other) = other.filter(|_| !context.diags.has_errors()) {
         context.diags.push(several_initial_states(
-            (name(first), name(other)),
+            [name(first), name(other)],
             &draft.get(start).ir.id,
-            first.span,
-            other.span,
+            [first, other].map(|beginning| awaited(beginning, draft, context)),
+            [first.span, other.span],
         ));
     }
     let mut said: BTreeSet<(StateHandle, Option<&str>)> = BTreeSet::new();
@@ -523,18 +524,32 @@ fn uncovered_choice(id: &str, guards: &[&str], span: Span) -> Diagnostic {
         ))
 }
 
+/// Returns the event that leads to a beginning: that of its label, else one named after its state.
+fn awaited(beginning: &Beginning<'_>, draft: &Draft, context: &Context<'_>) -> String {
+    let label = beginning.label;
+    let parts = label.map(|label| label.parts(|name| context.declares_action(name)));
+    let named = parts.and_then(|parts| match parts.trigger.as_ref()? {
+        Trigger::Events(names) => Some(names.first()?.value.clone()),
+        Trigger::Commented { name, .. } => Some(slug(&name.value)),
+        Trigger::Condition(words) | Trigger::Prose(words) => Some(slug(&words.value)),
+        Trigger::Delay { .. } => Some(label?.text.value.clone()),
+    });
+    named.unwrap_or_else(|| format!("to_{}", slug(&draft.get(beginning.target).ir.id)))
+}
+
+/// Reports two beginnings of a scope, each with its state, its event and its place.
 fn several_initial_states(
-    (first, other): (&str, &str),
+    [first, other]: [&str; 2],
     start: &str,
-    first_span: Span,
-    other_span: Span,
+    [first_event, other_event]: [String; 2],
+    [first_span, other_span]: [Span; 2],
 ) -> Diagnostic {
     let message = format!("`{first}` and `{other}` can't both be the beginning");
     Diagnostic::new(Code::SeveralInitialStates, other_span, message)
         .label(format!("begins at `{other}` here"))
         .related(first_span, format!("begins at `{first}` here"))
         .note(format!(
-            "the machine is made as if a state `{start}` waited there for the event that decides: what the arrow says, else `to_` and the state"
+            "so it begins in a state `{start}`, which waits for `{first_event}` or `{other_event}`"
         ))
         .help("keep one, or draw the state that waits, with an event for each way")
 }

@@ -36,6 +36,8 @@ pub(super) struct Tally {
     drawings: usize,
     /// Files with machines or diagrams.
     files: usize,
+    /// Files with state diagrams that weren't checked, where nothing else was.
+    pub(super) others: usize,
     /// Sentences about files that weren't checked, or have nothing to check.
     remarks: String,
     most_severe: Option<(Severity, Code)>,
@@ -74,6 +76,11 @@ impl Tally {
         if is_empty && is_named && file.diagnostics.is_empty() {
             self.remarks += &format!("{}\n", no_machine_message(&file.name));
         }
+    }
+
+    /// Reports whether nothing was checked.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.machines + self.drawings + self.unlisted + self.listed == 0
     }
 
     /// Counts the findings of a file that are shown.
@@ -175,6 +182,15 @@ impl Tally {
             words += &format!("{clean} in {} ({files})\n", self.describe_checked());
         } else if words.is_empty() && self.unlisted == 0 && !args.watch {
             words.push_str("no spec found: no file has a heading `## STATE-MACHINE` with a mermaid state diagram; `statemark new NAME` begins one\n");
+        }
+        if self.others > 0 {
+            let (files, have) = match self.others {
+                1 => ("1 file".to_owned(), "has"),
+                more => (count(more, "file"), "have"),
+            };
+            words += &format!(
+                "{files} {have} state diagrams without that heading: `statemark lint --diagrams all` checks them\n"
+            );
         }
         printer.remark(&words);
         if self.unlisted > 0 && !args.statistics {

@@ -44,12 +44,29 @@ impl Parser<'_> {
             _ if first.is_empty() => empty_diagram(span),
             _ if is_misspelt => misspelt_header(word, first),
             Some(kind) => other_kind(word, kind),
-            None => no_header(span.before()),
+            None => {
+                let start = line.start + written.find(first).unwrap_or(0);
+                let insertion = self.insertion_of_line(start, start);
+                let insertion = insertion.map(|(place, _)| (place, self.indent_of(span)));
+                no_header(span.before(), insertion)
+            }
         });
         if is_misspelt || other.is_some() {
             self.restart(line.end);
         }
         None
+    }
+
+    /// Returns the blanks before the first statement, which its text doesn't have any more.
+    fn indent_of(&self, statement: Span) -> &str {
+        let whole = &self.prepared.with_front_matter;
+        let before = whole
+            .offset_of(statement.start)
+            .and_then(|at| whole.text().get(..at))
+            .unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let is_blank = line.trim().is_empty();
+        if is_blank { line } else { "" }
     }
 }
 
@@ -78,16 +95,24 @@ const OTHERS: [&str; 14] = [
 ];
 
 /// Returns the kind of diagram that a first word announces, if it isn't one of states.
-fn other_diagram(word: &str) -> Option<&'static str> {
+pub(in crate::front::mermaid) fn other_diagram(word: &str) -> Option<&'static str> {
     OTHERS
         .into_iter()
         .find(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// Reports a diagram without a header.
-fn no_header(place: Span) -> Diagnostic {
-    missing_header(place, "this diagram doesn't begin with `stateDiagram-v2`")
-        .label("expected here")
+///
+/// `insertion`: where a line before it fits, and the indent of the line that is there.
+fn no_header(place: Span, insertion: Option<(Span, &str)>) -> Diagnostic {
+    let diagnostic = missing_header(place, "this diagram doesn't begin with `stateDiagram-v2`")
+        .label("expected here");
+    match insertion {
+        Some((start, indent)) => {
+            diagnostic.safe_fix("add it", start, format!("stateDiagram-v2\n{indent}"))
+        }
+        None => diagnostic,
+    }
 }
 
 /// Reports an empty diagram.

@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use super::{LineEntry, Parser};
-use crate::diag::{Code, Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::front::mermaid::ast::{Diagram, Endpoint, StatementKind};
+use crate::front::mermaid::lex::Token;
 use crate::front::mermaid::lex::rule::is_space;
 use crate::front::mermaid::messages::{quote, slug};
 use crate::source::{Span, Spanned};
@@ -40,11 +41,82 @@ impl Parser<'_> {
     pub(super) fn report_strays(&mut self) {
         let mut entries = std::mem::take(&mut self.strays.entries);
         let is_silent = self.strays.silent == Some(self.strays.line);
-        if !is_silent && !self.report_foreign_arrow(&entries) {
+        if !is_silent
+            && !self.report_comment(&entries)
+            && !self.report_foreign_arrow(&entries)
+            && !self.follows_directive(&entries)
+        {
             self.report_words(&entries);
         }
         entries.clear();
         self.strays.entries = entries;
+    }
+
+    /// Reports a line that begins as comments do elsewhere, and returns whether it does.
+    fn report_comment(&mut self, entries: &[(LineEntry, Range<usize>)]) -> bool {
+        let (Some((what, first)), Some((_, last))) = (entries.first(), entries.last()) else {
+            return false;
+        };
+        let sign = match what {
+            LineEntry::Mention => self.raw(first.clone()),
+            _ => return false,
+        };
+        if entries.len() < 2 || !COMMENT_SIGNS.contains(&sign.as_str()) {
+            return false;
+        }
+        let start = first.start;
+        let finding = foreign_comment(
+            self.span(start..last.end),
+            self.span(start..start + sign.len()),
+            &sign,
+        );
+        self.report(finding);
+        true
+    }
+
+    /// Reports a line `-- text` in braces and skips it, and returns whether a divider begins one.
+    ///
+    /// Mermaid divides regions there, which nobody means who writes more on the line than words.
+    pub(super) fn dashed_comment(&mut self, divider: Token) -> bool {
+        let line = self.line_range(divider.start);
+        let before = self.slice(line.start..divider.start);
+        let rest = self.slice(divider.end..line.end);
+        let is_text = rest.starts_with(is_space)
+            && !rest.trim().is_empty()
+            && !rest.contains(['{', '}'])
+            && !rest.contains("--");
+        if !before.trim().is_empty() || !is_text {
+            return false;
+        }
+        let whole = self.trimmed_span(divider.start..line.end);
+        let sign = self.span(divider.start..divider.end);
+        self.silence(self.line_of(divider.start));
+        self.report(foreign_comment(whole, sign, "--"));
+        self.restart(line.end);
+        true
+    }
+
+    /// Returns whether a line is the rest of one with a directive that ended early, which has its report.
+    ///
+    /// That report is about these words, too.
+    fn follows_directive(&mut self, entries: &[(LineEntry, Range<usize>)]) -> bool {
+        let (Some((_, first)), Some((_, last))) = (entries.first(), entries.last()) else {
+            return false;
+        };
+        let whole = &self.prepared.with_front_matter;
+        let rest = self.span(first.start..last.end);
+        let start = whole.offset_of(rest.start);
+        let directive = self.prepared.open_directives.iter().find(|directive| {
+            let end = whole.offset_of(directive.whole.end.saturating_sub(1));
+            let between = end
+                .zip(start)
+                .and_then(|(end, start)| whole.text().get(end + 1..start));
+            between.is_some_and(|text| !text.contains('\n'))
+        });
+        if let Some(directive) = directive {
+            self.diags.widen(directive.sign, directive.sign.to(rest));
+        }
+        directive.is_some()
     }
 
     /// Reports the words among the statements of a line that were hardly meant as states.
@@ -125,9 +197,21 @@ impl Parser<'_> {
             return false;
         };
         let span = self.span(first.start + arrow.start..first.start + arrow.end);
-        self.report(foreign_arrow(span, &line, arrow));
+        let whole = self.span(first.start..last.end);
+        self.report(foreign_arrow(span, &line, arrow).misreads(whole));
         true
     }
+}
+
+/// Signs that begin a comment in other languages, or an item of a list.
+const COMMENT_SIGNS: [&str; 9] = ["//", "///", "%", "'", ";", "/*", "*", "•", "–"];
+
+/// Reports a line that begins as comments do elsewhere.
+fn foreign_comment(line: Span, sign: Span, written: &str) -> Diagnostic {
+    let message = format!("a comment begins with `%%`, not `{}`", quote(written));
+    stray_words(line, message)
+        .label("no comment in Mermaid")
+        .unsafe_fix("write `%%`", sign, "%%")
 }
 
 /// Returns whether an id is a `[*]` without one of its brackets or its star.
@@ -261,7 +345,12 @@ pub(super) fn foreign_arrow(span: Span, line: &str, arrow: Range<usize>) -> Diag
     let (before, after) = (part(0..arrow.start), part(arrow.end..line.len()));
     let written = part(arrow);
     let message = format!("an arrow is written `-->`, not `{}`", quote(written));
-    let diagnostic = stray_words(span, message).label("read as a state, or as part of a name");
+    // The states on both sides lack an arrow.
+    let head = line.split(':').next().unwrap_or_default();
+    let names = head.split(|sign: char| sign.is_whitespace() || "-=<>~→–—⇒".contains(sign));
+    let diagnostic = stray_words(span, message)
+        .label("read as a state, or as part of a name")
+        .doubts(names.filter(|name| !name.is_empty()));
     if written.starts_with('<') {
         return diagnostic.help("a transition leads one way; write a second one for the way back");
     }
@@ -334,7 +423,6 @@ pub(super) fn words_on_line(facts: &StrayLine) -> Diagnostic {
         )),
         "hide" => diagnostic.help("only `hide empty description` is known"),
         "skinparam" | "skin" => diagnostic.help("that is PlantUML; Mermaid styles with `classDef`"),
-        "//" | "%" | "'" | ";" | "/*" => diagnostic.help("a comment begins with `%%`"),
         _ => other_words(facts, diagnostic),
     }
 }
@@ -379,15 +467,12 @@ fn other_words(facts: &StrayLine, diagnostic: Diagnostic) -> Diagnostic {
     if marked {
         let diagnostic =
             diagnostic.help("a choice, a fork or a join is written `state name <<choice>>`");
-        return if facts.line == facts.words && is_known_mark(&facts.words) {
-            diagnostic.unsafe_fix(
-                "write `state` in front",
-                facts.words_span.before(),
-                "state ",
-            )
-        } else {
-            diagnostic
+        let Some((name, kind)) = named_mark(&facts.words).filter(|_| facts.line == facts.words)
+        else {
+            return diagnostic;
         };
+        let right = format!("state {name} <<{kind}>>");
+        return diagnostic.unsafe_fix(format!("write `{right}`"), facts.words_span, right);
     }
     if facts.line.trim_start().starts_with("//") {
         return diagnostic.help("a comment begins with `%%`");
@@ -439,15 +524,22 @@ fn joined(title: &str) -> String {
     title.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
-/// Returns whether the words are a name and a mark that Mermaid knows.
-fn is_known_mark(words: &str) -> bool {
-    let mut words = words.split_whitespace();
-    let named = words.next().is_some();
-    let mark = words.next().unwrap_or("").to_ascii_lowercase();
-    let known = ["fork", "join", "choice"]
-        .iter()
-        .any(|kind| mark == format!("<<{kind}>>") || mark == format!("[[{kind}]]"));
-    named && known && words.next().is_none()
+/// The kinds of pseudo-states that have a mark.
+const MARKED: [&str; 3] = ["choice", "fork", "join"];
+
+/// Returns the kind that is meant between the signs of a mark: `choise` is a `choice`.
+fn meant_mark(inner: &str) -> Option<&'static str> {
+    let known = MARKED.into_iter().find(|kind| *kind == inner);
+    known.or_else(|| nearest(inner, MARKED))
+}
+
+/// Splits words into a name and the kind of the mark after it, if they are that.
+fn named_mark(words: &str) -> Option<(&str, &'static str)> {
+    let (name, mark) = words.split_once(char::is_whitespace)?;
+    let mark = mark.to_ascii_lowercase().replace(char::is_whitespace, "");
+    let inside = |open, close| mark.strip_prefix(open)?.strip_suffix(close);
+    let inner = inside("<<", ">>").or_else(|| inside("[[", "]]"))?;
+    Some((name, meant_mark(inner)?))
 }
 
 /// Reports `a -->|label| b`.
@@ -484,14 +576,20 @@ pub(super) fn words_after_name(span: Span, whole: Span, id: &str, words: &str) -
         .collect();
     let inner = bare.trim_matches(['<', '>', '[', ']']);
     if bare.starts_with("<<") || bare.starts_with("[[") {
-        let diagnostic = diagnostic.help("the marks are `<<choice>>`, `<<fork>>` and `<<join>>`");
         return match inner {
-            "choice" | "fork" | "join" => {
-                diagnostic.unsafe_fix(format!("write `<<{inner}>>`"), span, format!("<<{inner}>>"))
-            }
-            "end" | "final" => diagnostic.help("a final state is one with a transition to `[*]`"),
-            "history" | "h" => diagnostic.help("the history of `name` is the state `name[H]`"),
-            _ => diagnostic,
+            "end" | "final" => diagnostic
+                .help("the marks are `<<choice>>`, `<<fork>>` and `<<join>>`")
+                .help("a final state is one with a transition to `[*]`"),
+            "history" | "h" => diagnostic
+                .help("the marks are `<<choice>>`, `<<fork>>` and `<<join>>`")
+                .help("the history of `name` is the state `name[H]`"),
+            _ => match meant_mark(inner) {
+                Some(kind) => diagnostic
+                    .doubts([id])
+                    .help(format!("did you mean `<<{kind}>>`?"))
+                    .unsafe_fix(format!("write `<<{kind}>>`"), span, format!("<<{kind}>>")),
+                None => diagnostic.help("the marks are `<<choice>>`, `<<fork>>` and `<<join>>`"),
+            },
         };
     }
     let title = format!("{id} {words}");

@@ -75,6 +75,16 @@ pub(super) fn nested_too_deep(span: Span, most: usize) -> Diagnostic {
         .help("flatten the machine, or split it")
 }
 
+/// Reports a line that begins with `-`, `--` or `<!--`, as comments do elsewhere.
+pub(super) fn foreign_comment(sign: Span, written: &str) -> Diagnostic {
+    error(
+        sign,
+        format!("a comment begins with `%%`, not `{}`", quote(written)),
+    )
+    .label("begins no statement")
+    .unsafe_fix("write `%%`", sign, "%%")
+}
+
 /// Reports `a -->` without a target.
 pub(super) fn arrow_without_target(arrow: Span) -> Diagnostic {
     error(arrow, "expected a state's name after `-->`")

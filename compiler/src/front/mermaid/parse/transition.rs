@@ -160,7 +160,7 @@ impl Parser<'_> {
             && !name.is_empty()
         {
             let mark = self.span(range.end - 1..range.end);
-            self.report(semicolon_in_name(mark, id));
+            self.report(semicolon_in_name(mark, self.span(range), id));
         }
     }
 }
@@ -251,7 +251,7 @@ fn find_comment(text: &str) -> Option<(usize, &'static str)> {
 /// Reports a text that a `;` cuts; the rest becomes states.
 fn cut_label(mark: Span, rest: Span, lost: &str) -> Diagnostic {
     let message = "the text ends at this `;`, and the `;` is read as a state";
-    let diagnostic = Diagnostic::new(Code::SemicolonInLabel, mark, message);
+    let diagnostic = Diagnostic::new(Code::SemicolonInLabel, mark, message).misreads(rest);
     if lost.is_empty() {
         return diagnostic.unsafe_fix("remove the `;`", mark, "");
     }
@@ -265,10 +265,13 @@ fn cut_label(mark: Span, rest: Span, lost: &str) -> Diagnostic {
 }
 
 /// Reports a name that ends in `;`.
-fn semicolon_in_name(mark: Span, name: &str) -> Diagnostic {
-    let name = quote(name);
-    let message = format!("the `;` is part of the name `{name}`");
+///
+/// What it says of that state, it doesn't say of the one that is meant.
+fn semicolon_in_name(mark: Span, whole: Span, name: &str) -> Diagnostic {
+    let message = format!("the `;` is part of the name `{}`", quote(name));
     Diagnostic::new(Code::SemicolonInLabel, mark, message)
+        .misreads(whole)
+        .doubts([name, name.trim_end_matches(';')])
         .note("a statement ends with its line, and needs no `;`")
         .unsafe_fix("remove the `;`", mark, "")
 }

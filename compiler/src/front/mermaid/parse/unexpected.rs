@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Parsed, Parser, Previous, Shape, syntax_error};
 use crate::diag::Diagnostic;
 use crate::front::mermaid::ast::{Endpoint, EndpointKind, StatementKind};
-use crate::front::mermaid::lex::rule::is_id;
+use crate::front::mermaid::lex::rule::{is_id, is_space};
 use crate::front::mermaid::lex::{Kind, Token};
 use crate::source::Span;
 
@@ -99,7 +99,7 @@ impl Parser<'_> {
     /// Returns the text that breaks a line before an offset, with the statement's indent.
     ///
     /// `None` where the file has more before each line than the diagram: an edit doesn't know a quote's `>`.
-    fn insertion_of_line(&self, at: usize, statement: usize) -> Option<(Span, String)> {
+    pub(super) fn insertion_of_line(&self, at: usize, statement: usize) -> Option<(Span, String)> {
         let line = self.line_range(statement);
         let indent = self.slice(line.start..statement);
         let newline = line.end.min(self.prepared.excerpt.text().len());
@@ -187,6 +187,13 @@ impl Parser<'_> {
         }
         if run.starts_with("--") && before.trim().is_empty() && after.trim().is_empty() {
             return syntax_error::misplaced_divider(span, self.frames.len() > 1);
+        }
+        let html = before.trim() == "<!" && run == "--";
+        if (before.trim().is_empty() || html) && after.starts_with(is_space) {
+            let start = line.start + before.len() - before.trim_start().len();
+            let sign = start..run_range.end;
+            self.forget_mention(&sign);
+            return syntax_error::foreign_comment(self.span(sign.clone()), &self.raw(sign));
         }
         if first.is_some() && after.contains("->") {
             let text = after.split("--").next().unwrap_or("").trim().to_owned();

@@ -8,8 +8,6 @@ fn lines_of_words() {
         "direction TD",
         "title A door",
         "skinparam x y",
-        "// a comment",
-        "% a comment",
         "if (x) then",
         "hide empty",
         "x <<choice>>",
@@ -37,6 +35,40 @@ fn lines_of_words() {
         "a --> b c",
         "a -> b; c",
         &["2:9 SM116 no colon precedes `c`, so it is read as a state"],
+    );
+}
+
+#[test]
+fn comments_of_other_languages() {
+    for (line, code) in [
+        ("// a comment", "SM116"),
+        ("% a comment", "SM116"),
+        ("; go --> there : now", "SM116"),
+        ("* a : b", "SM116"),
+        ("- a comment", "SM105"),
+        ("-- a comment", "SM105"),
+        ("<!-- a comment -->", "SM105"),
+        ("state w {\n-- a comment\n}", "SM116"),
+        ("state w {\n-- a comment: b\na\n}", "SM116"),
+    ] {
+        let (_, _, list) = parse(&format!("stateDiagram-v2\n{line}"));
+        assert_eq!(list.len(), 1, "{line}: {list:?}");
+        assert_eq!(list[0].code.id(), code, "{line}");
+        assert!(
+            list[0].message.starts_with("a comment begins with `%%`"),
+            "{line}"
+        );
+        assert_eq!(list[0].fixes[0].edits[0].text, "%%", "{line}");
+    }
+    check(
+        "state w {\na\n-- b\nc\n}",
+        "state w {a; c}",
+        &["4:1 SM116 a comment begins with `%%`, not `--`"],
+    );
+    check(
+        "state w {\na\n-- b --> c\n}",
+        "state w {a; --; b -> c}",
+        &[],
     );
 }
 
@@ -83,6 +115,8 @@ fn arrows_of_other_languages() {
     check("a --> b : x >> y", "a -> b: \"x >> y\"", &[]);
     check_fixed("a -->|go now| b", "a --> b : go now");
     check_fixed("x <<choice>>", "state x <<choice>>");
+    check_fixed("x [[choise]]", "state x <<choice>>");
+    check_fixed("state x <<frok>>", "state x <<fork>>");
     check_fixed("direction TD", "direction TB");
 }
 
