@@ -31,9 +31,21 @@ pub(crate) enum CheckSource<'a> {
 ///
 /// Where no workflow is named, `statemark.toml` comes first.
 pub(crate) fn find(name: &str, source: CheckSource<'_>) -> Result<DeclaredCheck, Failure> {
-    let here = project::current_folder()?;
+    let here = project::project_folder()?;
     let config = project::find_config(&here)?;
-    let folder = project::root(&here).to_path_buf();
+    let root = project::root(&here).to_path_buf();
+    // A run works in its worktree, and what it requires counts there.
+    let in_workspace = |folder: &Path| match source {
+        CheckSource::Run(loaded) => loaded.state.worktree.as_ref().map_or_else(
+            || folder.to_path_buf(),
+            |made| match folder.strip_prefix(&root) {
+                Ok(inside) => Path::new(&made.root).join(inside),
+                Err(_) => PathBuf::from(&made.root),
+            },
+        ),
+        _ => folder.to_path_buf(),
+    };
+    let folder = in_workspace(&root);
     let mut known = BTreeSet::new();
     let declaration = match source {
         CheckSource::Run(loaded) => find_in(&loaded.workflow, name, &mut known)?,
@@ -55,7 +67,7 @@ pub(crate) fn find(name: &str, source: CheckSource<'_>) -> Result<DeclaredCheck,
         if let Some(declaration) = config.checks.get(name) {
             return Ok(DeclaredCheck {
                 declaration: declaration.clone(),
-                folder: path.parent().map_or(folder, Path::to_path_buf),
+                folder: path.parent().map_or(folder, in_workspace),
             });
         }
         known.extend(config.checks.into_keys());

@@ -36,7 +36,7 @@ use serde::Deserialize;
 use statemark_compiler::diag::Selector;
 use statemark_runs::check::{CheckPlace, Declaration};
 use statemark_runs::files::{make_private_folder, read_own};
-use statemark_runs::{Hash, find_working_copy};
+use statemark_runs::{Hash, find_working_copy, find_worktree, project_of_worktree};
 use statemark_stores::file_of;
 use statemark_text::suggest::nearest;
 use statemark_upstream::Declaration as UpstreamDeclaration;
@@ -187,13 +187,13 @@ pub(crate) fn lint_rules_in(
 
 /// Reports whether the project of the current folder starts accepted workflows alone.
 pub(crate) fn only_accepted() -> Result<bool, Failure> {
-    let config = find_config(&current_folder()?)?;
+    let config = find_config(&project_folder()?)?;
     Ok(config.is_some_and(|(_, config)| config.workflows == Some(Startable::Accepted)))
 }
 
 /// Reports whether the hooks of agents' clients demand a run in the project of the current folder.
 pub(crate) fn requires_hook() -> Result<bool, Failure> {
-    let config = find_config(&current_folder()?)?;
+    let config = find_config(&project_folder()?)?;
     Ok(config.is_some_and(|(_, config)| config.hook == Some(HookMode::Required)))
 }
 
@@ -353,7 +353,7 @@ fn resolve_store(flag: Option<&str>) -> Result<(String, Option<PathBuf>), Failur
     {
         return Ok((address, None));
     }
-    let here = current_folder()?;
+    let here = project_folder()?;
     if let Some((path, config)) = find_config(&here)?
         && let Some(address) = config.store
     {
@@ -409,7 +409,7 @@ fn with_variables(config: &Path, address: &str) -> Result<String, Failure> {
 ///
 /// It is next to the project's configuration, else it is that of its runs.
 pub(crate) fn folder() -> Result<PathBuf, Failure> {
-    let here = current_folder()?;
+    let here = project_folder()?;
     let config = find_config(&here)?;
     match config.and_then(|(path, _)| Some(path.parent()?.join(FOLDER))) {
         Some(folder) => own_folder(folder),
@@ -437,6 +437,21 @@ pub(crate) fn make_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
 /// Returns the current folder.
 pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| files::unreadable(Path::new("."), &error))
+}
+
+/// Returns the current folder; in a worktree of a run, the root of the project that the run is of.
+///
+/// A worktree has the project's files as they were committed. Its configuration, its store and its id are the project's.
+pub(crate) fn project_folder() -> Result<PathBuf, Failure> {
+    let here = current_folder()?;
+    Ok(project_of_worktree(&here).map_or_else(|| here.clone(), Path::to_path_buf))
+}
+
+/// Returns the project's root in the worktree of a run that a folder is in, if it is in one.
+pub(crate) fn worktree_root(folder: &Path) -> Option<PathBuf> {
+    let (worktree, project) = (find_worktree(folder)?, project_of_worktree(folder)?);
+    let repository = find_working_copy(project).unwrap_or(project);
+    Some(worktree.join(project.strip_prefix(repository).ok()?))
 }
 
 /// Returns the nearest folder of runs, here or above, within the repository.
@@ -606,12 +621,13 @@ pub(crate) fn root(here: &Path) -> &Path {
 pub(crate) fn enter(folder: &Path) -> Result<(), Failure> {
     let unreadable = |error| files::unreadable(folder, &error);
     let folder = std::fs::canonicalize(folder).map_err(unreadable)?;
-    std::env::set_current_dir(root(&folder)).map_err(unreadable)
+    let folder = project_of_worktree(&folder).unwrap_or(&folder);
+    std::env::set_current_dir(root(folder)).map_err(unreadable)
 }
 
 /// Returns the project of the current folder, for a server.
 pub(crate) fn for_server() -> Result<statemark_tools::Project, Failure> {
-    let here = current_folder()?;
+    let here = project_folder()?;
     let root = root(&here).to_path_buf();
     let (config, checks_root) = match find_config(&here)? {
         Some((path, config)) => (config, path.parent().map(Path::to_path_buf)),
@@ -629,7 +645,7 @@ pub(crate) fn for_server() -> Result<statemark_tools::Project, Failure> {
 
 /// Returns the sets of tools of the packs that the project of the current folder names.
 pub(crate) fn packs() -> Result<Vec<statemark_tools::Set>, Failure> {
-    let config = find_config(&current_folder()?)?;
+    let config = find_config(&project_folder()?)?;
     Ok(config.map_or_else(Vec::new, |(_, config)| config.packs.sets()))
 }
 
@@ -639,7 +655,7 @@ pub(crate) fn packs() -> Result<Vec<statemark_tools::Set>, Failure> {
 ///
 /// One of them can't be used; or the key of a model would go to a server that no person allows.
 pub(crate) fn executors() -> Result<statemark_executor::Settings, Failure> {
-    let Some((path, config)) = find_config(&current_folder()?)? else {
+    let Some((path, config)) = find_config(&project_folder()?)? else {
         return Ok(statemark_executor::Settings::default());
     };
     let mut settings = config.executor;
@@ -677,6 +693,7 @@ pub(crate) fn check_place(root: &Path) -> Result<CheckPlace, Failure> {
 pub(crate) fn id(path: &str) -> Result<String, Failure> {
     let folder =
         std::path::absolute(path).map_err(|error| files::unreadable(Path::new(path), &error))?;
+    let folder = project_of_worktree(&folder).map_or_else(|| folder.clone(), Path::to_path_buf);
     if let Some((_, config)) = find_config(&folder)?
         && let Some(id) = config.project
     {

@@ -107,7 +107,7 @@ pub(crate) fn open_for_reports(
         && !catalog.lacks_machine(workflow)
         && specs.specs == [Path::new(".")]
     {
-        let here = project::current_folder()?;
+        let here = project::project_folder()?;
         let root = project::root(&here);
         if root != here {
             catalog = read_for_reports(&[root.to_owned()], workflow)?;
@@ -225,7 +225,7 @@ fn over_clock(store: &Arc<dyn Store>, clock: &Arc<CommandClock>) -> Result<Runs,
 
 /// Returns the root of the project that runs are started for.
 fn project_root() -> Result<PathBuf, Failure> {
-    let here = project::current_folder()?;
+    let here = project::project_folder()?;
     Ok(project::root(&here).to_path_buf())
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn read(
     catalog: &SpecCatalog,
     base: &str,
 ) -> Result<Servers, Failure> {
-    let here = project::current_folder()?;
+    let here = project::project_folder()?;
     let root = project::root(&here).to_path_buf();
     let (folder, configured) = match project::find_config(&here)? {
         Some((path, config)) => (

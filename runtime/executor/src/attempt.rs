@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use statemark_runs::body::AttemptOutcome;
+use statemark_runs::body::{AttemptOutcome, WorktreeMade};
 use statemark_runs::runs::{EndAttempt, ReachLimit, RecordTurn};
 use statemark_runs::{Actor, Loaded, Order, Role, RunError, RunId, Status};
 use statemark_tools::{Caller, Dispatcher};
@@ -36,6 +36,8 @@ pub(crate) struct Attempt<'a> {
     /// The rung of the ladder.
     pub(crate) rung: usize,
     pub(crate) prompt: &'a Prompt,
+    /// The worktree of the run, if it has one of its own.
+    pub(crate) worktree: Option<&'a WorktreeMade>,
     /// The folder to work in, below the project's root.
     pub(crate) workdir: Option<&'a str>,
     pub(crate) caller: Caller,

@@ -9,7 +9,7 @@ use std::time::Instant;
 use statemark_runs::{Loaded, RunId, WaitingFor, reconcile_children};
 use statemark_tools::{Problem, Stop, Work, Worked};
 
-use crate::drive::{Driver, NotDriven};
+use crate::drive::{Driver, NO_WORKTREE, NotDriven};
 use crate::happening::{Happened, Happening, Measure};
 
 /// Most levels of runs below runs that are driven. Why: a run that starts itself would never end.
@@ -101,6 +101,12 @@ impl Driver<'_> {
         below.busy.remove(&run);
         let runs = self.dispatcher.runs();
         let rest = match worked {
+            // The others go on; this one has to be mended by hand.
+            Err(NotDriven::Failed(problem)) if problem.code == NO_WORKTREE => Rest {
+                stop: Stop::Waiting,
+                reason: problem.message,
+                until: Until::Record(runs.load(&run)?.head.seq),
+            },
             Err(NotDriven::Failed(problem)) => return Err(problem),
             Err(not_driven @ NotDriven::Leased { .. }) => Rest {
                 stop: Stop::Waiting,

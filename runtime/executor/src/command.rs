@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, Read};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::json;
@@ -14,6 +15,7 @@ use crate::attempt::{Attempt, End, LOOK};
 use crate::happening::Happening;
 use crate::prompt::event_names;
 use crate::settings::Command;
+use crate::workspace::branches_below;
 
 /// The variable with the work, as a JSON object.
 const WORK: &str = "STATEMARK_WORK";
@@ -37,6 +39,8 @@ pub(crate) fn work(attempt: &Attempt<'_>, command: &Command) -> Result<End, RunE
         "attempt": attempt.number,
         "events": event_names(&loaded, &attempt.assignment.state)?,
         "prompt": attempt.prompt.text,
+        "worktree": attempt.worktree,
+        "branches": branches_below(runs, &loaded)?,
     });
     let mut output = Tail::default();
     let ended = run(
@@ -119,7 +123,8 @@ pub(crate) fn run(
     }
     let more = more.into_iter();
     variables.extend(more.map(|(name, value)| (name.into(), value.into())));
-    let mut root = surroundings.place.root.clone();
+    let worktree = attempt.worktree.map(|made| PathBuf::from(&made.root));
+    let mut root = worktree.unwrap_or_else(|| surroundings.place.root.clone());
     root.extend(attempt.workdir);
     let place = surroundings.place.open();
     let running = Running::start(program, arguments, &place, (&root, variables));

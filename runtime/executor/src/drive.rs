@@ -13,7 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use statemark_runs::body::AttemptOutcome;
-use statemark_runs::runs::{EndAttempt, StartAttempt, TakeCheckpoint};
+use statemark_runs::runs::{
+    EndAttempt, StartAttempt, TakeCheckpoint, WorktreeEnd, end_worktree, open_worktree,
+};
 use statemark_runs::{
     Actor, Lease, Loaded, Order, Role, RunError, RunId, Status, StoreError, WaitingFor,
     acquire_lease, release_lease, renew_lease,
@@ -31,9 +33,13 @@ use crate::prompt::{BUDGET, Prompt, Voice, assemble};
 use crate::settings::{Checkpoints, Settings, ToolStyle};
 use crate::slots::{Slot, Slots, Turn};
 use crate::surroundings::Surroundings;
+use crate::workspace::{branches_below, describe_workspace};
 
 /// The code of the problem that another executor works on a run.
 pub const LEASED: &str = "leased";
+
+/// The code of the problem that a run has no worktree, though its workflow says that it works in one.
+pub(crate) const NO_WORKTREE: &str = "no_worktree";
 
 /// The number of drives that this process has begun.
 static DRIVES: AtomicU64 = AtomicU64::new(0);
@@ -224,8 +230,13 @@ impl Driver<'_> {
             is_done.store(true, Ordering::Release);
             stopped
         });
+        let ended = match &stopped {
+            Ok((Stop::Ended, _)) => self.end_workspace(&work.run),
+            _ => Ok(()),
+        };
         drop(release_lease(runs, &lease));
         let (stop, reason) = stopped?;
+        ended?;
         let state = &runs.load(&work.run)?.state;
         let cost = state.usage.cost;
         let below = below.worked;
@@ -284,6 +295,7 @@ impl Driver<'_> {
         let mut busy: BTreeSet<String> = BTreeSet::new();
         let mut not_before: BTreeMap<String, Instant> = BTreeMap::new();
         let mut turns: BTreeMap<String, Turn<'_>> = BTreeMap::new();
+        let mut has_workspace = false;
         // The reason why a run above lets nothing more begin.
         let mut above: Option<String> = None;
         self.end_lost(&work.run, lease)?;
@@ -330,6 +342,10 @@ impl Driver<'_> {
                             is_spent = true;
                             break;
                         }
+                    }
+                    if !has_workspace {
+                        self.open_workspace(&loaded, lease)?;
+                        has_workspace = true;
                     }
                     busy.insert(assignment.state.clone());
                     let (sender, is_ended) = (sender.clone(), &is_ended);
@@ -444,6 +460,48 @@ impl Driver<'_> {
             return Some((Stop::Paused, reason));
         }
         None
+    }
+
+    /// Opens the worktree in which the run works, if its workflow says that it has one.
+    fn open_workspace(&self, loaded: &Loaded, lease: &Lease) -> Result<(), Problem> {
+        let order = self.order(&loaded.run, lease, "executor");
+        match open_worktree(self.dispatcher.runs(), &order, loaded) {
+            Ok(_) => Ok(()),
+            Err(RunError::Git(error)) => {
+                let message = format!("`{}` can't be worked on: {error}", loaded.run);
+                Err(Problem::new(NO_WORKTREE, message))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Does with the worktree of a run that is over what its workflow says, and tells whoever watches.
+    fn end_workspace(&self, run: &RunId) -> Result<(), Problem> {
+        let loaded = self.dispatcher.runs().load(run)?;
+        let Some(made) = &loaded.state.worktree else {
+            return Ok(());
+        };
+        // The run is over either way: a worktree that can't be removed stays.
+        let end = end_worktree(&loaded).unwrap_or_else(|error| {
+            tracing::warn!(run = %run, "its worktree stays: {error}");
+            Some(WorktreeEnd::Kept)
+        });
+        let (is_removed, uncommitted) = match end {
+            Some(WorktreeEnd::Removed) => (true, Vec::new()),
+            Some(WorktreeEnd::KeptFor(files)) => (false, files),
+            _ => (false, Vec::new()),
+        };
+        (self.observe)(&Happened {
+            run: run.clone(),
+            state: loaded.state.leaves.join(", "),
+            attempt: loaded.state.attempted,
+            what: Happening::LeftWork {
+                branch: made.branch.clone(),
+                folder: (!is_removed).then(|| made.folder.clone()),
+                uncommitted,
+            },
+        });
+        Ok(())
     }
 
     /// Takes a slot for an attempt in a state, if it is the state's turn.
@@ -594,6 +652,7 @@ impl Driver<'_> {
             }),
         };
         let attempt = Attempt {
+            worktree: loaded.state.worktree.as_ref(),
             dispatcher: self.dispatcher,
             tokio: self.tokio,
             settings: self.settings,
@@ -635,7 +694,10 @@ impl Driver<'_> {
             Who::Command(..) => Voice::Tools,
         };
         let tokens = self.settings.prompt_tokens.unwrap_or(BUDGET);
-        assemble(loaded, &assignment.state, task, (voice, tokens))
+        let mut prompt = assemble(loaded, &assignment.state, task, (voice, tokens))?;
+        prompt.text +=
+            &describe_workspace(loaded, &branches_below(self.dispatcher.runs(), loaded)?);
+        Ok(prompt)
     }
 }
 

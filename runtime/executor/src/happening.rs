@@ -68,6 +68,17 @@ pub enum Happening {
         /// The end of the lease. Unit: milliseconds since 1970.
         until: u64,
     },
+    /// The run is over, and its work is on a branch of its own.
+    LeftWork {
+        /// The branch.
+        branch: String,
+        /// The worktree, unless it was removed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
+        /// The files because of which a worktree stays that was to be removed.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        uncommitted: Vec<String>,
+    },
     /// The work has come so far, where there is a measure.
     Progressed {
         /// The measure.

@@ -35,6 +35,7 @@ mod queue;
 mod settings;
 mod slots;
 mod surroundings;
+mod workspace;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -286,6 +287,25 @@ pub fn line_of(happened: &Happened, of: &RunId) -> Option<String> {
             drive::time_of(*until)
         ));
     }
+    if let Happening::LeftWork {
+        branch,
+        folder,
+        uncommitted,
+    } = &happened.what
+    {
+        let place = match (folder, uncommitted.first()) {
+            (None, _) => "; its worktree is removed".to_owned(),
+            (Some(folder), None) => format!(", in the worktree {folder}"),
+            (Some(folder), Some(first)) => {
+                let first = statemark_text::visible::line(first);
+                format!(", in the worktree {folder}, which stays: `{first}` isn't committed")
+            }
+        };
+        let run = &happened.run;
+        return Some(format!(
+            "{run}: its work is on the branch `{branch}`{place}"
+        ));
+    }
     let state = &if happened.run == *of {
         happened.state.clone()
     } else {
@@ -324,7 +344,9 @@ pub fn line_of(happened: &Happened, of: &RunId) -> Option<String> {
             });
             format!("{state}: {input_tokens} tokens read, {output_tokens} written{cost}")
         }
-        Happening::Waits { .. } | Happening::Progressed { .. } => return None,
+        Happening::Waits { .. } | Happening::LeftWork { .. } | Happening::Progressed { .. } => {
+            return None;
+        }
         Happening::Retried {
             reason,
             milliseconds,

@@ -20,6 +20,7 @@ use cap_fs_ext::{
 };
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
+use statemark_runs::WORKTREES;
 use statemark_runs::policy::is_obeyed_path;
 use statemark_runs::store::is_store;
 use statemark_tools::project::current_project;
@@ -29,7 +30,13 @@ use statemark_tools::{Ctx, Problem};
 ///
 /// The configuration says which workflows count and which programs are checks, and the lock what other servers' tools are: a
 /// person's to change.
-const HIDDEN: [&str; 4] = [".git", ".statemark", "statemark.toml", "statemark.lock"];
+const HIDDEN: [&str; 5] = [
+    ".git",
+    ".statemark",
+    WORKTREES,
+    "statemark.toml",
+    "statemark.lock",
+];
 
 /// The root of an agent's files.
 pub(crate) struct Workspace {

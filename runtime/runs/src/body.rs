@@ -27,7 +27,7 @@ pub use request::{Again, Opened, RequestKind, Resolution, Resolved, Waiting};
 pub use step::{Arming, EffectKey, Microstep, StepRecord};
 pub use work::{
     Annotation, Check, ChildEnded, ChildStarted, Effect, EffectStatus, Note, Progress, Session,
-    Step, StepStatus, Subflow, Tie, Tool, ToolVerdict,
+    Step, StepStatus, Subflow, Tie, Tool, ToolVerdict, WorktreeMade,
 };
 
 use serde_json::Value;
@@ -94,6 +94,8 @@ macro_rules! for_each_kind {
             CheckpointTaken(CheckpointTaken) = "checkpoint.taken" 1;
             /// A working copy that is being restored, or was.
             CheckpointRestored(CheckpointRestored) = "checkpoint.restored" 1;
+            /// A git worktree in which the run works from then on.
+            WorktreeMade(WorktreeMade) = "worktree.made" 1;
             /// A report on an effect.
             Effect(Effect) = "effect" 1;
             /// The start of a pause.

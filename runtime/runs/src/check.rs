@@ -36,6 +36,8 @@ use self::missing::Missing;
 #[cfg(target_os = "linux")]
 use self::missing::make_private_folder;
 use crate::git::find_working_copy;
+#[cfg(target_os = "linux")]
+use crate::git::git_of_worktree;
 use crate::hash::Hash;
 use crate::workflow::Workflow;
 
@@ -135,6 +137,8 @@ impl CheckPlace {
             };
         }
         let folders = std::iter::once(self.project()).chain(self.allowed.iter().cloned());
+        // What is committed in a worktree is kept by its repository.
+        let folders = folders.chain(git_of_worktree(&self.project()));
         confine::Reach {
             writable: folders.collect(),
             closed: self.closed(),

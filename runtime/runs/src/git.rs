@@ -20,6 +20,7 @@ mod protected;
 mod save;
 mod theirs;
 mod view;
+pub(crate) mod worktree;
 
 use std::fmt;
 use std::fs;
@@ -35,6 +36,7 @@ pub(crate) use save::Saved;
 use theirs::Theirs;
 pub use theirs::find_working_copy;
 pub use view::RepositoryView;
+pub use worktree::{WORKTREES, find_worktree, project_of_worktree};
 
 use crate::hash::Hash;
 
@@ -44,6 +46,13 @@ use crate::hash::Hash;
 pub struct GitError {
     doing: &'static str,
     cause: String,
+}
+
+impl GitError {
+    /// Creates an error of what was done, and why it couldn't be.
+    pub(crate) fn new(doing: &'static str, cause: impl fmt::Display) -> Self {
+        failed(doing, cause)
+    }
 }
 
 fn failed(doing: &'static str, cause: impl fmt::Display) -> GitError {
@@ -106,7 +115,24 @@ pub(crate) struct Repository {
 /// The file can't be opened or locked, or another process holds it for too long.
 pub(crate) fn lock_working_copy(folder: &Path) -> Result<WorkingCopyLock, GitError> {
     let (folder, theirs) = find(folder)?;
-    OwnGit::open(&folder, theirs.format)?.lock()
+    OwnGit::open(keeper(&folder), theirs.format)?.lock()
+}
+
+/// Returns the git directory that a worktree of a run shares with its repository.
+///
+/// None for any other folder. Whoever commits in the worktree writes there.
+#[cfg(target_os = "linux")]
+pub(crate) fn git_of_worktree(folder: &Path) -> Option<PathBuf> {
+    let git = Theirs::open(find_worktree(folder)?)?;
+    git.common().canonicalize().ok()
+}
+
+/// Returns the working copy whose folder of ours has the checkpoints of a working copy.
+///
+/// Those of a worktree of a run are the project's, and outlast the worktree.
+fn keeper(folder: &Path) -> &Path {
+    let project = project_of_worktree(folder);
+    project.map_or(folder, |it| find_working_copy(it).unwrap_or(it))
 }
 
 /// Finds the working copy that a folder is in, and its repository.
@@ -132,7 +158,7 @@ impl Repository {
     /// Opens the repository that a folder is in, for the runs of the store in a file.
     pub(crate) fn open(folder: &Path, store: Option<&Path>) -> Result<Self, GitError> {
         let (folder, theirs) = find(folder)?;
-        let own = OwnGit::open(&folder, theirs.format)?;
+        let own = OwnGit::open(keeper(&folder), theirs.format)?;
         theirs.check()?;
         let session = own.begin(theirs.format, Some(&theirs.exclude()))?;
         let mut repository = Self {

@@ -68,7 +68,10 @@ pub use clock::{Clock, MAX_SKEW, ManualClock, SystemClock};
 pub use compare::{Comparison, NameChanges, RowChanges, compare};
 pub use contract::{Contract, builtin, builtin_type, builtins};
 pub use explain::{Explanation, Reason, explain};
-pub use git::{FileChange, FileChanges, FileFate, GitError, RepositoryView, find_working_copy};
+pub use git::{
+    FileChange, FileChanges, FileFate, GitError, RepositoryView, WORKTREES, find_working_copy,
+    find_worktree, project_of_worktree,
+};
 pub use guard::{Evaluator, Fact, Question, Unmet};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};

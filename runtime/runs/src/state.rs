@@ -31,7 +31,7 @@ pub use status::{Status, WaitingFor};
 use crate::actor::{Actor, Role};
 use crate::body::{
     Artifact, AttemptOutcome, CheckpointRestored, CheckpointTaken, EffectStatus, Kind, Opened,
-    Parent, Queued, Refused, Resolved, Spent, Started, StepStatus, Subflow, Usage,
+    Parent, Queued, Refused, Resolved, Spent, Started, StepStatus, Subflow, Usage, WorktreeMade,
 };
 use crate::check::Program;
 use crate::hash::Hash;
@@ -126,6 +126,9 @@ pub struct RunState {
     pub checks: Shared<BTreeMap<String, CheckState>>,
     /// By name: the saved working copies.
     pub checkpoints: Shared<BTreeMap<String, Checkpoint>>,
+    /// The git worktree that it works in, if it has one of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<WorktreeMade>,
     /// The checkpoint that has the files as they were last seen.
     pub workspace: Option<String>,
     /// The checkpoint that the files are being put back to, while that isn't done.

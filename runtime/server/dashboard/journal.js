@@ -12,7 +12,7 @@ export const KINDS = [
   ['moves', 'Moves', ['run.started', 'run.forked', 'event', 'queued', 'refused', 'step', 'run.paused', 'run.continued', 'run.cancelled', 'run.forced', 'run.rewound', 'run.migrated', 'run.closed', 'run.imported', 'child.started', 'child.ended']],
   ['people', 'People', ['request.opened', 'request.resolved', 'note', 'annotation']],
   ['work', 'Work', ['attempt.started', 'attempt.ended', 'message', 'tool', 'usage', 'progress', 'effect', 'session']],
-  ['results', 'Results', ['artifact', 'check', 'checkpoint.taken', 'checkpoint.restored', 'subflow']],
+  ['results', 'Results', ['artifact', 'check', 'checkpoint.taken', 'checkpoint.restored', 'worktree.made', 'subflow']],
 ];
 
 /** Most records of an answer. */
@@ -49,6 +49,7 @@ export function summary(record) {
     case 'check': return `${body.name} ${body.ran?.passed ? 'passed' : `failed${body.ran?.exit_code !== undefined ? ` (${body.ran.exit_code})` : ''}`}`;
     case 'usage': return `${body.input_tokens ?? 0} tokens in, ${body.output_tokens ?? 0} out${body.model ? `, ${body.model}` : ''}`;
     case 'run.rewound': return `back to ${body.to}${body.reason ? `: ${body.reason}` : ''}`;
+    case 'worktree.made': return `${body.branch}, in ${body.folder}`;
     case 'checkpoint.taken': case 'checkpoint.restored': return body.name ?? '';
     case 'child.started': case 'child.ended': return `${body.run}${body.workflow ? ` (${body.workflow})` : ''}${body.success !== undefined ? (body.success ? ' succeeded' : ' failed') : ''}`;
     default: return body.reason ?? body.text ?? body.message ?? body.name ?? (Object.keys(body).length ? JSON.stringify(body) : '');

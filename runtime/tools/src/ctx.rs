@@ -204,6 +204,12 @@ impl<'c> Ctx<'c> {
         self.caller.run.as_ref().or(self.options().run.as_ref())
     }
 
+    /// Returns the run in an attempt of which the caller works, if there is one.
+    #[must_use]
+    pub fn attempted_run(&self) -> Option<&'c RunId> {
+        self.caller.attempt.as_ref().map(|it| &it.run)
+    }
+
     /// Loads the run that is meant, after its overdue timers have fired.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use serde_json::json;
+use statemark_runs::{RunError, RunId, StoreError, WORKTREES};
 
 use crate::{Ctx, Problem, Project};
 
@@ -26,14 +27,49 @@ pub use tasks::{Completed, Tasks, complete_task};
 const MAX_SIZE: u64 = 4 << 20;
 
 /// Folders of the root that aren't documents.
-const HIDDEN: &[&str] = &[".git", ".statemark"];
+const HIDDEN: &[&str] = &[".git", ".statemark", WORKTREES];
 
 /// Returns the project that the server works on.
 ///
+/// An attempt, or a caller that is bound to a run, has it in the worktree of its run, if that has one.
+///
 /// # Errors
 ///
-/// There is none, or its configuration can't be read.
+/// There is none, or its configuration can't be read; the run can't be read.
 pub fn current_project(ctx: &Ctx<'_>) -> Result<Project, Problem> {
+    match ctx.attempted_run().or(ctx.bound_run()) {
+        Some(run) => project_of_run(ctx, run),
+        None => project_of_server(ctx),
+    }
+}
+
+/// Returns the project as a run works on it: in its worktree, if it has one.
+///
+/// # Errors
+///
+/// There is none, or its configuration can't be read; the run can't be read.
+pub fn project_of_run(ctx: &Ctx<'_>, run: &RunId) -> Result<Project, Problem> {
+    let project = project_of_server(ctx)?;
+    let state = match ctx.runs().load(run) {
+        Ok(loaded) => loaded.state,
+        // A server may be bound to a run that nobody has started yet.
+        Err(RunError::Store(StoreError::NotFound { .. })) => return Ok(project),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(made) = &state.worktree else {
+        return Ok(project);
+    };
+    let root = PathBuf::from(&made.root);
+    let checks_root = project.checks_root.strip_prefix(&project.root);
+    let checks_root = checks_root.map(|inside| root.join(inside));
+    Ok(Project {
+        checks_root: checks_root.unwrap_or_else(|_| root.clone()),
+        root,
+        ..project
+    })
+}
+
+fn project_of_server(ctx: &Ctx<'_>) -> Result<Project, Problem> {
     ctx.catalog()
         .project()?
         .ok_or_else(|| Problem::new("no_project", "the server isn't for a project"))

@@ -124,7 +124,7 @@ pub(super) fn run(
 
 /// Creates the executor of a prepared server.
 pub(super) fn executor(prepared: &Prepared, store: Option<&str>) -> Result<Executor, Failure> {
-    let here = project::current_folder()?;
+    let here = project::project_folder()?;
     let program = std::env::current_exe()
         .map_err(|error| Failure::new(format!("the path of this program isn't known: {error}")))?;
     let program = program.to_string_lossy().into_owned();

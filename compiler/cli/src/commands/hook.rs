@@ -22,7 +22,7 @@ mod shell;
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -324,14 +324,29 @@ impl Hook<'_> {
     ///
     /// What the client says of its folder counts; an agent that changes the folder doesn't leave its project by that.
     fn enter_project(&self) -> Result<(), Failure> {
+        match self.client_folder() {
+            Some(folder) => project::enter(&folder),
+            None => project::enter(Path::new(".")),
+        }
+    }
+
+    /// Returns the folder that the client was started in, as far as it says so.
+    fn client_folder(&self) -> Option<PathBuf> {
         let message = self.message;
         let variable = self.client.folder.iter().find_map(|it| it.value());
         let folder = variable.map(Into::into);
         let folder = folder.or_else(|| message.workspace_roots.first().cloned());
-        let folder = folder.or_else(|| message.cwd.clone());
-        match folder {
-            Some(folder) => project::enter(&folder),
-            None => project::enter(Path::new(".")),
+        folder.or_else(|| message.cwd.clone())
+    }
+
+    /// Returns the root that policy reads paths from.
+    ///
+    /// It is the project's; in the worktree of a run, if the client is in one.
+    fn root(&self) -> Result<PathBuf, Failure> {
+        let folder = self.client_folder().and_then(|it| it.canonicalize().ok());
+        match folder.and_then(|folder| project::worktree_root(&folder)) {
+            Some(root) => Ok(root),
+            None => project::current_folder(),
         }
     }
 
@@ -444,7 +459,7 @@ impl Hook<'_> {
         if !policy.is_held() {
             return self.without_run(&Event::Before(call.clone()));
         }
-        let (mut native, edits) = call::to_native(call, self.folder())?;
+        let (mut native, edits) = call::to_native(call, &self.root()?, self.folder());
         native.free = self.is_free(call);
         native.id = self.call_id(policy, call, &native, false)?;
         let unread = native.forbidden.take();
@@ -477,7 +492,7 @@ impl Hook<'_> {
         if !policy.is_held() || self.is_free(call) {
             return Ok(Answer::Silence);
         }
-        let (mut native, _) = call::to_native(call, self.folder())?;
+        let (mut native, _) = call::to_native(call, &self.root()?, self.folder());
         native.id = self.call_id(policy, call, &native, true)?;
         let outcome = NativeOutcome {
             failed: done.failed,

@@ -289,7 +289,7 @@ fn fourth_a_check_makes_nothing_of_ours() {
 }
 
 /// Whether the kernel has Landlock, as its own list says, or as a program that asks for it finds out.
-fn has_landlock() -> bool {
+pub(crate) fn has_landlock() -> bool {
     let list = fs::read_to_string("/sys/kernel/security/lsm");
     list.map_or(true, |list| {
         list.split(',').any(|name| name.trim() == "landlock")

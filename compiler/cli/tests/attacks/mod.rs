@@ -12,7 +12,7 @@ mod acceptance;
 mod authority;
 mod binding;
 #[cfg(target_os = "linux")]
-mod children;
+pub(crate) mod children;
 #[cfg(target_os = "linux")]
 mod exec;
 mod files;

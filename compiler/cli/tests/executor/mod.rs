@@ -5,6 +5,7 @@
 mod api;
 mod examples;
 mod workers;
+mod worktrees;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -423,6 +423,24 @@ static META: Shape = Shape {
             ),
         ),
         host(
+            "workspace",
+            Want::Choice(&["shared", "worktree"]),
+            doc(
+                "where executors work on a run: in the project's folder, or in a git worktree of the run alone, on the branch `statemark/RUN`",
+                r#"`"shared"`"#,
+                r#""workspace": "worktree""#,
+            ),
+        ),
+        host(
+            "worktree_end",
+            Want::Choice(&["keep", "remove"]),
+            doc(
+                "what becomes of that worktree at the end of the run: it stays, or it is removed if everything in it is committed; the branch stays either way",
+                r#"`"keep"`"#,
+                r#""worktree_end": "remove""#,
+            ),
+        ),
+        host(
             "token_budget",
             Want::Whole(1),
             doc(

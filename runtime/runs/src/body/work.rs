@@ -211,6 +211,19 @@ pub struct Effect {
     pub detail: Value,
 }
 
+/// The run works in a git worktree of its own from then on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeMade {
+    /// Its folder.
+    pub folder: String,
+    /// The project's root in it.
+    pub root: String,
+    /// Its branch.
+    pub branch: String,
+    /// The commit that it began with.
+    pub base: String,
+}
+
 /// A run under this one began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildStarted {
@@ -363,6 +376,22 @@ impl Kind for Effect {
             self.name,
             self.status.name(),
             self.key
+        )
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for WorktreeMade {
+    const BLOBS: &[&str] = &[];
+
+    fn summary(&self) -> String {
+        let base = self.base.get(..12).unwrap_or(&self.base);
+        format!(
+            "works in the worktree {} on the branch `{}`, from commit {base}",
+            self.folder, self.branch
         )
     }
 

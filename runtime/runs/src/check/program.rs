@@ -51,6 +51,19 @@ impl Program {
         })
     }
 
+    /// Returns a program below a folder as the one that stands at the same place below another.
+    ///
+    /// A worktree has the project's own programs, each at its place.
+    #[must_use]
+    pub fn moved(&self, from: &str, to: &str) -> Self {
+        let path = Path::new(&self.path).strip_prefix(from);
+        let path = path.map(|rest| Path::new(to).join(rest).to_string_lossy().into_owned());
+        Self {
+            path: path.unwrap_or_else(|_| self.path.clone()),
+            ..self.clone()
+        }
+    }
+
     /// Reports whether it is another one, as it was found before.
     ///
     /// One that lies in the project may have been changed: it is part of what agents work on, as tests are.

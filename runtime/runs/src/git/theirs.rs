@@ -134,6 +134,12 @@ impl Theirs {
         self.common.join("objects")
     }
 
+    /// Returns the part that working copies share.
+    #[cfg(target_os = "linux")]
+    pub(super) fn common(&self) -> &Path {
+        &self.common
+    }
+
     /// Returns the folders of which git may read any file.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         vec![self.objects(), self.git.clone()]

@@ -211,14 +211,15 @@ impl Legality<'_> {
         let run = &self.run.state;
         if let Some(root) = &run.root {
             // Runs of former versions have no root, and their checks none either.
-            if found.root.as_ref() != Some(root) {
-                let root = root.clone();
+            let own_root = run.worktree.as_ref().map_or(root, |it| &it.root);
+            if found.root.as_ref() != Some(own_root) {
+                let root = own_root.clone();
                 return Some(MissingCheck::Elsewhere { seq, root });
             }
             let program = found.program.as_ref();
             let expected = run.programs.get(name);
             if let Some(expected) = expected
-                && !program.is_some_and(|it| it.is(expected, root))
+                && !program.is_some_and(|it| it.moved(own_root, root).is(expected, root))
             {
                 return Some(MissingCheck::OtherProgram {
                     seq,

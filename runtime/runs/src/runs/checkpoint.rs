@@ -1,6 +1,6 @@
 //! A working copy is saved.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::state::{Checkpoint, RunState};
 /// A working copy to be saved.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TakeCheckpoint {
-    /// A folder in it.
+    /// A folder in it. A run with a worktree of its own has that one saved instead.
     pub folder: PathBuf,
     /// A name, unique in the run; else the number of the record.
     pub name: Option<String>,
@@ -37,7 +37,10 @@ impl Decide for TakeCheckpoint {
             let body = refuse_alone("checkpoint", None, blocker);
             return Ok(Change { bodies: vec![body] });
         }
-        let repository = Repository::open(&self.folder, cx.runs.store().file())?;
+        // Of a run that works in a worktree it is that one, whatever folder its caller is in.
+        let worktree = run.state.worktree.as_ref();
+        let folder = worktree.map_or(self.folder.as_path(), |made| Path::new(&made.folder));
+        let repository = Repository::open(folder, cx.runs.store().file())?;
         let saved = repository.save(None)?;
         let mut taken = checkpoint_record(run, &repository, &saved, name, seq, cx.now)?;
         taken.reason.clone_from(&self.reason);

@@ -18,7 +18,7 @@ use crate::body::{
     CheckpointRestored, CheckpointTaken, ChildEnded, ChildStarted, ClockSetBack, Closed, Continued,
     Effect, EffectStatus, Event, Forced, Forked, Imported, Message, Migrated, Note, Opened, Paused,
     Progress, Queued, Refused, Resolved, Rewound, Session, Spent, Started, Step, StepRecord,
-    StepStatus, Subflow, Tie, Tool, ToolVerdict, Usage, for_each_kind,
+    StepStatus, Subflow, Tie, Tool, ToolVerdict, Usage, WorktreeMade, for_each_kind,
 };
 use crate::record::Record;
 use crate::store::PendingTimer;
@@ -92,6 +92,7 @@ impl Apply for Forked {
         state.restoring = None;
         state.effects.clear();
         state.usage = Usage::default();
+        state.worktree = None;
         // They go on in the other run.
         state.attempts.clear();
         state.allowance = None;
@@ -322,6 +323,17 @@ impl Apply for CheckpointTaken {
             taken: self,
         };
         state.checkpoints.insert(name, checkpoint);
+    }
+}
+
+impl Apply for WorktreeMade {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        self.outlast(state, record);
+    }
+
+    fn outlast(self, state: &mut RunState, _: &Record) {
+        // It is there, whatever was taken back.
+        state.worktree = Some(self);
     }
 }
 

@@ -27,7 +27,7 @@ use crate::stores::sqlite::folder;
 pub(super) type Act = fn(&Runs, &Order, &str);
 
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
-pub(super) const OPERATIONS: [(&str, Act); 39] = [
+pub(super) const OPERATIONS: [(&str, Act); 40] = [
     ("StartRun", |runs, order, it| {
         let start = StartRun {
             workflow: "fix".to_owned(),
@@ -85,6 +85,18 @@ pub(super) const OPERATIONS: [(&str, Act); 39] = [
             ..order.clone()
         };
         runs.execute(&order, &end).unwrap();
+    }),
+    // A worktree is at a place that the caller doesn't choose, and a run has one.
+    ("RecordWorktree", |runs, order, it| {
+        let made = statemark_runs::body::WorktreeMade {
+            folder: it.to_owned(),
+            root: it.to_owned(),
+            branch: it.to_owned(),
+            base: it.to_owned(),
+        };
+        let record = statemark_runs::runs::RecordWorktree { made };
+        // It is an executor's under its lease alone.
+        runs.execute(order, &record).unwrap_err();
     }),
     // In a state that isn't active, so that the run goes on.
     ("ReachLimit", |runs, order, it| {

@@ -14,8 +14,6 @@ use statemark_text::shorten::shorten;
 use statemark_tools::{NativeCall, NativeUse};
 
 use super::client::Call;
-use crate::failure::Failure;
-use crate::project;
 
 /// The tool of Codex and OpenCode that changes files by a patch.
 const PATCH: &str = "apply_patch";
@@ -101,16 +99,11 @@ enum Edit {
     Lines(u64),
 }
 
-/// Returns a call as policy reads it, and the changes of text in it.
-///
-/// # Errors
-///
-/// The current folder isn't known.
-pub(super) fn to_native(call: &Call, folder: &Path) -> Result<(NativeCall, Edits), Failure> {
-    let root = project::current_folder()?;
+/// Returns a call as policy reads it, in a project with this root, and the changes of text in it.
+pub(super) fn to_native(call: &Call, root: &Path, folder: &Path) -> (NativeCall, Edits) {
     let folder = root.join(folder);
     let place = Place {
-        root: &root,
+        root,
         folder: &folder,
     };
     let mut native = NativeCall {
@@ -122,7 +115,7 @@ pub(super) fn to_native(call: &Call, folder: &Path) -> Result<(NativeCall, Edits
         let mut arguments = PATCH_ARGUMENTS.iter().filter_map(|key| call.input.get(key));
         let patch = arguments.find_map(Value::as_str).or(call.input.as_str());
         let edits = place.read_patch(patch.unwrap_or_default(), &mut native);
-        return Ok((native, edits));
+        return (native, edits);
     }
     let is_changing = pack_tool_of(&call.tool).is_some_and(|own| CHANGING.contains(&own));
     if is_changing {
@@ -133,7 +126,7 @@ pub(super) fn to_native(call: &Call, folder: &Path) -> Result<(NativeCall, Edits
     } else {
         Edits::default()
     };
-    Ok((native, edits))
+    (native, edits)
 }
 
 /// Returns the paths in arguments.
@@ -399,6 +392,13 @@ mod tests {
     use statemark_runs::policy::normal_path;
 
     use super::*;
+    use crate::failure::Failure;
+    use crate::project;
+
+    fn to_native(call: &Call, folder: &Path) -> Result<(NativeCall, Edits), Failure> {
+        let root = project::current_folder()?;
+        Ok(super::to_native(call, &root, folder))
+    }
 
     fn call(tool: &str, input: Value) -> Call {
         Call {

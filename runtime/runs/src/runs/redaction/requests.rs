@@ -9,9 +9,9 @@ use crate::runs::{
     Advance, AnswerRequest, BindSession, CancelRun, ContinueRun, DenyTool, DiscardArtifact, Edit,
     EditArtifact, EndAttempt, EndSession, FinalizeArtifact, ForceState, ForkRun, GiveUpRestore,
     HoldSession, MigrateRun, OpenRequest, PauseRun, PutArtifact, ReachLimit, RecordCall,
-    RecordCheck, RecordTurn, Registered, ReleaseSession, Reply, Report, ReportEffect,
-    ReportProgress, ReserveCall, RestoreFiles, RunCheck, SendEvent, StartAttempt, StartRun,
-    TakeCheckpoint, WithdrawRequest,
+    RecordCheck, RecordTurn, RecordWorktree, Registered, ReleaseSession, Reply, Report,
+    ReportEffect, ReportProgress, ReserveCall, RestoreFiles, RunCheck, SendEvent, StartAttempt,
+    StartRun, TakeCheckpoint, WithdrawRequest,
 };
 
 /// Lists the requests, and the fields of each that decide something.
@@ -50,6 +50,7 @@ redact_fields! {
     ReachLimit { reason }
     RecordCheck { what }
     RecordTurn {}
+    RecordWorktree {}
     Registered { path }
     ReleaseSession {}
     ReportEffect {}

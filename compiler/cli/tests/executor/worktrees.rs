@@ -1,0 +1,411 @@
+//! Runs that work in git worktrees of their own: side by side, killed, and where none can be made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::api::Api;
+use super::{of_kind, output, records, spawn};
+use crate::attacks::children::has_landlock;
+use crate::shell::{Run, Scratch, perform, statemark, untouched};
+
+const INNER: &str = r#"{
+  "id": "inner",
+  "initial": "x",
+  "meta": {"executor": "step", "workspace": "worktree"},
+  "checks": {"made": {"command": ["test", "-f", "made"]}},
+  "states": {"x": {"requires": ["made"], "on": {"ended": "y"}}, "y": {"type": "final"}}
+}"#;
+
+fn git(folder: &Path, words: &[&str]) -> String {
+    let mut command = untouched("git", folder);
+    command.args(["-c", "user.name=t", "-c", "user.email=t"]);
+    let output = command.args(words).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "git {words:?}: {error}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// A repository with workflows, and a program that works in the states of one.
+fn repository(name: &str, inner: &str, step: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("inner.workflow.json", inner);
+    scratch.write(
+        "statemark.toml",
+        "[executor]\nlease = \"300ms\"\ncheckpoints = \"visit\"\n\
+         [executor.commands.step]\ncommand = [\"sh\", \"step.sh\"]\n\
+         [executor.commands.merge]\ncommand = [\"sh\", \"merge.sh\"]\nsuccess = \"merged\"\n",
+    );
+    scratch.write("step.sh", step);
+    git(&scratch.path, &["init", "-q", "-b", "main"]);
+    scratch
+}
+
+fn commit(scratch: &Scratch) {
+    git(&scratch.path, &["add", "*.json", "*.toml", "*.sh"]);
+    git(&scratch.path, &["commit", "-qm", "all"]);
+}
+
+/// Returns the records of a run in a store of the clock of tests.
+fn records_of(folder: &Path, run: &str) -> Vec<Value> {
+    let said = perform(&Run::new(&format!("statemark events {run} --json")), folder);
+    let lines = said.stdout.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Returns the worktree that a run has recorded once, in its project, and its branch.
+fn worktree(folder: &Path, records: &[Value]) -> (PathBuf, String) {
+    let made = of_kind(records, "worktree.made");
+    assert_eq!(made.len(), 1, "{records:?}");
+    let branch = made[0]["body"]["branch"].as_str().unwrap().to_owned();
+    let name = branch.strip_prefix("statemark/").unwrap();
+    let place = format!(".statemark-worktrees/{name}");
+    assert!(
+        made[0]["body"]["folder"]
+            .as_str()
+            .unwrap()
+            .ends_with(&place)
+    );
+    (folder.canonicalize().unwrap().join(place), branch)
+}
+
+/// Checks that a text says some things, in this order.
+fn says(text: &str, parts: &[&str]) {
+    let mut rest = text;
+    for part in parts {
+        let found = rest.split_once(part);
+        rest = found.unwrap_or_else(|| panic!("no {part:?} in {text}")).1;
+    }
+}
+
+#[test]
+fn runs_below_work_apart_and_a_state_merges_them() {
+    let region = |name: &str| {
+        format!(
+            r#""{name}": {{"initial": "{name}_on", "states": {{"{name}_on": {{"invoke": {{"src": "inner", "on_done": "{name}_off"}}}}, "{name}_off": {{"type": "final"}}}}}}"#
+        )
+    };
+    let inner = INNER.replace(
+        r#""workspace": "worktree""#,
+        r#""workspace": "worktree", "worktree_end": "remove""#,
+    );
+    // Both change the same folder side by side: neither sees what the other does before it is merged.
+    let step = "name=$(echo \"$STATEMARK_RUN\" | tr / _)\necho 1 >\"only-$name\"\ntouch made\n\
+                while [ \"$(ls -d ../*/ | wc -l)\" -lt 2 ]; do sleep 0.05; done\nls only-* | wc -l\n\
+                \"$STATEMARK\" run-check made\nrm made\n\
+                git add . && git -c user.name=t -c user.email=t commit -qm work\n\
+                case \"$STATEMARK_RUN\" in o/d_on/1) touch forgotten;; esac\ntouch made\n\
+                \"$STATEMARK\" send \"$STATEMARK_RUN\" ended\nrm made\n";
+    let scratch = repository("worktrees-merged", &inner, step);
+    let folder = &scratch.path;
+    scratch.write(
+        "outer.workflow.json",
+        &format!(
+            r#"{{"id": "outer", "initial": "all", "states": {{"all": {{"type": "parallel", "on_done": "merge", "states": {{{}, {}}}}}, "merge": {{"executor": "merge", "on": {{"merged": "over"}}}}, "over": {{"type": "final"}}}}}}"#,
+            region("c"),
+            region("d")
+        ),
+    );
+    scratch.write(
+        "merge.sh",
+        "for branch in $(printf %s \"$STATEMARK_WORK\" | grep -o 'statemark/[a-z_0-9+]*\",\"run' | cut -d '\"' -f 1); do\n\
+         git -c user.name=t -c user.email=t merge -q \"$branch\" || exit 1\ndone\n",
+    );
+    commit(&scratch);
+    let said = perform(&Run::new("statemark agent run outer --run-id o"), folder);
+    assert_eq!(said.code, 0, "{}{}", said.stderr, said.stdout);
+    says(
+        &said.stderr,
+        &["o/c_on/1: its work is on the branch `statemark/o+c_on+1`; its worktree is removed"],
+    );
+    says(
+        &said.stderr,
+        &[
+            "o/d_on/1: its work is on the branch `statemark/o+d_on+1`, in the worktree ",
+            "which stays: `forgotten` isn't committed",
+        ],
+    );
+    // What was merged is in the project's folder now, and nothing else of theirs is.
+    for (file, is_there) in [
+        ("only-o_c_on_1", true),
+        ("only-o_d_on_1", true),
+        ("made", false),
+        ("forgotten", false),
+        (".statemark-worktrees/o+c_on+1", false),
+        (".statemark-worktrees/o+d_on+1/forgotten", true),
+    ] {
+        assert_eq!(folder.join(file).exists(), is_there, "{file}");
+    }
+    for run in ["o/c_on/1", "o/d_on/1"] {
+        let records = records_of(folder, run);
+        let said = of_kind(&records, "message")[0]["body"]["text"].to_string();
+        assert!(said.starts_with("\"1\\nmade passed"), "{said}");
+        // Its files were saved before the attempt, and the checkpoint is there after the worktree is gone.
+        let (place, _) = worktree(folder, &records);
+        let name = place.file_name().unwrap().to_str().unwrap();
+        let taken = of_kind(&records, "checkpoint.taken")[0];
+        assert!(
+            taken["body"]["repository"]
+                .as_str()
+                .unwrap()
+                .ends_with(name)
+        );
+        let own = folder.join(".statemark/checkpoints.git");
+        let kept = git(&own, &["for-each-ref", "--format=%(refname) %(objecttype)"]);
+        let reference = format!("refs/statemark/{}/", run.replace('/', "%2f"));
+        assert!(kept.contains(&reference), "{kept}");
+    }
+    assert_eq!(git(folder, &["status", "--porcelain"]), "");
+    // From within the worktree that is left, the project is the one that it is of.
+    let inside = folder.join(".statemark-worktrees/o+d_on+1");
+    let mut command = statemark(&inside);
+    let own = folder.join("own");
+    let listed = command.args(["state", "o"]).env("XDG_CONFIG_HOME", own);
+    let listed = String::from_utf8(listed.output().unwrap().stdout).unwrap();
+    assert!(listed.starts_with("o (outer): completed"), "{listed}");
+}
+
+#[test]
+fn why_there_can_be_no_worktree_is_said() {
+    let step =
+        "touch made\n\"$STATEMARK\" run-check made\n\"$STATEMARK\" send \"$STATEMARK_RUN\" ended\n";
+    let scratch = repository("worktrees-none", INNER, step);
+    let folder = &scratch.path;
+    let run = |name: &str| {
+        let line = format!("statemark agent run {name}");
+        perform(&Run::new(&line), folder)
+    };
+    let refused = |name: &str, reasons: &[&str]| {
+        let said = run(name);
+        assert_eq!(said.code, 2, "{}{}", said.stderr, said.stdout);
+        says(&said.stderr, reasons);
+        // No attempt was counted.
+        let id = name.split(' ').next_back().unwrap();
+        assert!(of_kind(&records_of(folder, id), "attempt.started").is_empty());
+    };
+    fs::rename(folder.join(".git"), folder.join("git")).unwrap();
+    refused(
+        "inner --run-id r",
+        &[
+            "`r` can't be worked on",
+            "is in no git repository",
+            "`git init`",
+        ],
+    );
+    fs::rename(folder.join("git"), folder.join(".git")).unwrap();
+    refused("r", &["has no commit yet"]);
+    commit(&scratch);
+    scratch.write("step.sh", &format!("{step}# changed\n"));
+    refused(
+        "r",
+        &["`step.sh` in `", "isn't committed", "commit or stash"],
+    );
+    git(folder, &["checkout", "-q", "step.sh"]);
+    git(
+        folder,
+        &["worktree", "add", "-q", "-b", "statemark/r", "elsewhere"],
+    );
+    refused(
+        "r",
+        &[
+            "there is a branch `statemark/r` already, checked out in `",
+            "elsewhere`",
+            "git branch -m",
+        ],
+    );
+    git(folder, &["worktree", "remove", "--force", "elsewhere"]);
+    refused("r", &["there is a branch `statemark/r` already: "]);
+    git(folder, &["branch", "-qD", "statemark/r"]);
+    fs::create_dir_all(folder.join(".statemark-worktrees/r")).unwrap();
+    refused(
+        "r",
+        &["/.statemark-worktrees/r` is there already: move it away"],
+    );
+    fs::remove_dir(folder.join(".statemark-worktrees/r")).unwrap();
+    // One that was half made is made anew.
+    git(
+        folder,
+        &[
+            "worktree",
+            "add",
+            "-q",
+            "-b",
+            "statemark/r",
+            ".statemark-worktrees/r",
+        ],
+    );
+    scratch.write(".statemark-worktrees/r/half", "");
+    scratch.write(".statemark-worktrees/r.making", "");
+    let said = run("r");
+    assert_eq!(said.code, 0, "{}{}", said.stderr, said.stdout);
+    says(
+        &said.stderr,
+        &["r: its work is on the branch `statemark/r`, in the worktree "],
+    );
+    let (place, branch) = worktree(folder, &records_of(folder, "r"));
+    assert_eq!(branch, "statemark/r");
+    assert!(place.join("made").exists() && !place.join("half").exists());
+    assert!(!folder.join("made").exists());
+    assert!(!folder.join(".statemark-worktrees/r.making").exists());
+    // What is removed by hand isn't made anew without a word: something in it is gone.
+    scratch.write("step.sh", "exit 1\n");
+    git(folder, &["commit", "-qam", "fails"]);
+    run("inner --run-id s");
+    let (place, _) = worktree(folder, &records_of(folder, "s"));
+    fs::remove_dir_all(&place).unwrap();
+    let attempts = of_kind(&records_of(folder, "s"), "attempt.started").len();
+    let ann = Run::new("AS=ann statemark continue s");
+    assert_eq!(perform(&ann, folder).code, 0);
+    let said = run("s");
+    assert_eq!(said.code, 2, "{}{}", said.stderr, said.stdout);
+    let mend =
+        "git worktree prune`, and `git worktree add FOLDER/.statemark-worktrees/s statemark/s`";
+    says(&said.stderr, &["isn't at `", mend]);
+    assert_eq!(
+        of_kind(&records_of(folder, "s"), "attempt.started").len(),
+        attempts
+    );
+    git(folder, &["worktree", "prune"]);
+    git(
+        folder,
+        &[
+            "worktree",
+            "add",
+            "-q",
+            place.to_str().unwrap(),
+            "statemark/s",
+        ],
+    );
+    assert_eq!(run("s").code, 1);
+    assert!(of_kind(&records_of(folder, "s"), "attempt.started").len() > attempts);
+}
+
+/// A worktree is made once, however often its executor is killed, and each attempt works in it.
+#[test]
+fn killed_executors_leave_one_worktree() {
+    let step = "pwd >>\"$LOG\"\necho . >>steps\nsleep 0.1\n[ \"$(wc -l <steps)\" -lt 4 ] && exit 1\n\
+                touch made\n\"$STATEMARK\" run-check made >/dev/null\n\"$STATEMARK\" send \"$STATEMARK_RUN\" ended >/dev/null\n";
+    let inner = INNER.replace(r#""requires""#, r#""max_attempts": 1000, "requires""#);
+    let log = "killed.log";
+    let scratch = Scratch::new("worktrees-killed-log");
+    let log = scratch.path.join(log);
+    let step = step.replace("$LOG", log.to_str().unwrap());
+    let scratch = repository("worktrees-killed", &inner, &step);
+    let folder = &scratch.path;
+    commit(&scratch);
+    for number in 0_u64..6 {
+        let run = format!("k{number}");
+        output(folder, &["start", "inner", "--run-id", &run]);
+        for turn in 0_u64.. {
+            assert!(turn < 200, "{run} comes to no end");
+            let mut child = spawn(folder, &["agent", "run", &run]);
+            // In the first turns it is killed while the worktree is made, or a little later.
+            let long = match turn {
+                0..6 => Duration::from_millis(20 + (number * 7 + turn * 29) % 250),
+                _ => Duration::from_secs(60),
+            };
+            let until = Instant::now() + long;
+            let mut ended = None;
+            while ended.is_none() && Instant::now() < until {
+                ended = child.try_wait().unwrap();
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let _ = child.kill();
+            child.wait().unwrap();
+            if ended.is_some_and(|it| it.code() == Some(0)) {
+                break;
+            }
+        }
+        let (place, branch) = worktree(folder, &records(folder, &run));
+        assert_eq!(branch, format!("statemark/{run}"));
+        assert!(place.join("made").exists());
+    }
+    let log = fs::read_to_string(log).unwrap();
+    let is_own = |line: &str| line.contains("/cli-worktrees-killed/.statemark-worktrees/k");
+    assert!(log.lines().all(is_own), "{log}");
+}
+
+/// A model's tools reach into the worktree alone, and so does what the hook grants a client there.
+#[test]
+fn tools_and_hooks_hold_in_a_worktree() {
+    let write = |path: &str| json!(["write_file", {"path": path, "content": "new\n"}]);
+    let api = Api::start(vec![json!({"calls": [
+        write("src/a.txt"), write("docs/a.txt"), write(".statemark-worktrees/x"),
+        ["exec", {"argv": ["sh", "probe.sh"]}],
+        ["send_event", {"event": "ended"}],
+    ]})]);
+    let inner = r#"{
+      "id": "inner",
+      "initial": "x",
+      "meta": {"executor": "model", "workspace": "worktree"},
+      "states": {"x": {"allowed_tools": ["Write(src/**)", "exec"], "on": {"ended": "z"}}, "z": {"executor": "none", "allowed_tools": ["Write(src/**)"], "on": {"over": "y"}}, "y": {"type": "final"}}
+    }"#;
+    let scratch = repository("worktrees-model", inner, "");
+    let folder = &scratch.path;
+    scratch.write(
+        "probe.sh",
+        "pwd >src/where\ngit add src\ngit -c user.name=t -c user.email=t commit -qm model\necho x >../../escaped\n",
+    );
+    scratch.write("src/a.txt", "old\n");
+    scratch.write("docs/a.txt", "old\n");
+    scratch.write(
+        "statemark.toml",
+        &format!(
+            "[packs.fs]\n[packs.exec]\n[executor]\nmodel = \"m:m\"\n[executor.models.\"m:\"]\nurl = \"http://{}/v1\"\n",
+            api.address
+        ),
+    );
+    commit(&scratch);
+    git(folder, &["add", "src", "docs"]);
+    git(folder, &["commit", "-qm", "files"]);
+    let said = perform(&Run::new("statemark agent run inner --run-id m"), folder);
+    let (place, _) = worktree(folder, &records_of(folder, "m"));
+    let read = |file: &str| fs::read_to_string(place.join(file)).unwrap_or_default();
+    assert_eq!(read("src/a.txt"), "new\n", "{}", said.stderr);
+    assert_eq!(read("docs/a.txt"), "old\n");
+    assert_eq!(read("src/where").trim(), place.to_str().unwrap());
+    assert_eq!(
+        fs::read_to_string(folder.join("src/a.txt")).unwrap(),
+        "old\n"
+    );
+    assert!(!place.join(".statemark-worktrees").exists());
+    // A command commits on the branch, and writes nowhere else in the project.
+    let log = git(folder, &["log", "--format=%s", "statemark/m"]);
+    assert_eq!(log, "model\nfiles\nall");
+    assert!(!has_landlock() || !folder.join("escaped").exists());
+    let prompt = api.asked()[0]["messages"].to_string();
+    assert!(prompt.contains("on its branch `statemark/m`"), "{prompt}");
+    let judge = |cwd: &Path, file: &Path| {
+        let message = json!({
+            "session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": "Write",
+            "tool_input": {"file_path": file, "content": "x"},
+        });
+        let mut command = statemark(cwd);
+        command
+            .args(["hook", "claude", "--required"])
+            .env("STATEMARK_RUN", "m")
+            .env("XDG_CONFIG_HOME", folder.join("own"))
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        std::io::Write::write_all(&mut stdin, message.to_string().as_bytes()).unwrap();
+        drop(stdin);
+        let said = child.wait_with_output().unwrap().stdout;
+        let said: Value = serde_json::from_slice(&said).unwrap_or_default();
+        said["hookSpecificOutput"]["permissionDecision"] == "deny"
+    };
+    for (file, is_denied) in [
+        (place.join("src/b.txt"), false),
+        (place.join("docs/b.txt"), true),
+        (place.join("statemark.toml"), true),
+        (folder.join("src/b.txt"), true),
+        (folder.join(".statemark/runs.db"), true),
+    ] {
+        assert_eq!(judge(&place, &file), is_denied, "{}", file.display());
+    }
+}

@@ -1,0 +1,410 @@
+//! Worktrees of a repository in which runs work apart from its own folder.
+//!
+//! A worktree is git's: a folder with a branch of its own over the objects of the repository, so this is the one place
+//! where something is written into a person's repository. What to rely on:
+//!
+//! - Nothing that the repository's own configuration names is run: no hook, no monitor, no filter. Those of the person's
+//!   own configuration are, as when that person checks something out.
+//! - One that was made half is made anew: a mark beside it says so until it is whole, and no agent has worked in it then.
+//! - A worktree with something that isn't committed is never removed.
+//!
+//! Deliberately not here: merging. Whoever wants what was committed takes the branch.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use super::child::{self, Obstacles};
+use super::theirs::Theirs;
+use super::{GitError, failed, find_working_copy, line, plain_git};
+use crate::files::make_private_folder;
+use crate::id::RunId;
+
+/// The folder of worktrees in a project.
+pub const WORKTREES: &str = ".statemark-worktrees";
+
+/// The folder of what is ours in a working copy.
+const OWN: &str = ".statemark";
+
+/// The ending of the mark beside a worktree that is being made.
+const MARK: &str = ".making";
+
+/// Longest name of a worktree. Unit: bytes.
+///
+/// Why: file systems limit the length of a name, and the mark's is longer.
+const MAX_NAME: usize = 200;
+
+/// Settings under which nothing of the repository's is run, and nobody is asked.
+const SETTINGS: [&str; 5] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "gc.auto=0",
+    "protocol.allow=never",
+    "submodule.recurse=false",
+];
+
+const MAKING: &str = "making a worktree";
+
+/// The lock under which worktrees are made and removed.
+///
+/// Why: git writes the lists of worktrees and of branches without one lock for both.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// A worktree that is to be made, or is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NewWorktree {
+    /// Its folder.
+    pub(crate) folder: PathBuf,
+    /// The project's root in it.
+    pub(crate) root: PathBuf,
+    /// Its branch.
+    pub(crate) branch: String,
+    /// The commit that it begins with.
+    pub(crate) base: String,
+}
+
+/// Makes the worktree of a run of the project with this root.
+///
+/// It counts as made half until [`finish`] is called: once the run's journal has it.
+///
+/// `from` is the working copy whose commit it begins with: the repository's own, or another worktree of it.
+///
+/// # Errors
+///
+/// There is no repository, or no commit; the branch or the folder is there already; what is checked out has changes that
+/// aren't committed, which the worktree wouldn't have; git fails.
+pub(crate) fn make(root: &Path, run: &RunId, from: &Path) -> Result<NewWorktree, GitError> {
+    let _one = ONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (top, theirs) = repository(root)?;
+    let (from, theirs_from) = repository(from)?;
+    let root = &fs::canonicalize(root).map_err(|error| failed(MAKING, error))?;
+    let Some(base) = theirs_from.head() else {
+        let cause = format!(
+            "`{}` has no commit yet, which a worktree could begin with: commit something first",
+            from.display()
+        );
+        return Err(failed(MAKING, cause));
+    };
+    let name = name_of(run);
+    let branch = format!("statemark/{name}");
+    let folders = root.join(WORKTREES);
+    let folder = folders.join(&name);
+    let mark = mark_of(root, run);
+    if mark.symlink_metadata().is_ok() {
+        remove_half(&top, &folder, &branch)?;
+    }
+    check_absent(&theirs, &folder, &branch, &top)?;
+    check_clean(&from)?;
+    let failed_io =
+        |error: std::io::Error| failed(MAKING, format!("`{}`: {error}", folders.display()));
+    make_private_folder(&folders).map_err(failed_io)?;
+    // Neither the worktrees nor the marks are for the repository.
+    fs::write(folders.join(".gitignore"), "*\n").map_err(failed_io)?;
+    fs::write(&mark, "").map_err(failed_io)?;
+    let mut command = git(&top)?;
+    command.args(["worktree", "add", "--quiet", "-b", &branch]);
+    command.arg(&folder).arg(&base);
+    call(command, &top)?;
+    let own = folder.join(OWN);
+    // What is ours in it isn't for the repository either.
+    make_private_folder(&own).map_err(failed_io)?;
+    fs::write(own.join(".gitignore"), "*\n").map_err(failed_io)?;
+    let inside = root.strip_prefix(&top).unwrap_or(Path::new(""));
+    Ok(NewWorktree {
+        root: folder.join(inside),
+        folder,
+        branch,
+        base,
+    })
+}
+
+/// Takes the mark away that says that the worktree of a run isn't made to its end.
+pub(crate) fn finish(root: &Path, run: &RunId) {
+    // One that is left behind does no harm: the journal has the worktree.
+    drop(fs::remove_file(mark_of(root, run)));
+}
+
+fn mark_of(root: &Path, run: &RunId) -> PathBuf {
+    root.join(WORKTREES).join(format!("{}{MARK}", name_of(run)))
+}
+
+/// Checks that a worktree that was made is still one.
+///
+/// # Errors
+///
+/// Somebody has removed it, or put something else in its place.
+pub(crate) fn check(folder: &Path, branch: &str) -> Result<(), GitError> {
+    if folder.is_dir() && Theirs::open(folder).is_some() {
+        return Ok(());
+    }
+    let path = folder.display();
+    let cause = format!(
+        "it isn't at `{path}` any more, and what wasn't committed in it is gone; `git worktree prune`, and \
+         `git worktree add {path} {branch}` after it, let the run go on with what was committed"
+    );
+    Err(failed("looking for the run's worktree", cause))
+}
+
+/// Lists the files of a worktree that aren't committed, and aren't ignored.
+///
+/// # Errors
+///
+/// Git fails.
+pub(crate) fn uncommitted(folder: &Path) -> Result<Vec<String>, GitError> {
+    changes(folder, "all")
+}
+
+/// Removes a worktree in which everything is committed. Its branch stays.
+///
+/// # Errors
+///
+/// Something isn't committed: git removes nothing then.
+pub(crate) fn remove(root: &Path, folder: &Path) -> Result<(), GitError> {
+    let _one = ONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (top, _) = repository(root)?;
+    let mut command = git(&top)?;
+    command.args(["worktree", "remove"]).arg(folder);
+    call(command, &top).map(drop)
+}
+
+/// Returns the name of a run's worktree, which no other run's has.
+///
+/// A branch can't be named like a folder of branches, so what leads below a run is no slash.
+fn name_of(run: &RunId) -> String {
+    let mut name = String::new();
+    for byte in run.as_str().bytes() {
+        match byte {
+            b'/' => name.push('+'),
+            b'-' if name.is_empty() => name += "%2d",
+            b'-' | b'_' => name.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => name.push(char::from(byte)),
+            _ => name += &format!("%{byte:02x}"),
+        }
+    }
+    if name.len() > MAX_NAME {
+        name = crate::hash::Hash::digest(run.as_str().as_bytes()).to_string();
+    }
+    name
+}
+
+/// Finds the working copy that a folder is in.
+fn repository(folder: &Path) -> Result<(PathBuf, Theirs), GitError> {
+    let real = fs::canonicalize(folder);
+    let real = real.map_err(|error| failed(MAKING, format!("`{}`: {error}", folder.display())))?;
+    let found = find_working_copy(&real);
+    let found = found.and_then(|top| Some((top.to_path_buf(), Theirs::open(top)?)));
+    found.ok_or_else(|| {
+        let folder = folder.display();
+        let cause = format!(
+            "`{folder}` is in no git repository, and the workflow says that its runs work in worktrees: `git init` and a \
+             first commit make one"
+        );
+        failed(MAKING, cause)
+    })
+}
+
+/// Fails if a branch or a folder of a new worktree is there.
+fn check_absent(theirs: &Theirs, folder: &Path, branch: &str, top: &Path) -> Result<(), GitError> {
+    if folder.symlink_metadata().is_ok() {
+        let cause = format!("`{}` is there already: move it away", folder.display());
+        return Err(failed(MAKING, cause));
+    }
+    if !theirs
+        .references()
+        .contains_key(&format!("refs/heads/{branch}"))
+    {
+        return Ok(());
+    }
+    let mut command = git(top)?;
+    command.args(["worktree", "list", "--porcelain", "-z"]);
+    let list = call(command, top)?;
+    let head = format!("branch refs/heads/{branch}");
+    let entries = list.split(|byte| *byte == 0).map(line);
+    let mut place = None;
+    for entry in entries {
+        match entry.strip_prefix("worktree ") {
+            Some(path) => place = Some(path.to_owned()),
+            None if entry == head => break,
+            None if entry.is_empty() => place = None,
+            None => {}
+        }
+    }
+    let place = place.map_or_else(String::new, |path| format!(", checked out in `{path}`"));
+    let cause = format!(
+        "there is a branch `{branch}` already{place}: `git branch -m {branch} NAME` gives it another name"
+    );
+    Err(failed(MAKING, cause))
+}
+
+/// Fails if a working copy has changes that aren't committed. Files that git doesn't know are none.
+fn check_clean(folder: &Path) -> Result<(), GitError> {
+    let changed = changes(folder, "no")?;
+    let Some(first) = changed.first() else {
+        return Ok(());
+    };
+    let others = match changed.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let cause = format!(
+        "`{first}`{others} in `{}` isn't committed, and the worktree wouldn't have it: commit or stash it first",
+        folder.display()
+    );
+    Err(failed(MAKING, cause))
+}
+
+/// Lists the changed files of a working copy.
+///
+/// `untracked` is git's word for which of those are listed that it doesn't know: `no` or `all`.
+fn changes(folder: &Path, untracked: &str) -> Result<Vec<String>, GitError> {
+    let mut command = git(folder)?;
+    command.args(["status", "--porcelain", "-z", "--no-renames"]);
+    command.arg(format!("--untracked-files={untracked}"));
+    let status = call(command, folder)?;
+    let entries = status.split(|byte| *byte == 0);
+    // Two letters and a blank stand before each path.
+    let paths = entries.filter_map(|entry| entry.get(3..)).map(line);
+    Ok(paths.collect())
+}
+
+/// Removes what is there of a worktree that wasn't made to its end.
+fn remove_half(top: &Path, folder: &Path, branch: &str) -> Result<(), GitError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let cause = format!("`{}`: {error}", folder.display());
+            return Err(failed(MAKING, cause));
+        }
+        _ => {}
+    }
+    // One that is being made is locked, so that pruning alone leaves it.
+    for words in [
+        vec!["worktree", "remove", "--force", "--force"],
+        vec!["worktree", "prune"],
+        vec!["branch", "--quiet", "-D", branch],
+    ] {
+        let mut command = git(top)?;
+        let is_removal = words.contains(&"remove");
+        command.args(words);
+        if is_removal {
+            command.arg(folder);
+        }
+        // What it hadn't come to isn't there to be removed.
+        drop(call(command, top));
+    }
+    Ok(())
+}
+
+/// Returns git in a working copy, without what the repository's own configuration would run.
+fn git(folder: &Path) -> Result<Command, GitError> {
+    let mut names = bare(folder);
+    names.args([
+        "config",
+        "--show-scope",
+        "--name-only",
+        "-z",
+        "--get-regexp",
+        "^filter\\.",
+    ]);
+    // Git says by a failure that there is none.
+    let listed = call(names, folder).unwrap_or_default();
+    let mut command = bare(folder);
+    let mut fields = listed.split(|byte| *byte == 0).map(line);
+    while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
+        if matches!(&*scope, "local" | "worktree") {
+            let value = if key.ends_with(".required") {
+                "false"
+            } else {
+                ""
+            };
+            command.args(["-c", &format!("{key}={value}")]);
+        }
+    }
+    Ok(command)
+}
+
+fn bare(folder: &Path) -> Command {
+    let mut command = plain_git();
+    command
+        .current_dir(folder)
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0");
+    for setting in SETTINGS {
+        command.args(["-c", setting]);
+    }
+    command
+}
+
+fn call(command: Command, folder: &Path) -> Result<Vec<u8>, GitError> {
+    let obstacles = Obstacles {
+        folder: Some(folder),
+        ..Obstacles::default()
+    };
+    child::output(MAKING, command, b"", obstacles)
+}
+
+/// Returns the folder of the project that a folder in a worktree of one of its runs belongs to.
+///
+/// Its store, its configuration and its id are those of the project, whatever the worktree has checked out.
+#[must_use]
+pub fn project_of_worktree(folder: &Path) -> Option<&Path> {
+    let mut folders = folder.ancestors();
+    let worktrees = folders.find(|it| it.file_name().is_some_and(|name| name == WORKTREES))?;
+    // The folder of worktrees itself is in none.
+    (worktrees != folder).then(|| worktrees.parent()).flatten()
+}
+
+/// Returns the worktree of a run that a folder is in.
+#[must_use]
+pub fn find_worktree(folder: &Path) -> Option<&Path> {
+    let is_worktree = |folder: &&Path| {
+        folder
+            .parent()
+            .and_then(Path::file_name)
+            .is_some_and(|name| name == WORKTREES)
+    };
+    folder.ancestors().find(is_worktree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_has_a_name_of_its_own() {
+        for (run, name) in [
+            ("r", "r"),
+            ("r/a/1", "r+a+1"),
+            ("r+a+1", "r%2ba%2b1"),
+            ("-r", "%2dr"),
+            ("a.lock", "a%2elock"),
+            ("ä b", "%c3%a4%20b"),
+        ] {
+            assert_eq!(name_of(&run.parse().unwrap()), name, "{run}");
+        }
+        let long = "x".repeat(100) + &"/".repeat(20);
+        assert!(name_of(&long.parse().unwrap()).len() <= MAX_NAME);
+    }
+
+    #[test]
+    fn a_folder_in_a_worktree_belongs_to_the_project() {
+        let of = |folder: &str| {
+            let folder = Path::new(folder);
+            let names = [project_of_worktree(folder), find_worktree(folder)];
+            names.map(|it| it.map(|path| path.to_str().unwrap().to_owned()))
+        };
+        let inside = [
+            Some("/p".to_owned()),
+            Some("/p/.statemark-worktrees/r".to_owned()),
+        ];
+        assert_eq!(of("/p/.statemark-worktrees/r/src"), inside);
+        assert_eq!(of("/p/.statemark-worktrees/r"), inside);
+        assert_eq!(of("/p/.statemark-worktrees"), [None, None]);
+        assert_eq!(of("/p/src"), [None, None]);
+    }
+}
