@@ -44,10 +44,12 @@ fn final_with_transitions(state: &State, transition: &Transition) -> Diagnostic 
 fn unreachable_states(subject: &Subject<'_>, diags: &mut Diags) {
     let (machine, reach) = (subject.machine, subject.reach());
     let mut circles = Circles::default();
+    let following = following_states(subject);
     for (handle, state) in machine.named_states() {
         let is_parent_reached = state.parent.is_none_or(|parent| reach.is_active(parent));
         let is_named = !state.implied && !state.kind.is_history();
-        let is_reported = subject.reported.explains(&state.id, state.span);
+        let is_reported =
+            subject.reported.explains(&state.id, state.span) || following.contains(&handle);
         if !reach.is_active(handle) && is_parent_reached && is_named && !is_reported {
             match circles.circle_of(handle, subject) {
                 [] => diags.push(unreachable_state(machine, handle, state, reach)),
@@ -60,6 +62,24 @@ fn unreachable_states(subject: &Subject<'_>, diags: &mut Diags) {
             }
         }
     }
+}
+
+/// Returns the states that unreachable ones lead to of which an earlier finding says why they are.
+fn following_states(subject: &Subject<'_>) -> BTreeSet<Handle<State>> {
+    let (machine, reach) = (subject.machine, subject.reach());
+    let explained = machine.named_states().filter(|(handle, state)| {
+        let is_unreachable = !state.implied && !reach.is_active(*handle);
+        is_unreachable && subject.reported.explains(&state.id, state.span)
+    });
+    let explained: Vec<Handle<State>> = explained.map(|(handle, _)| handle).collect();
+    if explained.is_empty() {
+        return BTreeSet::new();
+    }
+    let edges = unreachable_edges(subject);
+    let following = explained
+        .into_iter()
+        .flat_map(|state| led_to(state, &edges));
+    following.collect()
 }
 
 /// Most states of which it is asked whether they lead to each other.

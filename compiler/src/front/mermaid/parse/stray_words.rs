@@ -57,11 +57,11 @@ impl Parser<'_> {
         let (Some((what, first)), Some((_, last))) = (entries.first(), entries.last()) else {
             return false;
         };
-        let sign = match what {
-            LineEntry::Mention => self.raw(first.clone()),
-            _ => return false,
-        };
-        if entries.len() < 2 || !COMMENT_SIGNS.contains(&sign.as_str()) {
+        if entries.len() < 2 || *what != LineEntry::Mention {
+            return false;
+        }
+        let sign = self.raw(first.clone());
+        if !COMMENT_SIGNS.contains(&sign.as_str()) {
             return false;
         }
         let start = first.start;
@@ -103,6 +103,9 @@ impl Parser<'_> {
         let (Some((_, first)), Some((_, last))) = (entries.first(), entries.last()) else {
             return false;
         };
+        if self.prepared.open_directives.is_empty() {
+            return false;
+        }
         let whole = &self.prepared.with_front_matter;
         let rest = self.span(first.start..last.end);
         let start = whole.offset_of(rest.start);
