@@ -226,6 +226,14 @@ fn why_there_can_be_no_worktree_is_said() {
         &["/.statemark-worktrees/r` is there already: move it away"],
     );
     fs::remove_dir(folder.join(".statemark-worktrees/r")).unwrap();
+    // A repository has nothing written elsewhere by a link.
+    fs::rename(folder.join(".statemark-worktrees"), folder.join("old")).unwrap();
+    fs::create_dir_all(folder.join("victim")).unwrap();
+    std::os::unix::fs::symlink("victim", folder.join(".statemark-worktrees")).unwrap();
+    refused("r", &["/.statemark-worktrees`: "]);
+    assert_eq!(fs::read_dir(folder.join("victim")).unwrap().count(), 0);
+    fs::remove_file(folder.join(".statemark-worktrees")).unwrap();
+    fs::rename(folder.join("old"), folder.join(".statemark-worktrees")).unwrap();
     // One that was half made is made anew.
     git(
         folder,

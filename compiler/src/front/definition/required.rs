@@ -71,7 +71,38 @@ fn states(place: Place<'_>, parent: &Object<'_>, known: &[String], diags: &mut D
             Some(value) => list(place, value, known, diags),
             None => {}
         }
+        anew(place, state, diags);
         states(place, state, known, diags);
+    }
+}
+
+/// Checks that a state requires what it wants anew.
+fn anew(place: Place<'_>, state: &Object<'_>, diags: &mut Diags) {
+    let Some(Value::Array(wanted)) = json::get(state, "requires_new") else {
+        return;
+    };
+    let mut required = BTreeSet::new();
+    let mut add = |value: &Value<'_>| {
+        if let Value::Array(list) = value {
+            let texts = list.elements.iter().filter_map(|element| match element {
+                Value::StringLit(text) => Some(text.value.to_string()),
+                _ => None,
+            });
+            required.extend(texts);
+        }
+    };
+    match json::get(state, "requires") {
+        Some(Value::Object(by_event)) => by_event.properties.iter().for_each(|it| add(&it.value)),
+        Some(list) => add(list),
+        None => {}
+    }
+    for element in &wanted.elements {
+        if let Value::StringLit(text) = element
+            && !required.contains(&*text.value)
+        {
+            let at = place.span_of(element);
+            diags.push(unrequired(at, &text.value, &required));
+        }
     }
 }
 
@@ -86,6 +117,18 @@ fn list(place: Place<'_>, value: &Value<'_>, known: &[String], diags: &mut Diags
             let at = place.span_of(element);
             diags.push(unknown_requirement(at, &text.value, known));
         }
+    }
+}
+
+/// Reports that a state wants something anew that it doesn't require.
+fn unrequired(at: Span, name: &str, required: &BTreeSet<String>) -> Diagnostic {
+    let message = format!("`requires_new` names `{name}`, which the state doesn't require");
+    let found = Diagnostic::new(Code::UnknownRequirement, at, message);
+    match nearest(name, required.iter().map(String::as_str)) {
+        Some(meant) => messages::did_you_mean(found, at, meant),
+        None => found.help(format!(
+            "name it in `requires`, too: `\"requires\": [\"{name}\"]`"
+        )),
     }
 }
 

@@ -31,7 +31,7 @@ pub enum Missing {
     },
 }
 
-/// The status of an artifact that has no final revision.
+/// The status of an artifact that has no final revision, or none that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissingArtifact {
     /// Nothing.
@@ -42,6 +42,13 @@ pub enum MissingArtifact {
     Draft {
         /// The revision.
         revision: u64,
+    },
+    /// A final revision of a former visit of the state, which wants a new one.
+    Outdated {
+        /// The revision.
+        revision: u64,
+        /// The record that entered the state.
+        entered: u64,
     },
     /// A draft that breaks its contract.
     Broken {
@@ -122,6 +129,9 @@ impl Missing {
                 MissingArtifact::Draft { revision } => {
                     format!("revision {revision} of `{name}` isn't final")
                 }
+                MissingArtifact::Outdated { revision, entered } => format!(
+                    "revision {revision} of `{name}` was handed in before its state was entered (record {entered})"
+                ),
                 MissingArtifact::Broken { revision, finding } => {
                     let finding = finding.as_ref().map_or_else(String::new, |finding| {
                         format!(" (line {}: {})", finding.line, finding.what)

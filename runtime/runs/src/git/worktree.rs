@@ -11,6 +11,7 @@
 //! Deliberately not here: merging. Whoever wants what was committed takes the branch.
 
 use std::fs;
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -18,7 +19,7 @@ use std::sync::Mutex;
 use super::child::{self, Obstacles};
 use super::theirs::Theirs;
 use super::{GitError, failed, find_working_copy, line, plain_git};
-use crate::files::make_private_folder;
+use crate::files::{check_own_folder, create_new, make_private_folder};
 use crate::id::RunId;
 
 /// The folder of worktrees in a project.
@@ -93,25 +94,23 @@ pub(crate) fn make(root: &Path, run: &RunId, from: &Path) -> Result<NewWorktree,
     let folders = root.join(WORKTREES);
     let folder = folders.join(&name);
     let mark = mark_of(root, run);
+    if folders.symlink_metadata().is_ok() {
+        check_own_folder(&folders).map_err(|error| at(&folders, &error))?;
+    }
     if mark.symlink_metadata().is_ok() {
         remove_half(&top, &folder, &branch)?;
     }
     check_absent(&theirs, &folder, &branch, &top)?;
     check_clean(&from)?;
-    let failed_io =
-        |error: std::io::Error| failed(MAKING, format!("`{}`: {error}", folders.display()));
-    make_private_folder(&folders).map_err(failed_io)?;
     // Neither the worktrees nor the marks are for the repository.
-    fs::write(folders.join(".gitignore"), "*\n").map_err(failed_io)?;
-    fs::write(&mark, "").map_err(failed_io)?;
+    make_ignored(&folders)?;
+    make_file(&mark, "")?;
     let mut command = git(&top)?;
     command.args(["worktree", "add", "--quiet", "-b", &branch]);
     command.arg(&folder).arg(&base);
     call(command, &top)?;
-    let own = folder.join(OWN);
     // What is ours in it isn't for the repository either.
-    make_private_folder(&own).map_err(failed_io)?;
-    fs::write(own.join(".gitignore"), "*\n").map_err(failed_io)?;
+    make_ignored(&folder.join(OWN))?;
     let inside = root.strip_prefix(&top).unwrap_or(Path::new(""));
     Ok(NewWorktree {
         root: folder.join(inside),
@@ -119,6 +118,30 @@ pub(crate) fn make(root: &Path, run: &RunId, from: &Path) -> Result<NewWorktree,
         branch,
         base,
     })
+}
+
+/// Makes a folder of ours that git ignores, unless it is there.
+///
+/// A repository may have brought a link along, to have something written elsewhere.
+fn make_ignored(folder: &Path) -> Result<(), GitError> {
+    if folder.symlink_metadata().is_err() {
+        make_private_folder(folder).map_err(|error| at(folder, &error))?;
+    }
+    check_own_folder(folder).map_err(|error| at(folder, &error))?;
+    make_file(&folder.join(".gitignore"), "*\n")
+}
+
+/// Makes a file, unless something of its name is there.
+fn make_file(path: &Path, text: &str) -> Result<(), GitError> {
+    let made = create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    match made {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(at(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn at(path: &Path, error: &io::Error) -> GitError {
+    failed(MAKING, format!("`{}`: {error}", path.display()))
 }
 
 /// Takes the mark away that says that the worktree of a run isn't made to its end.
@@ -195,7 +218,7 @@ fn name_of(run: &RunId) -> String {
 /// Finds the working copy that a folder is in.
 fn repository(folder: &Path) -> Result<(PathBuf, Theirs), GitError> {
     let real = fs::canonicalize(folder);
-    let real = real.map_err(|error| failed(MAKING, format!("`{}`: {error}", folder.display())))?;
+    let real = real.map_err(|error| at(folder, &error))?;
     let found = find_working_copy(&real);
     let found = found.and_then(|top| Some((top.to_path_buf(), Theirs::open(top)?)));
     found.ok_or_else(|| {
@@ -275,10 +298,7 @@ fn changes(folder: &Path, untracked: &str) -> Result<Vec<String>, GitError> {
 /// Removes what is there of a worktree that wasn't made to its end.
 fn remove_half(top: &Path, folder: &Path, branch: &str) -> Result<(), GitError> {
     match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            let cause = format!("`{}`: {error}", folder.display());
-            return Err(failed(MAKING, cause));
-        }
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(folder, &error)),
         _ => {}
     }
     // One that is being made is locked, so that pruning alone leaves it.

@@ -6,6 +6,9 @@
 //! check has to have passed in the last run since the state was entered, as the workflow declares it; a fact has to be set
 //! and neither null nor false, with the event's data merged in.
 //!
+//! `"requires_new": ["findings"]` names those of its artifacts whose final revision of a former visit doesn't count: in a
+//! loop they are handed in each time around.
+//!
 //! Events that the run itself sends (timers, limits, interrupts, outcomes of children and of requests) need none of it, so
 //! that a run can always be stopped.
 
@@ -152,11 +155,19 @@ impl Legality<'_> {
         let name = name.to_owned();
         match Required::find(&self.run.workflow, &name) {
             Required::Artifact => {
-                let is_missing = run.final_revision(&name).is_none();
-                is_missing.then(|| Missing::Artifact {
-                    status: self.missing_artifact(&name),
-                    name,
-                })
+                let Some(found) = run.final_revision(&name) else {
+                    return Some(Missing::Artifact {
+                        status: self.missing_artifact(&name),
+                        name,
+                    });
+                };
+                let entered = self.entered_anew(state, &name)?;
+                let status = MissingArtifact::Outdated {
+                    revision: found.artifact.revision,
+                    entered,
+                };
+                let is_outdated = found.changed < entered;
+                is_outdated.then_some(Missing::Artifact { name, status })
             }
             Required::Check => {
                 let entered = run.visits.get(state).map_or(0, |visit| visit.entered);
@@ -173,6 +184,31 @@ impl Legality<'_> {
                 is_missing.then_some(Missing::Fact { name, value })
             }
         }
+    }
+
+    /// Reports whether an active state wants an artifact anew, and its final revision is of a former visit.
+    pub(crate) fn is_outdated(&self, name: &str) -> bool {
+        let table = self.run.workflow.table();
+        let run = &self.run.state;
+        let leaves = run.leaves.iter().filter_map(|it| table.state_named(it));
+        let mut active = leaves.flat_map(|leaf| table.chain(leaf));
+        let changed = run.final_revision(name).map(|found| found.changed);
+        active.any(|id| {
+            let entered = self.entered_anew(table.state_name(id), name);
+            changed.is_some_and(|changed| entered.is_some_and(|entered| changed < entered))
+        })
+    }
+
+    /// Returns the record that entered a state, if that wants an artifact from this visit.
+    fn entered_anew(&self, state: &str, name: &str) -> Option<u64> {
+        let id = self.run.workflow.table().state_named(state)?;
+        let wanted = self.run.workflow.state_meta(id).get("requires_new")?;
+        let is_wanted = wanted
+            .as_array()?
+            .iter()
+            .any(|it| it.as_str() == Some(name));
+        let visit = self.run.state.visits.get(state)?;
+        is_wanted.then_some(visit.entered)
     }
 
     /// Returns the reason that an artifact has no final revision.

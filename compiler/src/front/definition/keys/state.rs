@@ -283,6 +283,15 @@ pub(in crate::front::definition) static STATE: Shape = shape(
                 r#""requires": {"submit": ["plan", "tests"]}"#,
             ),
         ),
+        host(
+            "requires_new",
+            Want::List(&Want::Name),
+            doc(
+                "those of the artifacts in `requires` that have to be handed in since the state was entered: in a loop, each time around",
+                "one that was handed in before counts",
+                r#""requires": ["findings"], "requires_new": ["findings"]"#,
+            ),
+        ),
         typed(
             "safe_next",
             Want::Name,

@@ -131,7 +131,9 @@ pub(super) fn submit(runs: &Runs, loaded: &Loaded, put: &PutArtifact) -> Result<
         // What is final holds; what doesn't any more is handed in beside it.
         artifact.content == content && media && (holds || artifact.stage == Stage::Draft)
     };
+    // One that a state wants anew is handed in again, though nothing in it has changed.
     let same = current.filter(is_same);
+    let same = same.filter(|it| it.stage != Stage::Final || !loaded.legality().is_outdated(name));
     if same.is_some_and(|it| it.stage == Stage::Final) {
         return Ok(Change::default());
     }
