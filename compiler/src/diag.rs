@@ -330,18 +330,11 @@ impl Diags {
         is_found
     }
 
-    /// Reports whether a warning or an error about the text, and no consequence, overlaps a span.
+    /// Reports whether a misread text overlaps a span.
     #[must_use]
     pub(crate) fn misreads(&self, span: Span) -> bool {
-        let is_text = |it: &&Diagnostic| it.code.is_about_text() && !it.may_follow;
-        let mut found = self.list.iter().filter(is_text);
-        found.any(|diagnostic| {
-            let place = diagnostic.primary.span;
-            diagnostic.severity >= Severity::Warning
-                && place.file == span.file
-                && place.start < span.end
-                && span.start < place.end
-        })
+        let mut texts = self.list.iter().filter_map(|it| it.misread);
+        texts.any(|text| text.file == span.file && text.start < span.end && span.start < text.end)
     }
 
     /// Reports whether one of them is an error.

@@ -240,7 +240,7 @@ fn check_endpoint(endpoint: &Endpoint, place: &str, diags: &mut Diags) {
 
 /// Creates an `SM116` diagnostic (`stray-words`).
 fn stray_words(span: Span, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::new(Code::StrayWords, span, message)
+    Diagnostic::new(Code::StrayWords, span, message).misreads(span)
 }
 
 /// A line with stray words.
