@@ -32,6 +32,34 @@ SPEC
     statemark start steps --run-id "$client" >/dev/null
 }
 
+# Starts a run whose commands have other variables than the client.
+begin_variables() {
+    cat >variables.workflow.json <<'SPEC'
+{
+  "id": "variables",
+  "initial": "work",
+  "states": {
+    "work": { "allowed_tools": ["Bash"], "blocked_env": ["PLANTED_*"], "env_overrides": { "PROFILE": "test" }, "on": { "DONE": "over" } },
+    "over": { "type": "final" }
+  }
+}
+SPEC
+    statemark start variables --run-id "$1" >/dev/null
+    export PLANTED_KEY=hidden PROFILE=live
+}
+
+# Ends it: its commands had what the state says, and none of them counts twice.
+end_variables() {
+    statemark events "$1" >"$work/events"
+    [ "$(grep -c ' may run' "$work/events")" = "$(grep -c ' has run' "$work/events")" ] ||
+        fail "calls end that have not begun, or begin and don't end: $(cat "$work/events")"
+    statemark send "$1" DONE >/dev/null
+    unset PLANTED_KEY PROFILE
+}
+
+# What a command says of its variables.
+says='printenv PLANTED_KEY || echo [none]; printenv PROFILE'
+
 # Lets a client work through a script of calls; what its tools have answered is in `$work/log`.
 work_through() {
     local script=$1
@@ -43,10 +71,11 @@ work_through() {
 
 as_claude() {
     ANTHROPIC_BASE_URL=$address timeout 120 "$claude" -p go --permission-mode acceptEdits \
-        --mcp-config .mcp.json --allowedTools mcp__statemark__send_event
+        --mcp-config .mcp.json --allowedTools mcp__statemark__send_event "$@"
 }
 
-as_codex() {
+# Says to Codex where the model is, and that a person trusts the project.
+model_of_codex() {
     cat >"$CODEX_HOME/config.toml.new" <<CONFIG
 model_provider = "scripted"
 model = "scripted"
@@ -62,6 +91,10 @@ args = ["serve"]
 default_tools_approval_mode = "approve"
 CONFIG
     mv "$CODEX_HOME/config.toml.new" "$CODEX_HOME/config.toml"
+}
+
+as_codex() {
+    model_of_codex
     timeout 120 "$codex" exec --sandbox danger-full-access "$@" go
 }
 
@@ -122,6 +155,25 @@ mend_hook
 work_through "$(write seven.txt)" as_claude
 [ -e seven.txt ] || fail "nothing is written though the hook is whole again: $(cat "$work/log" "$work/said")"
 
+echo "== Claude Code: its commands have the variables that the state says, and its permissions judge the prefix, too"
+begin_variables claude-2
+run() {
+    echo "{\"name\": \"Bash\", \"input\": {\"command\": \"$1\", \"description\": \"says\"}}"
+}
+work_through "$(run "$says")" as_claude Bash
+answered '[none]\ntest'
+work_through "$(run 'touch asked.txt')" as_claude 'Bash(touch:*)'
+[ ! -e asked.txt ] || fail "a command runs that a person would have been asked about"
+answered 'require approval: unset -v PLANTED_KEY, export PROFILE=test'
+statemark events claude-2 | grep -c ' may run' >"$work/begun"
+[ "$(cat "$work/begun")" = 2 ] || fail "the call that was asked about isn't recorded"
+work_through "$(run 'touch asked.txt')" as_claude 'Bash(touch:*)' 'Bash(unset -v PLANTED_KEY)' 'Bash(export PROFILE=test)'
+[ -e asked.txt ] || fail "rules for the prefix don't let it run: the book says that they do"
+work_through "$(run 'touch denied.txt')" as_claude Bash --disallowedTools 'Bash(touch:*)'
+[ ! -e denied.txt ] || fail "the prefix hides a command from the client's own rules"
+statemark send claude-2 DONE >/dev/null
+unset PLANTED_KEY PROFILE
+
 run() {
     echo "{\"name\": \"exec_command\", \"input\": {\"cmd\": \"touch $1\"}}"
 }
@@ -158,6 +210,23 @@ mend_hook
 statemark send codex-2 READY >/dev/null
 work_through "$(run seven.txt)" as_codex --dangerously-bypass-hook-trust
 [ -e seven.txt ] || fail "no program runs though the hook is whole again: $(cat "$work/log" "$work/said")"
+
+echo "== Codex: its commands have the variables that the state says, and it asks about them with the prefix"
+begin_variables codex-3
+run() {
+    echo "{\"name\": \"exec_command\", \"input\": {\"cmd\": \"$1\"$2}}"
+}
+work_through "$(run "$says" '')" as_codex --dangerously-bypass-hook-trust
+answered '[none]\ntest'
+as_asking_codex() {
+    model_of_codex
+    "$node" "$root/tests/server/codex_asks.mjs" "$codex" "$PWD"
+}
+# Another command: the model's ids of calls begin anew.
+work_through "$(run "true; $says" ', "sandbox_permissions": "require_escalated", "justification": "asks"')" as_asking_codex
+answered '[none]\ntest'
+grep -q 'unset -v PLANTED_KEY; export PROFILE=test; true' "$work/said" || fail "nobody is asked: $(cat "$work/said")"
+end_variables codex-3
 
 as_gemini() {
     GOOGLE_GEMINI_BASE_URL=$address timeout 120 "$gemini" --model gemini-2.5-flash --approval-mode yolo "$@" --prompt go
@@ -244,6 +313,12 @@ mend_hook
 work_through "$(write six.txt)" as_gemini
 [ -e six.txt ] || fail "nothing is written though the hook is whole again: $(cat "$work/log" "$work/said")"
 
+echo "== Gemini CLI: its commands have the variables that the state says"
+begin_variables gemini-4
+work_through "{\"name\": \"run_shell_command\", \"input\": {\"command\": \"$says\", \"description\": \"says\"}}" as_gemini
+answered '[none]\ntest'
+end_variables gemini-4
+
 echo "== Gemini CLI: what it does in a folder that nobody trusts, which the book says"
 rm "$HOME/.gemini/trustedFolders.json"
 begin_model "$(write seven.txt)"
@@ -302,6 +377,14 @@ grep -q "session \`cursor:.*is held by" "$work/events" || fail "the session isn'
 grep -q "\`Read\` failed" "$work/events" || fail "the failure isn't recorded: $(cat "$work/events")"
 grep -q "\`Write\` has run" "$work/events" || fail "the call isn't recorded: $(cat "$work/events")"
 grep -q "session \`cursor:.*has ended" "$work/events" || fail "the end isn't recorded: $(cat "$work/events")"
+statemark send cursor DONE >/dev/null
+begin_variables cursor-2
+as_cursor "$(
+    echo '{"step": "preToolUse", "tool_name": "Shell", "tool_input": {"command": "ls", "cwd": ""}, "tool_use_id": "b", "cwd": "'"$PWD"'"}'
+    echo '{"step": "postToolUse", "tool_name": "Shell", "tool_input": {"command": "unset -v PLANTED_KEY; export PROFILE=test; ls", "cwd": ""}, "tool_output": "{}", "duration": 3, "tool_use_id": "b", "cwd": "'"$PWD"'"}'
+)"
+answered_by 1 '"updated_input":{"command":"unset -v PLANTED_KEY; export PROFILE=test; ls","cwd":""}'
+end_variables cursor-2
 break_hook
 as_cursor "$(call preToolUse Read five)"
 answered_by 1 '"permission":"deny"'
@@ -360,21 +443,10 @@ answered 'isn'"'"'t granted: `look` grants `Read`, `task`; go on with `READY`'
 
 echo "== OpenCode: its commands have the variables that the state says"
 statemark send opencode-2 READY >/dev/null
-cat >variables.workflow.json <<'SPEC'
-{
-  "id": "variables",
-  "initial": "work",
-  "states": {
-    "work": { "allowed_tools": ["Bash"], "blocked_env": ["AWS_*"], "env_overrides": { "PROFILE": "test" }, "on": { "DONE": "over" } },
-    "over": { "type": "final" }
-  }
-}
-SPEC
-statemark start variables --run-id opencode-3 >/dev/null
-AWS_KEY=hidden PROFILE=live work_through \
-    '{"name": "bash", "input": {"command": "echo [${AWS_KEY-none}] [$PROFILE]", "description": "says"}}' as_opencode
-answered '[none] [test]'
-statemark send opencode-3 DONE >/dev/null
+begin_variables opencode-3
+work_through "{\"name\": \"bash\", \"input\": {\"command\": \"$says\", \"description\": \"says\"}}" as_opencode
+answered '[none]\ntest'
+end_variables opencode-3
 statemark start steps --run-id opencode-4 >/dev/null
 
 echo "== OpenCode: the hook fails, and the tool doesn't run"

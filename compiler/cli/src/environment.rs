@@ -67,6 +67,12 @@ pub(crate) fn read(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// Returns the names of all variables, but for those that are no text.
+pub(crate) fn names() -> impl Iterator<Item = String> {
+    #[expect(clippy::disallowed_methods, reason = "the list is here")]
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
+}
+
 /// Returns the attempt of an executor that this process works for, if it was started by one.
 pub(crate) fn attempt() -> Option<statemark_tools::OfAttempt> {
     statemark_executor::parse_attempt(&ATTEMPT.text()?)

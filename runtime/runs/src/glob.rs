@@ -21,6 +21,11 @@ pub(crate) fn matches_name(glob: &str, name: &str) -> bool {
     matches(&parts, name)
 }
 
+/// Reports whether a glob over names is a name, which it matches alone.
+pub(crate) fn is_name(glob: &str) -> bool {
+    !glob.contains(['*', '?'])
+}
+
 /// A part of a glob.
 enum Part {
     /// A character that is itself.

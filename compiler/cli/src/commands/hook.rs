@@ -19,8 +19,8 @@ mod gemini;
 mod opencode;
 mod settings;
 mod shell;
+mod variables;
 
-use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -467,7 +467,7 @@ impl Hook<'_> {
             .or_else(|| shell::needs_person(call))
             .or_else(|| call::protects(&native));
         Ok(match policy.admit(&native, &|| edits.lines())? {
-            Ok(_) => Answer::Silence,
+            Ok(_) => self.rewrite(policy, call)?,
             Err(refusal) => Answer::Deny(refusal.reason),
         })
     }
@@ -492,8 +492,7 @@ impl Hook<'_> {
         if !policy.is_held() || self.is_free(call) {
             return Ok(Answer::Silence);
         }
-        let (mut native, _) = call::to_native(call, &self.root()?, self.folder());
-        native.id = self.call_id(policy, call, &native, true)?;
+        let native = self.ended(policy, call)?;
         let outcome = NativeOutcome {
             failed: done.failed,
             milliseconds: done.milliseconds,
@@ -508,16 +507,44 @@ impl Hook<'_> {
         if self.how.observe {
             return Ok(Answer::Silence);
         }
-        let environment = policy.environment()?;
-        let blocked = names.iter().filter(|name| environment.blocks(name));
-        let mut variables: BTreeMap<String, Option<String>> =
-            blocked.map(|name| (name.clone(), None)).collect();
-        let set = environment.set();
-        variables.extend(set.map(|(name, value)| (name.to_owned(), Some(value.to_owned()))));
+        let variables = policy.environment()?.changes(names.iter().cloned());
         Ok(match variables.is_empty() {
             true => Answer::Silence,
             false => Answer::Environment(variables),
         })
+    }
+
+    /// Puts what the states change in a command's variables before the command.
+    ///
+    /// For a client that asks nobody for them. Its own variables are those that it gave to this process.
+    fn rewrite(&self, policy: &SessionPolicy<'_>, call: &Call) -> Result<Answer, Failure> {
+        if self.how.observe || !self.client.runs_by_shell(call) {
+            return Ok(Answer::Silence);
+        }
+        let changes = policy.environment()?.changes(environment::names());
+        Ok(variables::prefix(call, &changes).map_or(Answer::Silence, Answer::Rewrite))
+    }
+
+    /// Returns a call that has run, as it was judged.
+    ///
+    /// Its client may say the command with what was put before it.
+    fn ended(&self, policy: &SessionPolicy<'_>, call: &Call) -> Result<NativeCall, Failure> {
+        let root = self.root()?;
+        let read = |call: &Call| {
+            let (mut native, _) = call::to_native(call, &root, self.folder());
+            native.id = self.call_id(policy, call, &native, true)?;
+            Ok::<_, Failure>(native)
+        };
+        if self.client.runs_by_shell(call) {
+            for own in variables::without_prefix(call) {
+                let native = read(&own)?;
+                // An agent may have written the same words itself, and nothing was put before them.
+                if policy.is_running(&native.id)? {
+                    return Ok(native);
+                }
+            }
+        }
+        read(call)
     }
 
     /// Binds the session to a run that it drives: the named one, else the only one that holds it already.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::glob::matches_name;
+use crate::glob::{is_name, matches_name};
 use crate::loaded::Loaded;
 
 /// Variables that states take away from what is run, and those that they set.
@@ -26,6 +26,22 @@ impl StateEnvironment {
     pub fn set(&self) -> impl Iterator<Item = (&str, &str)> {
         let set = self.set.iter().filter(|(name, _)| !self.blocks(name));
         set.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Returns what is changed in an environment that has variables of these names.
+    ///
+    /// That is the values of variables, or none for one that is taken away. What is taken away by its name, and not by a glob, always is: whoever asks may not see each variable.
+    pub fn changes(
+        &self,
+        names: impl IntoIterator<Item = String>,
+    ) -> BTreeMap<String, Option<String>> {
+        let named = self.blocked.iter().filter(|glob| is_name(glob)).cloned();
+        let seen = names.into_iter().filter(|name| self.blocks(name));
+        let mut changes: BTreeMap<String, Option<String>> =
+            named.chain(seen).map(|name| (name, None)).collect();
+        let set = self.set();
+        changes.extend(set.map(|(name, value)| (name.to_owned(), Some(value.to_owned()))));
+        changes
     }
 }
 

@@ -172,6 +172,16 @@ impl<'r> SessionPolicy<'r> {
         Ok(runs.iter().map(Loaded::environment).collect())
     }
 
+    /// Reports whether a call of this id runs, as one of the session's live runs has it.
+    ///
+    /// # Errors
+    ///
+    /// One of them can't be read.
+    pub fn is_running(&self, id: &str) -> Result<bool, RunError> {
+        let runs = self.live_runs()?;
+        Ok(runs.iter().any(|it| it.state.running.contains(id)))
+    }
+
     /// Returns the runs to which the session was bound itself: those that it is to bring to an end.
     ///
     /// # Errors

@@ -36,6 +36,8 @@ pub(super) const CLIENT: Client = Client {
         "ListMcpResourcesTool",
         "StructuredOutput",
     ],
+    // On Windows, too: PowerShell has a tool of its own there.
+    shells: &["Bash", "Monitor"],
     event,
     mcp: split_mcp,
     say,
@@ -99,7 +101,11 @@ pub(super) fn event(message: &Message) -> Event {
 pub(super) fn say(message: &Message, event: &Event, answer: &Answer) -> Option<Value> {
     let name = &message.hook_event_name;
     match (event, answer) {
-        (_, Answer::Silence) => None,
+        // Without a decision: permissions, and a person who is asked, judge the new input.
+        (Event::Before(_), Answer::Rewrite(input)) => Some(json!({
+            "hookSpecificOutput": {"hookEventName": name, "updatedInput": input}
+        })),
+        (_, Answer::Silence | Answer::Rewrite(_)) => None,
         (_, Answer::Environment(variables)) => Some(json!({
             "hookSpecificOutput": {"hookEventName": name, "env": variables}
         })),

@@ -25,6 +25,8 @@ pub(in crate::commands) struct Client {
     /// No state has to grant them: without the search for tools, for example, a client may not find ours. What a state
     /// disallows stays disallowed.
     pub(super) free: &'static [&'static str],
+    /// Its tools whose `command` a shell of POSIX runs, if it takes another command from a hook.
+    pub(super) shells: &'static [&'static str],
     /// Returns the event of a message; none for one that is none of ours.
     pub(super) event: fn(&Message) -> Event,
     /// Returns the server and the tool that the name of a call by MCP has in it.
@@ -68,6 +70,19 @@ pub(super) struct Entries {
 }
 
 impl Client {
+    /// Reports whether a shell of POSIX runs the command of a call.
+    ///
+    /// Only where the client takes another command from a hook.
+    pub(super) fn runs_by_shell(&self, call: &Call) -> bool {
+        self.shells.contains(&call.tool.as_str())
+    }
+
+    /// Reports whether the commands of its shell get the variables that a state says.
+    pub(super) const fn applies_variables(&self) -> bool {
+        // A plugin is asked for them.
+        !self.shells.is_empty() || matches!(self.settings.form, Form::Plugin(_))
+    }
+
     /// Returns the server and the tool of a call by MCP.
     ///
     /// They are those that the client says, else those in the call's name.
@@ -205,6 +220,8 @@ pub(super) enum Answer {
     Context(String),
     /// The agent may not stop yet, for this reason.
     Continue(String),
+    /// The call may run with this input instead of its own.
+    Rewrite(Value),
     /// Variables of a command: their values, or none for one that it doesn't get.
     Environment(BTreeMap<String, Option<String>>),
 }
@@ -265,6 +282,11 @@ pub(super) fn fail_closed(command: &str, at: At) -> String {
     } else {
         command.to_owned()
     }
+}
+
+/// Returns the tools of a client whose shell is PowerShell on Windows, and one of POSIX elsewhere.
+pub(super) const fn unless_windows(shells: &'static [&'static str]) -> &'static [&'static str] {
+    if cfg!(windows) { &[] } else { shells }
 }
 
 /// Returns the server and the tool of a name such as `mcp__server__tool`.

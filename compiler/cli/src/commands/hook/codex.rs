@@ -11,7 +11,10 @@
 use serde_json::{Value, json};
 
 use super::claude;
-use super::client::{At, CLIENT_SECONDS, Client, Entries, Form, Settings, fail_closed, split_mcp};
+use super::client::{
+    Answer, At, CLIENT_SECONDS, Client, Entries, Event, Form, Message, Settings, fail_closed,
+    split_mcp, unless_windows,
+};
 use crate::environment;
 
 pub(super) const CLIENT: Client = Client {
@@ -19,9 +22,10 @@ pub(super) const CLIENT: Client = Client {
     title: "Codex",
     folder: &[],
     free: &["update_plan", "request_user_input"],
+    shells: unless_windows(&["Bash"]),
     event: claude::event,
     mcp: split_mcp,
-    say: claude::say,
+    say,
     settings: Settings {
         project: ".codex/hooks.json",
         user: ".codex/hooks.json",
@@ -41,6 +45,20 @@ pub(super) const CLIENT: Client = Client {
                  it with `/hooks`; a hook that takes too long keeps no tool from running",
     },
 };
+
+/// Returns an answer in Claude Code's form.
+///
+/// A new input needs the decision `allow`, which approves nothing here: whom Codex asks, it asks about the new input.
+fn say(message: &Message, event: &Event, answer: &Answer) -> Option<Value> {
+    let mut said = claude::say(message, event, answer)?;
+    let output = said.get_mut("hookSpecificOutput");
+    if matches!(answer, Answer::Rewrite(_))
+        && let Some(output) = output.and_then(Value::as_object_mut)
+    {
+        output.insert("permissionDecision".to_owned(), json!("allow"));
+    }
+    Some(said)
+}
 
 fn entry(command: &str, at: At) -> Value {
     let command = fail_closed(command, at);

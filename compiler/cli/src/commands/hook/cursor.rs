@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::client::{
     Answer, At, CLIENT_SECONDS, Client, Entries, Event, Form, Message, Settings, split_mcp,
+    unless_windows,
 };
 use crate::environment;
 
@@ -26,6 +27,7 @@ pub(super) const CLIENT: Client = Client {
         "CreatePlan",
         "ListMcpResources",
     ],
+    shells: unless_windows(&["Shell", "run_terminal_cmd"]),
     event,
     mcp,
     say,
@@ -88,6 +90,9 @@ fn say(_: &Message, event: &Event, answer: &Answer) -> Option<Value> {
             "user_message": reason,
             "agent_message": reason,
         }),
+        (Event::Before(_), Answer::Rewrite(input)) => {
+            json!({"permission": "allow", "updated_input": input})
+        }
         (Event::Before(_), _) => json!({"permission": "allow"}),
         (Event::Stop { .. }, Answer::Continue(reason)) => json!({"followup_message": reason}),
         (Event::Begin | Event::After(..), Answer::Context(text)) => {

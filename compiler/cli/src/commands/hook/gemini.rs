@@ -12,7 +12,7 @@ use statemark_runs::shell_word;
 
 use super::client::{
     Answer, At, CLIENT_SECONDS, Client, Entries, Event, Form, Message, Settings, fail_closed,
-    split_mcp,
+    split_mcp, unless_windows,
 };
 use crate::environment;
 
@@ -37,6 +37,7 @@ pub(super) const CLIENT: Client = Client {
         "exit_plan_mode",
         "complete_task",
     ],
+    shells: unless_windows(&["run_shell_command"]),
     event,
     mcp,
     say,
@@ -137,7 +138,11 @@ fn mcp(name: &str) -> Option<(&str, &str)> {
 fn say(message: &Message, event: &Event, answer: &Answer) -> Option<Value> {
     let name = &message.hook_event_name;
     Some(match (event, answer) {
-        (_, Answer::Silence | Answer::Environment(_)) => json!({}),
+        // The whole input, which takes the place of the old one before policies and persons judge it.
+        (Event::Before(_), Answer::Rewrite(input)) => json!({
+            "hookSpecificOutput": {"hookEventName": name, "tool_input": input}
+        }),
+        (_, Answer::Silence | Answer::Environment(_) | Answer::Rewrite(_)) => json!({}),
         (Event::Before(_), Answer::Deny(reason))
         | (Event::Stop { .. }, Answer::Continue(reason)) => {
             json!({"decision": "deny", "reason": reason})

@@ -24,6 +24,8 @@ pub(super) const CLIENT: Client = Client {
         "todoread",
         "todowrite",
     ],
+    // It asks for the variables of a command.
+    shells: &[],
     event,
     mcp,
     say: claude::say,

@@ -131,6 +131,13 @@ pub(super) fn install(args: &InstallArgs, printer: &mut Printer) -> CommandResul
         ));
     }
     printer.remark(&format!("note: {}\n", client.settings.remark));
+    if !client.applies_variables() {
+        printer.remark(&format!(
+            "note: `blocked_env` and `env_overrides` aren't applied to commands that {} runs, since its shell here is none of \
+             POSIX\n",
+            client.title
+        ));
+    }
     if args.how.observe {
         printer.remark(
             "note: nothing is refused; `statemark report RUN` shows what would have been\n",
