@@ -170,13 +170,8 @@ pub(crate) fn lint_rules_in(
     let (path, config) = found.map_or((None, LintConfig::default()), |(path, config)| {
         (Some(path), config.lint)
     });
-    let mut config = config;
-    if !select.is_empty() {
-        config.select = Some(select.to_vec());
-    }
-    config.ignore.extend_from_slice(ignore);
     let folder = path.as_deref().and_then(Path::parent).unwrap_or(here);
-    let rules = Rules::new(&config, folder, here);
+    let rules = Rules::new(&config.with_flags(select, ignore), folder, here);
     rules.map_err(|failure| match &path {
         Some(path) if select.is_empty() && ignore.is_empty() => {
             failure.within(&files::display(path))

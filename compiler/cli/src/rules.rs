@@ -41,6 +41,17 @@ pub(crate) struct LintConfig {
     pub(crate) per_file_ignores: BTreeMap<String, Vec<String>>,
 }
 
+impl LintConfig {
+    /// Adds the codes that flags select, which replace those here, and ignore.
+    pub(crate) fn with_flags(mut self, select: &[String], ignore: &[String]) -> Self {
+        if !select.is_empty() {
+            self.select = Some(select.to_vec());
+        }
+        self.ignore.extend_from_slice(ignore);
+        self
+    }
+}
+
 /// A severity, as configurations name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]

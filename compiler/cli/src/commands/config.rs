@@ -104,12 +104,16 @@ pub(super) fn run(args: &ConfigArgs, printer: &mut Printer) -> CommandResult {
     Ok(ExitStatus::Clean)
 }
 
-/// Shows the settings of `lint`, where some of its flags come first.
+/// Shows the settings of `lint`, where some of its flags come first, and no configuration is read if it is isolated.
 pub(super) fn show_lint(
     flags: &[(&str, &'static str, String)],
+    isolated: bool,
     printer: &mut Printer,
 ) -> CommandResult {
-    let (_, mut settings) = settings()?;
+    let (_, mut settings) = match isolated {
+        true => (None, default_settings(Vec::new())),
+        false => settings()?,
+    };
     settings.retain(|it| begins_with(&it.key, "lint") || it.key == "diagrams");
     for (key, flag, value) in flags {
         // `--ignore` adds to what the configuration ignores.
@@ -163,15 +167,7 @@ fn settings() -> Result<(Option<String>, Vec<Setting>), Failure> {
         project::parse_config(path, text)?;
         add_table(name, text, &mut settings);
     }
-    for (key, value) in defaults() {
-        if !settings.iter().any(|it| begins_with(&it.key, &key)) {
-            settings.push(Setting {
-                key,
-                value,
-                from: DEFAULT.to_owned(),
-            });
-        }
-    }
+    let mut settings = default_settings(settings);
     let store = environment::STORE.text();
     if let Some(store) = store {
         settings.retain(|it| it.key != "store");
@@ -195,6 +191,20 @@ fn settings() -> Result<(Option<String>, Vec<Setting>), Failure> {
         }
     }
     Ok((name, settings))
+}
+
+/// Adds the defaults of the settings that aren't there.
+fn default_settings(mut settings: Vec<Setting>) -> Vec<Setting> {
+    for (key, value) in defaults() {
+        if !settings.iter().any(|it| begins_with(&it.key, &key)) {
+            settings.push(Setting {
+                key,
+                value,
+                from: DEFAULT.to_owned(),
+            });
+        }
+    }
+    settings
 }
 
 /// Returns a path as seen from a folder, where it is short.

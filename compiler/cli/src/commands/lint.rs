@@ -27,6 +27,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::files;
 use crate::printer::Printer;
 use crate::project::{self, Diagrams};
+use crate::rules::{LintConfig, Rules};
 use crate::specs::{Checked, FileFixes, LintPlan, STDIN_NAME, find_specs, lint_each, read_specs};
 
 use self::closing::Tally;
@@ -104,6 +105,9 @@ pub(crate) struct LintArgs {
     /// The diagrams of Markdown files that are checked: sections or all [default: sections, or what statemark.toml says]
     #[arg(long, value_enum, value_name = "WHICH", hide_possible_values = true)]
     diagrams: Option<Diagrams>,
+    /// Don't read statemark.toml: the flags alone, and the defaults, decide what is reported
+    #[arg(long)]
+    isolated: bool,
     /// Leave out files that are named here and ignored by .gitignore or .statemarkignore, as a hook needs it
     #[arg(long)]
     force_exclude: bool,
@@ -210,7 +214,7 @@ pub(super) fn run(args: &LintArgs, printer: &mut Printer) -> Result<ExitStatus, 
         return show_files(args, printer);
     }
     if args.show_settings {
-        return config::show_lint(&args.settings(), printer);
+        return config::show_lint(&args.settings(), args.isolated, printer);
     }
     if args.watch {
         return watch::run(args, format, printer);
@@ -233,7 +237,7 @@ fn look(
     printer: &mut Printer,
 ) -> Result<Look, Failure> {
     let diagrams = args.diagrams()?;
-    let rules = project::lint_rules(&args.select, &args.ignore)?;
+    let rules = args.rules()?;
     // The cache knows what was found with the usual diagrams.
     let is_cached = !args.no_cache && diagrams == Diagrams::Sections;
     let cache = is_cached.then(Cache::open).flatten();
@@ -453,7 +457,21 @@ impl<'a> LintRun<'a> {
 impl LintArgs {
     /// Returns the diagrams of the arguments, else of the project.
     fn diagrams(&self) -> Result<Diagrams, Failure> {
-        self.diagrams.map_or_else(project::diagrams, Ok)
+        match self.diagrams {
+            Some(diagrams) => Ok(diagrams),
+            None if self.isolated => Ok(Diagrams::Sections),
+            None => project::diagrams(),
+        }
+    }
+
+    /// Returns the rules of the project, with those of the arguments.
+    fn rules(&self) -> Result<Rules, Failure> {
+        if !self.isolated {
+            return project::lint_rules(&self.select, &self.ignore);
+        }
+        let here = project::current_folder()?;
+        let config = LintConfig::default().with_flags(&self.select, &self.ignore);
+        Rules::new(&config, &here, &here)
     }
 
     /// Returns the settings that flags change: the key, the flag, and the value.
