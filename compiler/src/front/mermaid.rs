@@ -149,6 +149,10 @@ pub fn lacks_header(text: &str) -> bool {
 
 /// Returns whether a word was probably meant as the header of a state diagram.
 pub(crate) fn is_nearly_header(word: &str) -> bool {
+    if parse::other_diagram(word).is_some() {
+        // `classDiagram` is two letters away, and right as it is.
+        return false;
+    }
     let word = word.to_ascii_lowercase();
     let version = ["statediagram-v2", "statediagram"];
     word.starts_with("statediagram")

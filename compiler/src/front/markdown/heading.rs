@@ -17,6 +17,8 @@ pub(super) enum Meaning {
         /// The heading that its author may have meant.
         right: String,
         /// True if the suggested heading says something that this one may not have been meant to say.
+        ///
+        /// `## State machine` may head a drawing for people, of which a section would make a machine.
         is_guess: bool,
         /// True if it is reported even where no machine follows.
         ///
@@ -79,7 +81,7 @@ fn near_miss(words: &str, level: u8) -> Option<Meaning> {
     if let Some(title) = title(words) {
         return Some(Meaning::NearMiss {
             right: format!("## {TITLE}"),
-            is_guess: title.has_article,
+            is_guess: title.has_article || !title.capitals,
             is_likely: title.capitals || (level == 2 && title.exact && !title.has_article),
         });
     }
@@ -103,7 +105,7 @@ fn near_miss(words: &str, level: u8) -> Option<Meaning> {
         };
         return Some(Meaning::NearMiss {
             right,
-            is_guess: sign != ":" || is_prose || title.has_article,
+            is_guess: sign != ":" || is_prose || title.has_article || !title.capitals,
             is_likely: title.capitals,
         });
     }

@@ -76,26 +76,47 @@ fn missing_header(span: Span, message: impl Into<String>) -> Diagnostic {
         .help("begin the diagram with a line `stateDiagram-v2`")
 }
 
-/// The first words of Mermaid's other diagrams.
-const OTHERS: [&str; 14] = [
-    "flowchart",
-    "graph",
-    "sequenceDiagram",
+/// The first words of Mermaid's other diagrams, as of its version 11, without `-v2`, `-elk` and `-beta`.
+const OTHERS: [&str; 29] = [
+    "architecture",
+    "block",
+    "C4Component",
+    "C4Container",
+    "C4Context",
+    "C4Deployment",
+    "C4Dynamic",
     "classDiagram",
     "erDiagram",
+    "flowchart",
     "gantt",
-    "pie",
-    "journey",
     "gitGraph",
+    "graph",
+    "info",
+    "journey",
+    "kanban",
     "mindmap",
-    "timeline",
+    "packet",
+    "pie",
     "quadrantChart",
+    "radar",
+    "requirement",
     "requirementDiagram",
-    "block-beta",
+    "sankey",
+    "sequenceDiagram",
+    "timeline",
+    "treemap",
+    "xychart",
+    "zenuml",
 ];
 
 /// Returns the kind of diagram that a first word announces, if it isn't one of states.
 pub(in crate::front::mermaid) fn other_diagram(word: &str) -> Option<&'static str> {
+    let word = word.trim_end_matches([':', ';']);
+    let endings = ["-v2", "-elk", "-beta"];
+    let word = endings
+        .iter()
+        .find_map(|ending| word.strip_suffix(ending))
+        .unwrap_or(word);
     OTHERS
         .into_iter()
         .find(|known| known.eq_ignore_ascii_case(word))
