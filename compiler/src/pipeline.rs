@@ -162,12 +162,13 @@ pub fn read_specs(sources: &Sources, options: &Options) -> Vec<Spec> {
 ///
 /// They are about events and labels, guards, where it begins and ends, delays, and names in Rust.
 const OF_MACHINES: [&str; 31] = [
-    "SM103", "SM119", "SM130", "SM131", "SM132", "SM133", "SM134", "SM136", "SM138", "SM207", "SM208", "SM209",
-    "SM211", "SM301", "SM302", "SM303", "SM305", "SM306", "SM308", "SM312", "SM314", "SM320",
-    "SM321", "SM327", "SM401", "SM402", "SM403", "SM404", "SM406", "SM503", "SM504",
+    "SM103", "SM119", "SM130", "SM131", "SM132", "SM133", "SM134", "SM136", "SM138", "SM207",
+    "SM208", "SM209", "SM211", "SM301", "SM302", "SM303", "SM305", "SM306", "SM308", "SM312",
+    "SM314", "SM320", "SM321", "SM327", "SM401", "SM402", "SM403", "SM404", "SM406", "SM503",
+    "SM504",
 ];
 
-/// The findings about bars and boundaries that are drawn for people with another meaning than a machine gives them.
+/// The findings about bars and boundaries whose meaning in drawings is often another.
 ///
 /// A bar where ways come together, for example, of which only one is ever taken.
 const HINTS_OF_DRAWINGS: [&str; 4] = ["SM323", "SM326", "SM328", "SM329"];

@@ -107,6 +107,9 @@ pub const NATIVE: &[(&str, &[&str])] = &[
         "exec",
         &[
             "Bash",
+            // Runs a command and tells each line of it; and the one of Windows.
+            "Monitor",
+            "PowerShell",
             "shell",
             "exec_command",
             "unified_exec",

@@ -104,7 +104,9 @@ pub(super) fn run(args: &ConfigArgs, printer: &mut Printer) -> CommandResult {
     Ok(ExitStatus::Clean)
 }
 
-/// Shows the settings of `lint`, where some of its flags come first, and no configuration is read if it is isolated.
+/// Shows the settings of `lint`, where some of its flags come first.
+///
+/// If it is isolated, no configuration is read.
 pub(super) fn show_lint(
     flags: &[(&str, &'static str, String)],
     isolated: bool,

@@ -141,7 +141,9 @@ fn misplaced_guard(label: &Label, bracket: &Range<usize>, trigger: &Range<usize>
     let event = event.join(" ").trim().to_owned();
     let is_before_slash = text(bracket.end..trigger.end).starts_with('/');
     let message = match is_before_slash {
-        true => "these brackets aren't read as a guard, because what follows the slash is no action",
+        true => {
+            "these brackets aren't read as a guard, because what follows the slash is no action"
+        }
         false => "these brackets aren't read as a guard",
     };
     let diagnostic = Diagnostic::new(Code::UnreadPart, label.span(bracket.clone()), message)

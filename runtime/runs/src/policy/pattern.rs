@@ -282,6 +282,8 @@ mod tests {
             ("fs.*", "Bash", false),
             ("exec", "Shell", true),
             ("Bash", "exec", true),
+            ("exec", "Monitor", true),
+            ("Bash", "PowerShell", true),
             ("Write", "edit_file", false),
             ("edit_file", "Write", false),
             ("read_*", "Read", true),

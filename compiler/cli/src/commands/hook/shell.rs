@@ -110,6 +110,8 @@ mod tests {
             ("statemark send r approve", false),
             ("grep approve statemark.md", false),
         ] {
+            let refused = needs_person(&call("Monitor", line)).is_some();
+            assert_eq!(refused, is_refused, "{line}");
             let refused = needs_person(&call("Bash", line)).is_some();
             assert_eq!(refused, is_refused, "{line}");
         }

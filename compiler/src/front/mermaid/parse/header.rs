@@ -76,7 +76,9 @@ fn missing_header(span: Span, message: impl Into<String>) -> Diagnostic {
         .help("begin the diagram with a line `stateDiagram-v2`")
 }
 
-/// The first words of Mermaid's other diagrams, as of its version 11, without `-v2`, `-elk` and `-beta`.
+/// The first words of the other diagrams of Mermaid 11.
+///
+/// Some are also written with `-v2`, `-elk` or `-beta`.
 const OTHERS: [&str; 29] = [
     "architecture",
     "block",
