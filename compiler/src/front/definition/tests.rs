@@ -297,7 +297,7 @@ fn keys_of_other_tools_are_known() {
         ),
         (
             r#"{"states": {"a": {"zzz": 1}}}"#,
-            "its keys are `on`, `initial`, `states`, `type`, `entry`, `exit`, `always`, `after`, `instructions`, `allowed_tools`, `max_iterations`, `title` and 31 more",
+            "its keys are `on`, `initial`, `states`, `type`, `entry`, `exit`, `always`, `after`, `instructions`, `allowed_tools`, `max_iterations`, `title` and 32 more",
         ),
         (
             r#"{"states": {"a": {"on": {"E": {"target": "a", "zzz": 1}}}}}"#,

@@ -124,6 +124,7 @@ const POLICY: [&str; 46] = [
     "properties",
     "requires",
     "requires_approval",
+    "requires_new",
     "safe_next",
     "tags",
     "tasks",
