@@ -86,7 +86,7 @@ const TEXTS: [&str; 7] = [
 const EFFECT: &str = "effect";
 
 /// The keys of the policy.
-const POLICY: [&str; 46] = [
+const POLICY: [&str; 47] = [
     "allowed_commands",
     "allowed_commands_tool",
     "allowed_tools",
