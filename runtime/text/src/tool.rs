@@ -141,7 +141,6 @@ const OTHERS: &[&str] = &[
     "ExitPlanMode",
     "FetchMcpResource",
     "KillShell",
-    "Monitor",
     "ReadLints",
     "SendMessage",
     "Skill",
