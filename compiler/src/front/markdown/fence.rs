@@ -92,8 +92,7 @@ fn info(line: &str, sign: char) -> Option<&str> {
     let is_open = line.len() - info.len() >= 3;
     let info = info.trim();
     // An arrow leads from a state that has such a name.
-    let is_info = info.starts_with(char::is_alphabetic) && !info.contains("-->");
-    (is_open && is_info).then_some(info)
+    (is_open && info.starts_with(char::is_alphabetic) && !info.contains("-->")).then_some(info)
 }
 
 /// Returns true if a line is a heading with `#`.
