@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use super::{DOOR, attacked, done, in_time, make_pipe};
 use crate::shell::{Scratch, statemark, untouched};
 
-fn git(folder: &Path, words: &[&str]) -> String {
+/// Calls git in a folder, and returns what it prints.
+pub(crate) fn git(folder: &Path, words: &[&str]) -> String {
     let mut command = untouched("git", folder);
     command.args(["-c", "user.name=t", "-c", "user.email=t"]);
     let output = command.args(words).output().unwrap();

@@ -16,7 +16,7 @@ pub(crate) mod children;
 #[cfg(target_os = "linux")]
 mod exec;
 mod files;
-mod git;
+pub(crate) mod git;
 mod json;
 #[cfg(target_os = "linux")]
 mod network;

@@ -10,7 +10,7 @@ mod worktrees;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -210,15 +210,7 @@ fn no_attempt_is_lost_unsaid_when_executors_are_killed() {
         loop {
             let mut child = spawn(folder, &["agent", "run", &run]);
             let long = Duration::from_millis(u64::from(20 + (killed * 37) % 400));
-            let until = Instant::now() + long;
-            let mut ended = None;
-            while ended.is_none() && Instant::now() < until {
-                ended = child.try_wait().unwrap();
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            // One that has ended isn't killed any more.
-            let _ = child.kill();
-            child.wait().unwrap();
+            let ended = kill_after(&mut child, long);
             killed += u32::from(ended.is_none());
             if ended.is_some_and(|it| it.code() == Some(0)) {
                 break;
@@ -646,6 +638,20 @@ fn who_comes_second_says_for_whom_it_waits() {
     let taken = taken.unwrap();
     assert!(taken >= until, "{taken} {until}");
     assert!(began.elapsed() < Duration::from_secs(60));
+}
+
+/// Kills a process after a while, and returns how it has ended if it has before.
+fn kill_after(child: &mut Child, long: Duration) -> Option<ExitStatus> {
+    let until = Instant::now() + long;
+    let mut ended = None;
+    while ended.is_none() && Instant::now() < until {
+        ended = child.try_wait().unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // One that has ended isn't killed any more.
+    let _ = child.kill();
+    child.wait().unwrap();
+    ended
 }
 
 /// Waits until something is so, as long as a busy machine may need.

@@ -1,15 +1,17 @@
 //! Runs that work in git worktrees of their own: side by side, killed, and where none can be made.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::api::Api;
-use super::{of_kind, output, records, spawn};
+use super::{kill_after, of_kind, output, records, spawn};
 use crate::attacks::children::has_landlock;
-use crate::shell::{Run, Scratch, perform, statemark, untouched};
+use crate::attacks::git::git;
+use crate::shell::{Run, Scratch, perform, statemark};
 
 const INNER: &str = r#"{
   "id": "inner",
@@ -18,15 +20,6 @@ const INNER: &str = r#"{
   "checks": {"made": {"command": ["test", "-f", "made"]}},
   "states": {"x": {"requires": ["made"], "on": {"ended": "y"}}, "y": {"type": "final"}}
 }"#;
-
-fn git(folder: &Path, words: &[&str]) -> String {
-    let mut command = untouched("git", folder);
-    command.args(["-c", "user.name=t", "-c", "user.email=t"]);
-    let output = command.args(words).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "git {words:?}: {error}");
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
 
 /// A repository with workflows, and a program that works in the states of one.
 fn repository(name: &str, inner: &str, step: &str) -> Scratch {
@@ -292,6 +285,79 @@ fn why_there_can_be_no_worktree_is_said() {
     assert!(of_kind(&records_of(folder, "s"), "attempt.started").len() > attempts);
 }
 
+/// Programs that a repository names, or that an agent has named in its worktree, are run by none of our calls of git.
+#[test]
+fn no_program_of_the_repository_is_run() {
+    let inner = INNER.replace(
+        r#""workspace": "worktree""#,
+        r#""workspace": "worktree", "worktree_end": "remove""#,
+    );
+    // What git looks at again is touched last, so that no call of the agent's own runs what it names.
+    let step = "exec 2>&1\nown=$(sed 's/gitdir: //' .git)\n\
+                if [ -d sub ]; then\ngit init -q sub && echo a >sub/f && git -C sub add f\n\
+                git -C sub -c user.name=t -c user.email=t commit -qm f\n\
+                cp sub.config sub/.git/config\necho '* filter=s=x' >sub/.git/info/attributes\nfi\n\
+                cp worktree.config \"$own/config.worktree\"\n\
+                touch made && \"$STATEMARK\" run-check made && \"$STATEMARK\" send \"$STATEMARK_RUN\" ended\n\
+                rm made\nsleep 1\ntouch step.sh\n[ ! -d sub ] || touch sub/f\n";
+    let scratch = repository("worktrees-owned", &inner, step);
+    let folder = &scratch.path;
+    let touch = |name: &str| format!("touch '{}'", folder.join(name).display());
+    let filter = |name: &str| {
+        format!(
+            "[filter \"{name}=x\"]\n\tclean = {0} && cat\n\tsmudge = {0} && cat\n\trequired = true\n",
+            touch(&format!("owned-{name}"))
+        )
+    };
+    let basic = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
+    scratch.write("sub.config", &format!("{basic}{}", filter("s")));
+    scratch.write("worktree.config", &filter("w"));
+    // The submodule's place, and the files that the filters are for.
+    git(folder, &["init", "-q", "sub"]);
+    scratch.write("sub/f", "a\n");
+    git(&folder.join("sub"), &["add", "f"]);
+    git(&folder.join("sub"), &["commit", "-qm", "f"]);
+    scratch.write(".gitattributes", "*.sh filter=w=x\n*.toml filter=r=x\n");
+    scratch.write(".git/info/exclude", "*.config\n");
+    git(folder, &["add", ".gitattributes", "sub"]);
+    git(folder, &["add", "-f", "sub.config", "worktree.config"]);
+    commit(&scratch);
+    git(folder, &["config", "extensions.worktreeConfig", "true"]);
+    for (key, name) in [
+        ("filter.r=x.clean", "clean"),
+        ("filter.r=x.smudge", "smudge"),
+        ("core.fsmonitor", "fsmonitor"),
+    ] {
+        git(folder, &["config", key, &touch(&format!("owned-{name}"))]);
+    }
+    let hook = format!("#!/bin/sh\n{}\n", touch("owned-hook"));
+    scratch.write(".git/hooks/post-checkout", &hook);
+    let run = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(folder.join(".git/hooks/post-checkout"), run).unwrap();
+    let owned = || -> Vec<PathBuf> {
+        let files = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+        let is_owned = |it: &PathBuf| {
+            let name = it.file_name().unwrap();
+            name.to_str().unwrap().starts_with("owned")
+        };
+        files.filter(is_owned).collect()
+    };
+    // Git itself removes no worktree with a submodule; without one, it looks at the files once more.
+    for (run, end) in [("r", "in the worktree"), ("s", "its worktree is removed")] {
+        let said = perform(
+            &Run::new(&format!("statemark agent run inner --run-id {run}")),
+            folder,
+        );
+        assert_eq!(said.code, 0, "{}{}", said.stderr, said.stdout);
+        says(&said.stderr, &[&format!("`statemark/{run}`"), end]);
+        assert!(owned().is_empty(), "{:?}", owned());
+        // These calls run what the repository names, as a person's do.
+        git(folder, &["rm", "-q", "--cached", "--ignore-unmatch", "sub"]);
+        git(folder, &["commit", "-q", "--allow-empty", "-m", "alone"]);
+        owned().iter().for_each(|it| fs::remove_file(it).unwrap());
+    }
+}
+
 /// A worktree is made once, however often its executor is killed, and each attempt works in it.
 #[test]
 fn killed_executors_leave_one_worktree() {
@@ -316,14 +382,7 @@ fn killed_executors_leave_one_worktree() {
                 0..6 => Duration::from_millis(20 + (number * 7 + turn * 29) % 250),
                 _ => Duration::from_secs(60),
             };
-            let until = Instant::now() + long;
-            let mut ended = None;
-            while ended.is_none() && Instant::now() < until {
-                ended = child.try_wait().unwrap();
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            let _ = child.kill();
-            child.wait().unwrap();
+            let ended = kill_after(&mut child, long);
             if ended.is_some_and(|it| it.code() == Some(0)) {
                 break;
             }

@@ -10,6 +10,8 @@
 //!
 //! Deliberately not here: merging. Whoever wants what was committed takes the branch.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -18,7 +20,7 @@ use std::sync::Mutex;
 
 use super::child::{self, Obstacles};
 use super::theirs::Theirs;
-use super::{GitError, failed, find_working_copy, line, plain_git};
+use super::{GitError, failed, find_working_copy, line, path_from_git, plain_git};
 use crate::files::{check_own_folder, create_new, make_private_folder};
 use crate::id::RunId;
 
@@ -190,7 +192,7 @@ pub(crate) fn remove(root: &Path, folder: &Path) -> Result<(), GitError> {
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     let (top, _) = repository(root)?;
-    let mut command = git(&top)?;
+    let mut command = git_over(&top, &[&top, folder])?;
     command.args(["worktree", "remove"]).arg(folder);
     call(command, &top).map(drop)
 }
@@ -287,6 +289,8 @@ fn check_clean(folder: &Path) -> Result<(), GitError> {
 fn changes(folder: &Path, untracked: &str) -> Result<Vec<String>, GitError> {
     let mut command = git(folder)?;
     command.args(["status", "--porcelain", "-z", "--no-renames"]);
+    // Within a submodule, its own configuration would say what is run.
+    command.arg("--ignore-submodules=dirty");
     command.arg(format!("--untracked-files={untracked}"));
     let status = call(command, folder)?;
     let entries = status.split(|byte| *byte == 0);
@@ -321,30 +325,42 @@ fn remove_half(top: &Path, folder: &Path, branch: &str) -> Result<(), GitError> 
 
 /// Returns git in a working copy, without what the repository's own configuration would run.
 fn git(folder: &Path) -> Result<Command, GitError> {
-    let mut names = bare(folder);
-    names.args([
-        "config",
-        "--show-scope",
-        "--name-only",
-        "-z",
-        "--get-regexp",
-        "^filter\\.",
-    ]);
-    // Git says by a failure that there is none.
-    let listed = call(names, folder).unwrap_or_default();
+    git_over(folder, &[folder])
+}
+
+/// Returns git in a working copy that also looks into others, each of which may have a configuration of its own.
+fn git_over(folder: &Path, all: &[&Path]) -> Result<Command, GitError> {
+    let mut filters = BTreeSet::new();
+    for folder in all {
+        filters.append(&mut filters_of(folder)?);
+    }
     let mut command = bare(folder);
-    let mut fields = listed.split(|byte| *byte == 0).map(line);
-    while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
-        if matches!(&*scope, "local" | "worktree") {
-            let value = if key.ends_with(".required") {
-                "false"
-            } else {
-                ""
-            };
-            command.args(["-c", &format!("{key}={value}")]);
-        }
+    // By variables: in an argument, a `=` in a filter's name would end it.
+    command.env("GIT_CONFIG_COUNT", filters.len().to_string());
+    for (number, key) in filters.iter().enumerate() {
+        let value = match key.as_encoded_bytes().ends_with(b".required") {
+            true => "false",
+            false => "",
+        };
+        command.env(format!("GIT_CONFIG_KEY_{number}"), key);
+        command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
     }
     Ok(command)
+}
+
+/// Lists the settings of filters in a repository's own configuration: each is a program.
+fn filters_of(folder: &Path) -> Result<BTreeSet<OsString>, GitError> {
+    let mut names = bare(folder);
+    names.args(["config", "--list", "--show-scope", "--name-only", "-z"]);
+    let listed = call(names, folder)?;
+    let mut fields = listed.split(|byte| *byte == 0);
+    let mut filters = BTreeSet::new();
+    while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
+        if matches!(scope, b"local" | b"worktree") && key.starts_with(b"filter.") {
+            filters.insert(path_from_git(key).into_os_string());
+        }
+    }
+    Ok(filters)
 }
 
 fn bare(folder: &Path) -> Command {
