@@ -280,36 +280,11 @@ impl statemark_tools::Executor for SharedExecutor {
 /// What has happened in another run than `of`, which is driven with it, is said with the name of that run.
 #[must_use]
 pub fn line_of(happened: &Happened, of: &RunId) -> Option<String> {
-    if let Happening::Waits { holder, until } = &happened.what {
-        return Some(format!(
-            "{}: `{holder}` has its lease until {}; waiting for its end, in case that executor has gone",
-            happened.run,
-            drive::time_of(*until)
-        ));
-    }
-    if let Happening::LeftWork {
-        branch,
-        folder,
-        uncommitted,
-    } = &happened.what
-    {
-        let place = match (folder, uncommitted.first()) {
-            (None, _) => "; its worktree is removed".to_owned(),
-            (Some(folder), None) => format!(", in the worktree {folder}"),
-            (Some(folder), Some(first)) => {
-                let first = statemark_text::visible::line(first);
-                format!(", in the worktree {folder}, which stays: `{first}` isn't committed")
-            }
-        };
-        let run = &happened.run;
-        return Some(format!(
-            "{run}: its work is on the branch `{branch}`{place}"
-        ));
-    }
-    let state = &if happened.run == *of {
+    let run = &happened.run;
+    let state = &if run == of {
         happened.state.clone()
     } else {
-        format!("{}, {}", happened.run, happened.state)
+        format!("{run}, {}", happened.state)
     };
     Some(match &happened.what {
         Happening::Started { executor, model } => {
@@ -344,9 +319,26 @@ pub fn line_of(happened: &Happened, of: &RunId) -> Option<String> {
             });
             format!("{state}: {input_tokens} tokens read, {output_tokens} written{cost}")
         }
-        Happening::Waits { .. } | Happening::LeftWork { .. } | Happening::Progressed { .. } => {
-            return None;
+        Happening::Waits { holder, until } => format!(
+            "{run}: `{holder}` has its lease until {}; waiting for its end, in case that executor has gone",
+            drive::time_of(*until)
+        ),
+        Happening::LeftWork {
+            branch,
+            folder,
+            uncommitted,
+        } => {
+            let place = match (folder, uncommitted.first()) {
+                (None, _) => "; its worktree is removed".to_owned(),
+                (Some(folder), None) => format!(", in the worktree {folder}"),
+                (Some(folder), Some(first)) => {
+                    let first = statemark_text::visible::line(first);
+                    format!(", in the worktree {folder}, which stays: `{first}` isn't committed")
+                }
+            };
+            format!("{run}: its work is on the branch `{branch}`{place}")
         }
+        Happening::Progressed { .. } => return None,
         Happening::Retried {
             reason,
             milliseconds,

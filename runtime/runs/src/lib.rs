@@ -100,7 +100,7 @@ pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};
 pub use store::{
     Append, Appended, Cursor, Derived, DueTimer, Expect, Fence, Head, Hint, KeyUse, Lease,
     MAX_BODY, MAX_PAGE, MAX_TIME, Page, PendingTimer, Query, REQUESTS_MARK, RunSummary, Store,
-    StoreError, Watermark,
+    StoreError, Watermark, for_each_head, list_all,
 };
 pub use view::{ActiveState, RunView, StepView};
 pub use workflow::{Approvers, Workflow, WorkflowError, Workflows};

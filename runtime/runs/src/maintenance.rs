@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::id::RunId;
-use crate::store::{Head, MAX_PAGE, Query, Store, StoreError};
+use crate::store::{Head, Query, Store, StoreError, for_each_head};
 
 /// The progress of an operation. Unit: the operation's, which its documentation names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,18 +64,9 @@ impl Progress {
 /// Returns all runs: each after the one that it was forked from, else in the order of their ids.
 fn all_runs(store: &dyn Store) -> Result<Vec<Head>, StoreError> {
     let mut heads = std::collections::BTreeMap::new();
-    let mut query = Query {
-        limit: MAX_PAGE,
-        ..Query::default()
-    };
-    loop {
-        let page = store.list(&query)?;
-        heads.extend(page.heads.into_iter().map(|head| (head.run.clone(), head)));
-        match page.next {
-            Some(next) => query.after = Some(next),
-            None => break,
-        }
-    }
+    for_each_head(store, Query::default(), |head| {
+        heads.insert(head.run.clone(), head);
+    })?;
     let mut sorted = Vec::with_capacity(heads.len());
     while let Some((_, head)) = heads.pop_first() {
         let mut lineage = vec![head];

@@ -236,6 +236,43 @@ pub struct Page {
     pub next: Option<Cursor>,
 }
 
+/// Calls a function with every run that a query finds, page after page.
+///
+/// A run that changes meanwhile may come twice, or not at all: the list is in the order of changes.
+///
+/// # Errors
+///
+/// The store's.
+pub fn for_each_head(
+    store: &dyn Store,
+    query: Query,
+    mut each: impl FnMut(Head),
+) -> Result<(), StoreError> {
+    let mut query = Query {
+        limit: MAX_PAGE,
+        ..query
+    };
+    loop {
+        let page = store.list(&query)?;
+        page.heads.into_iter().for_each(&mut each);
+        query.after = page.next;
+        if query.after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Lists every run that a query finds, as [`for_each_head`] does.
+///
+/// # Errors
+///
+/// The store's.
+pub fn list_all(store: &dyn Store, query: Query) -> Result<Vec<Head>, StoreError> {
+    let mut heads = Vec::new();
+    for_each_head(store, query, |head| heads.push(head))?;
+    Ok(heads)
+}
+
 /// The right to drive a run for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {

@@ -5,12 +5,9 @@ use std::sync::Arc;
 use statemark_runs::body::RequestKind;
 use statemark_runs::runs::run_of_request;
 use statemark_runs::state::Request;
-use statemark_runs::{Loaded, Query, RunId, Status};
+use statemark_runs::{Loaded, Query, RunId, Status, for_each_head};
 
 use crate::{Ctx, Problem};
-
-/// Runs that the store is asked for at once.
-const PAGE: usize = 500;
 
 /// The requests that are meant.
 #[derive(Clone, Copy, Default)]
@@ -87,22 +84,14 @@ pub fn list_open(
 /// The store's order may change between two of its pages.
 fn runs_with_requests(ctx: &Ctx<'_>, filter: &Filter<'_>) -> Result<Vec<RunId>, Problem> {
     let statuses = [Status::Waiting, Status::Running, Status::Paused];
-    let mut query = Query {
+    let query = Query {
         statuses: statuses.map(|status| status.name().to_owned()).to_vec(),
         workflow: filter.workflow.map(str::to_owned),
         has_requests: true,
-        limit: PAGE,
         ..Query::default()
     };
     let mut runs = Vec::new();
-    loop {
-        let page = ctx.runs().store().list(&query)?;
-        runs.extend(page.heads.into_iter().map(|head| head.run));
-        query.after = page.next;
-        if query.after.is_none() {
-            break;
-        }
-    }
+    for_each_head(ctx.runs().store(), query, |head| runs.push(head.run))?;
     runs.sort();
     runs.dedup();
     Ok(runs)

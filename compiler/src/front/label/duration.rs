@@ -26,11 +26,11 @@ pub(crate) enum Misfit {
     TooFine,
 }
 
-/// Returns the milliseconds of a duration; `None` if the text is no duration.
-pub(crate) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
+/// Returns the number of a duration, and the milliseconds of its unit.
+fn split_unit(text: &str) -> Option<(&str, u128)> {
     let text = text.trim();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit: u128 = match text.get(number.len()..)? {
+    let unit = match text.get(number.len()..)? {
         "ms" => 1,
         "s" => 1_000,
         "m" => 60_000,
@@ -38,7 +38,12 @@ pub(crate) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
         "d" => 86_400_000,
         _ => return None,
     };
-    let number = number.trim_end();
+    Some((number.trim_end(), unit))
+}
+
+/// Returns the milliseconds of a duration; `None` if the text is no duration.
+pub(crate) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
+    let (number, unit) = split_unit(text)?;
     let (whole, fraction) = match number.split_once('.') {
         Some((whole, fraction)) if is_digits(fraction) => (whole, fraction),
         Some(_) => return None,
@@ -51,17 +56,8 @@ pub(crate) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
 ///
 /// Rounded, they are one at least.
 pub(crate) fn fine_milliseconds(text: &str) -> Option<(String, u64)> {
-    let text = text.trim();
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text.get(number.len()..)? {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    let (whole, fraction) = number.trim_end().split_once('.')?;
+    let (number, unit) = split_unit(text)?;
+    let (whole, fraction) = number.split_once('.')?;
     let fraction = fraction.trim_end_matches('0');
     if fraction.len() > MOST_DIGITS || whole.len() > MOST_DIGITS {
         return None;

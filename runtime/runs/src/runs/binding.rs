@@ -17,7 +17,7 @@ use super::{Loaded, RunError, Runs};
 use crate::actor::{Actor, Role};
 use crate::id::RunId;
 use crate::state::{ANY_CALLER, Status};
-use crate::store::{Head, MAX_PAGE, Query, Store, StoreError, Watermark};
+use crate::store::{Head, MAX_PAGE, Query, Store, StoreError, Watermark, for_each_head, list_all};
 
 /// The statuses of runs that bind their callers. Of cancelled and failed ones those do that hold.
 const BINDING: [Status; 5] = [
@@ -97,21 +97,12 @@ impl Index {
             seen,
             ..Self::default()
         };
-        let mut query = Query {
+        let query = Query {
             statuses: BINDING.map(|it| it.name().to_owned()).to_vec(),
-            limit: MAX_PAGE,
             ..Query::default()
         };
-        loop {
-            let page = store.list(&query)?;
-            for head in &page.heads {
-                index.put(head);
-            }
-            query.after = page.next;
-            if query.after.is_none() {
-                return Ok(index);
-            }
-        }
+        for_each_head(store, query, |head| index.put(&head))?;
+        Ok(index)
     }
 
     /// Takes in what has changed.
@@ -285,21 +276,13 @@ impl Runs {
         project: Option<&str>,
         names: &[String],
     ) -> Result<Vec<RunId>, RunError> {
-        let mut query = Query {
+        let query = Query {
             statuses: BINDING.map(|it| it.name().to_owned()).to_vec(),
             project: project.map(str::to_owned),
-            limit: MAX_PAGE,
             ..Query::default()
         };
-        let mut heads = Vec::new();
-        loop {
-            let page = self.store().list(&query)?;
-            heads.extend(page.heads.into_iter().filter(is_binding));
-            query.after = page.next;
-            if query.after.is_none() {
-                break;
-            }
-        }
+        let mut heads = list_all(self.store(), query)?;
+        heads.retain(is_binding);
         heads.sort_by(|one, other| one.run.cmp(&other.run));
         Ok(runs_of_session(&heads, names, self.now()))
     }

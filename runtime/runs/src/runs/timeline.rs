@@ -13,7 +13,7 @@ use crate::body::{Body, Scope, StepRecord};
 use crate::id::RunId;
 use crate::record::Record;
 use crate::state::{self, LiveRecords};
-use crate::store::{MAX_PAGE, Query, StoreError};
+use crate::store::{Query, StoreError, for_each_head};
 
 /// Loads the history of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -180,30 +180,22 @@ pub fn load_timeline(runs: &Runs, run: &RunId) -> Result<Timeline, RunError> {
 
 /// Returns the forks of a run.
 fn load_forks(runs: &Runs, run: &RunId) -> Result<Vec<Forking>, RunError> {
-    let mut query = Query {
+    let query = Query {
         forked: Some(run.clone()),
-        limit: MAX_PAGE,
         ..Query::default()
     };
     let mut forks = Vec::new();
-    loop {
-        let page = runs.store.list(&query)?;
-        for head in page.heads {
-            if let Some((_, at)) = head.forked {
-                forks.push(Forking {
-                    at,
-                    run: head.run,
-                    created: head.created,
-                    status: head.summary.status,
-                    leaves: head.summary.leaves,
-                });
-            }
+    for_each_head(runs.store(), query, |head| {
+        if let Some((_, at)) = head.forked {
+            forks.push(Forking {
+                at,
+                run: head.run,
+                created: head.created,
+                status: head.summary.status,
+                leaves: head.summary.leaves,
+            });
         }
-        query.after = page.next;
-        if query.after.is_none() {
-            break;
-        }
-    }
+    })?;
     forks.sort_by(|one, other| (one.at, &one.run).cmp(&(other.at, &other.run)));
     Ok(forks)
 }

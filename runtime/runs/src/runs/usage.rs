@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::{Loaded, RunError, Runs};
 use crate::body::Usage;
 use crate::id::RunId;
-use crate::store::{MAX_PAGE, Query, StoreError};
+use crate::store::{Query, StoreError, list_all};
 
 /// The cost of a run, and of those below it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,18 +97,10 @@ fn may_have_runs_below(run: &Loaded) -> bool {
 
 /// Lists the runs that work for a run.
 fn ids_below(runs: &Runs, run: &RunId) -> Result<Vec<RunId>, RunError> {
-    let mut query = Query {
+    let query = Query {
         parent: Some(run.clone()),
-        limit: MAX_PAGE,
         ..Query::default()
     };
-    let mut ids = Vec::new();
-    loop {
-        let page = runs.store.list(&query)?;
-        ids.extend(page.heads.into_iter().map(|head| head.run));
-        query.after = page.next;
-        if query.after.is_none() {
-            return Ok(ids);
-        }
-    }
+    let heads = list_all(runs.store(), query)?;
+    Ok(heads.into_iter().map(|head| head.run).collect())
 }

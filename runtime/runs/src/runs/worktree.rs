@@ -1,8 +1,9 @@
 //! Worktrees of runs, for workflows that say `"workspace": "worktree"`.
 //!
-//! Each of their runs works in a git worktree of its own. It is made once, before the first attempt, and recorded: whoever comes later, in another process or after a kill, works
-//! in the same one, and checks that the run requires count there alone. At the run's end it stays, with its branch; one
-//! whose workflow says `"worktree_end": "remove"` is removed if everything in it is committed.
+//! Each of their runs works in a git worktree of its own. It is made once, before the first attempt, and recorded: whoever
+//! comes later, in another process or after a kill, works in the same one, and checks that the run requires count there
+//! alone. At the run's end it stays, with its branch; one whose workflow says `"worktree_end": "remove"` is removed if
+//! everything in it is committed.
 
 use std::path::{Path, PathBuf};
 

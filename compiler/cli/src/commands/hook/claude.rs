@@ -6,7 +6,6 @@
 //! Source: <https://code.claude.com/docs/en/hooks>, and the program's behavior in version 2.1.329.
 
 use serde_json::{Value, json};
-use statemark_runs::shell_word;
 
 use super::client::{
     Answer, At, CLIENT_SECONDS, Client, Entries, Event, Form, Message, Settings, split_mcp,
@@ -68,8 +67,7 @@ const ENTRIES: Entries = Entries {
 
 /// Returns settings in which this program is the hook, for a client that is started with them.
 pub(in crate::commands) fn settings(program: &str) -> Value {
-    let command = format!("{} hook {} --required", shell_word(program), CLIENT.name);
-    json!({"hooks": ENTRIES.hooks(&command)})
+    json!({"hooks": ENTRIES.hooks(program, CLIENT.name)})
 }
 
 fn entry(command: &str, at: At) -> Value {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use statemark_runs::shell_word;
 
 use super::{claude, codex, cursor, gemini, opencode};
 use crate::environment::Variable;
@@ -95,11 +96,12 @@ impl Client {
 }
 
 impl Entries {
-    /// Returns the hooks of all events, for settings that a client is started with.
-    pub(super) fn hooks(&self, command: &str) -> Value {
+    /// Returns the hooks of all events, for settings that a client is started with: they demand a run.
+    pub(super) fn hooks(&self, program: &str, client: &str) -> Value {
+        let command = format!("{} hook {client} --required", shell_word(program));
         let events = self.events.iter();
         let hooks = events.map(|(event, at)| {
-            let entry = (self.entry)(command, *at);
+            let entry = (self.entry)(&command, *at);
             ((*event).to_owned(), json!([entry]))
         });
         Value::Object(hooks.collect::<Map<_, _>>())

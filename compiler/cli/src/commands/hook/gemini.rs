@@ -8,7 +8,6 @@
 
 use serde_json::{Map, Value, json};
 use statemark_executor::VARIABLES;
-use statemark_runs::shell_word;
 
 use super::client::{
     Answer, At, CLIENT_SECONDS, Client, Entries, Event, Form, Message, Settings, fail_closed,
@@ -77,12 +76,11 @@ const ENTRIES: Entries = Entries {
 ///
 /// Gemini CLI puts the values of its variables in. They are named because it hides most of them in the CI of GitHub.
 pub(in crate::commands) fn settings(program: &str) -> Value {
-    let command = format!("{} hook {} --required", shell_word(program), CLIENT.name);
     let variables = VARIABLES.iter();
     let variables: Map<String, Value> = variables
         .map(|name| ((*name).to_owned(), json!(format!("${{{name}:-}}"))))
         .collect();
-    let mut hooks = ENTRIES.hooks(&command);
+    let mut hooks = ENTRIES.hooks(program, CLIENT.name);
     let handlers = hooks.as_object_mut().into_iter().flat_map(Map::values_mut);
     for handler in handlers.filter_map(|it| it.pointer_mut("/0/hooks/0")?.as_object_mut()) {
         handler.insert("env".to_owned(), json!(variables));

@@ -8,7 +8,7 @@ use serde::Serialize;
 use statemark_runs::body::{Body, Refused};
 use statemark_runs::runs::{MigrateRun, Obstacle};
 use statemark_runs::{
-    MAX_PAGE, Order, Query, RunError, RunId, Runs, Status, StoreError, Workflow, plan_migration,
+    Order, Query, RunError, RunId, Runs, Status, StoreError, Workflow, list_all, plan_migration,
 };
 
 use super::migrate::MigrateArgs;
@@ -101,24 +101,15 @@ pub(super) fn migrate_all(
 fn open_runs(runs: &Runs, workflow: &str) -> Result<Vec<RunId>, StoreError> {
     let is_open = |status: &Status| !status.is_over();
     let statuses = Status::ALL.into_iter().filter(is_open);
-    let mut query = Query {
+    let query = Query {
         statuses: statuses.map(|it| it.name().to_owned()).collect(),
         workflow: Some(workflow.to_owned()),
-        limit: MAX_PAGE,
         ..Query::default()
     };
     // All of them before the first is changed: what changes moves in the list.
-    let mut found = Vec::new();
-    loop {
-        let page = runs.store().list(&query)?;
-        found.extend(page.heads.into_iter().map(|head| (head.created, head.run)));
-        query.after = page.next;
-        if query.after.is_none() {
-            break;
-        }
-    }
-    found.sort();
-    Ok(found.into_iter().map(|(_, run)| run).collect())
+    let mut found = list_all(runs.store(), query)?;
+    found.sort_by(|one, other| (one.created, &one.run).cmp(&(other.created, &other.run)));
+    Ok(found.into_iter().map(|head| head.run).collect())
 }
 
 /// Fails if a state is mapped that none of the runs knows: its name is wrong.
