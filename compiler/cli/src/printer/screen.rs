@@ -46,8 +46,9 @@ struct Drawn {
 impl Screen {
     /// Takes the terminal's screen.
     pub(crate) fn open() -> io::Result<Self> {
-        static HOOK: Once = Once::new();
-        HOOK.call_once(|| {
+        static FIRST: Once = Once::new();
+        FIRST.call_once(|| {
+            end_with_terminal();
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
                 hide();
@@ -75,13 +76,8 @@ impl Screen {
     ///
     /// The terminal is gone.
     pub(crate) fn wait_for_key(&self, longest: Duration) -> io::Result<Option<KeyEvent>> {
-        // What was read at once with a former key comes first.
-        wait_for_input(Duration::ZERO)?;
-        if !event::poll(Duration::ZERO)? {
-            wait_for_input(longest)?;
-            if !event::poll(Duration::ZERO)? {
-                return Ok(None);
-            }
+        if !event::poll(longest)? {
+            return Ok(None);
         }
         Ok(match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => Some(key),
@@ -103,36 +99,29 @@ impl Screen {
     }
 }
 
-/// Waits until something can be read from the terminal, at most so long.
+/// Ends the process once its terminal is gone. Nobody is there then to whom anything could be said.
 ///
-/// The process ends if the terminal is gone: the library would read nothing from it, again and again, and come back no
-/// more. Nobody is there to whom anything could be said.
+/// No signal tells a process that isn't of the terminal's session, and the library doesn't either: it would read nothing
+/// from the terminal, again and again, and come back no more. Asking before each of its calls would leave the moment
+/// between; so a thread waits for it.
 #[cfg(unix)]
 #[expect(
     clippy::exit,
     reason = "what restores the terminal would fail, and say so to it"
 )]
-fn wait_for_input(longest: Duration) -> io::Result<()> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let stdin = io::stdin();
-    let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
-    let longest = Timespec::try_from(longest).map_err(io::Error::other)?;
-    match poll(&mut waited, Some(&longest)) {
-        // A signal, such as of another size.
-        Err(rustix::io::Errno::INTR) => return Ok(()),
-        polled => polled?,
-    };
-    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
-    if waited.iter().any(|it| it.revents().intersects(gone)) {
+fn end_with_terminal() {
+    use rustix::event::{PollFd, PollFlags, poll};
+    std::thread::spawn(|| {
+        let stdin = io::stdin();
+        // No input is waited for: that the terminal is gone is told all the same.
+        let mut waited = [PollFd::new(&stdin, PollFlags::empty())];
+        while let Err(rustix::io::Errno::INTR) = poll(&mut waited, None) {}
         std::process::exit(2);
-    }
-    Ok(())
+    });
 }
 
 #[cfg(not(unix))]
-fn wait_for_input(_: Duration) -> io::Result<()> {
-    Ok(())
-}
+const fn end_with_terminal() {}
 
 impl Drop for Screen {
     fn drop(&mut self) {

@@ -117,28 +117,31 @@ fn spawn_at_terminal(mut command: Command) -> (Child, File, File) {
     (child, File::from(terminal), end)
 }
 
-/// A program whose terminal is closed ends, also where no signal tells it.
+/// A program whose terminal is closed ends, also where no signal tells it, and whatever it did at that moment.
 #[test]
 fn a_terminal_that_is_gone_ends_it() {
     let scratch = Scratch::new("top-gone");
     scratch.write("door.md", super::attacks::DOOR);
     let started = statemark(&scratch.path).args(["start", "door"]).output();
     assert!(started.unwrap().status.success());
-    let mut command = statemark(&scratch.path);
-    command.arg("top");
-    let (mut child, mut terminal, end) = spawn_at_terminal(command);
-    drop(end);
-    let mut seen = Vec::new();
-    while !String::from_utf8_lossy(&seen).contains("needs") {
-        let mut bytes = [0; 4096];
-        let count = terminal.read(&mut bytes).unwrap();
-        seen.extend(&bytes[..count]);
-    }
-    drop(terminal);
-    let until = Instant::now() + LONGEST;
-    while child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < until, "it goes on");
-        std::thread::sleep(Duration::from_millis(20));
+    for round in 0..20 {
+        let mut command = statemark(&scratch.path);
+        command.arg("top");
+        let (mut child, mut terminal, end) = spawn_at_terminal(command);
+        drop(end);
+        let mut seen = Vec::new();
+        while !String::from_utf8_lossy(&seen).contains("needs") {
+            let mut bytes = [0; 4096];
+            let count = terminal.read(&mut bytes).unwrap();
+            seen.extend(&bytes[..count]);
+        }
+        std::thread::sleep(Duration::from_micros(round * 200));
+        drop(terminal);
+        let until = Instant::now() + LONGEST;
+        while child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "it goes on, in round {round}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 
