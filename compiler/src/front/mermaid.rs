@@ -143,7 +143,8 @@ pub fn lacks_header(text: &str) -> bool {
         return false;
     };
     let word = first.split_whitespace().next().unwrap_or_default();
-    let is_announced = announces_state_diagram(text) || parse::other_diagram(word).is_some();
+    let is_announced = announces_state_diagram(text)
+        || (parse::other_diagram(word).is_some() && !first.contains("-->"));
     !is_announced && (is_ours(first) || lines.any(is_ours))
 }
 

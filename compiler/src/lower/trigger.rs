@@ -428,7 +428,11 @@ const CONDITIONAL: [&str; 4] = ["only if ", "only when ", "if ", "when "];
 fn reads_as_condition(words: &str) -> bool {
     let starts = CONDITIONAL.iter().chain(&["unless ", "only "]);
     let mut starts = starts.copied();
-    let compares = |sign: &&str| words.contains(*sign);
+    // Neither an arrow nor a tag compares anything.
+    let plain = ["->", "<-", "=>", "<br", "</", "/>"]
+        .iter()
+        .fold(words.to_owned(), |plain, sign| plain.replace(sign, " "));
+    let compares = |sign: &&str| plain.contains(*sign);
     starts.any(|start| words.starts_with(start))
         || ["<", ">", "==", "!=", "≤", "≥", "&&", "||"]
             .iter()

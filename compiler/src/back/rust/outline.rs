@@ -1,8 +1,7 @@
 //! The outline of a machine with errors: its names, of which nothing is known.
 //!
 //! It stands beside the error, so that rustc adds nothing to it about the code that uses the machine: every type is an
-//! error of its own, about which rustc is silent, and the host has the methods that the spec asks for so far, all of which
-//! it may leave out.
+//! error of its own, about which rustc is silent, and the host may leave out any method that the spec asks for so far.
 //!
 //! Deliberately not here: proof. This is the only writer that takes a machine which the checks have refused, so it asks
 //! only for what [`Facts::outline`] finds in any machine.

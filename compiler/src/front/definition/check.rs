@@ -178,7 +178,8 @@ impl Check<'_, '_> {
     fn unknown(&mut self, property: &ObjectProp<'_>, present: &BTreeSet<&str>, shape: &Shape) {
         let name = property.name.as_str();
         let elsewhere = |name: &str| {
-            [&keys::MACHINE, &keys::STATE, &keys::BRANCH]
+            // What a machine says as a whole stands in its `meta`, also where a state has a key of that name.
+            [&keys::MACHINE, &keys::META, &keys::STATE, &keys::BRANCH]
                 .into_iter()
                 .find(|other| other.what != shape.what && other.key(name).is_some())
                 .map(|other| other.what)
@@ -254,7 +255,19 @@ fn command_of(line: &str) -> Option<Vec<String>> {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
-            (None | Some('"'), '\\') => word.get_or_insert_default().push(letters.next()?),
+            (None, '\\') => word.get_or_insert_default().push(letters.next()?),
+            (Some('"'), '\\') => {
+                let escaped = letters.next()?;
+                let word = word.get_or_insert_default();
+                if !"\"\\$`\n".contains(escaped) {
+                    word.push(c);
+                }
+                word.push(escaped);
+            }
+            (None, '\n') => {
+                needs_shell = true;
+                words.extend(word.take());
+            }
             (None, _) if c.is_whitespace() => words.extend(word.take()),
             _ => {
                 let is_operator = quote.is_none() && "|&;<>*?(){}~#!".contains(c);

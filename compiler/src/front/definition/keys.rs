@@ -372,7 +372,7 @@ pub(super) static MACHINE: Shape = shape(
 );
 
 /// `meta` of a machine.
-static META: Shape = Shape {
+pub(super) static META: Shape = Shape {
     what: "`meta`",
     open: true,
     place: "`meta` of a machine",

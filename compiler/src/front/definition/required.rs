@@ -22,7 +22,9 @@ pub(super) fn check(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
     let builtin = BUILTIN_CONTRACTS.iter();
     known.extend(builtin.filter_map(|it| it.split_once('/').map(|(_, name)| name.to_owned())));
     let known: Vec<String> = known.into_iter().collect();
-    states(place, machine, &known, diags);
+    let mut checks = BTreeSet::new();
+    names(json::get(machine, "checks"), &mut checks);
+    states(place, machine, (&known, &checks), diags);
     commands(place, machine, diags);
 }
 
@@ -54,7 +56,12 @@ fn names(object: Option<&Value<'_>>, known: &mut BTreeSet<String>) {
 }
 
 /// Walks the states. Recursion is bounded by the text's nesting, which was limited.
-fn states(place: Place<'_>, parent: &Object<'_>, known: &[String], diags: &mut Diags) {
+fn states(
+    place: Place<'_>,
+    parent: &Object<'_>,
+    (known, checks): (&[String], &BTreeSet<String>),
+    diags: &mut Diags,
+) {
     let Some(Value::Object(all)) = json::get(parent, "states") else {
         return;
     };
@@ -71,13 +78,13 @@ fn states(place: Place<'_>, parent: &Object<'_>, known: &[String], diags: &mut D
             Some(value) => list(place, value, known, diags),
             None => {}
         }
-        anew(place, state, diags);
-        states(place, state, known, diags);
+        check_new(place, state, checks, diags);
+        states(place, state, (known, checks), diags);
     }
 }
 
-/// Checks that a state requires what it wants anew.
-fn anew(place: Place<'_>, state: &Object<'_>, diags: &mut Diags) {
+/// Checks that a state requires the artifacts that it wants anew.
+fn check_new(place: Place<'_>, state: &Object<'_>, checks: &BTreeSet<String>, diags: &mut Diags) {
     let Some(Value::Array(wanted)) = json::get(state, "requires_new") else {
         return;
     };
@@ -97,11 +104,15 @@ fn anew(place: Place<'_>, state: &Object<'_>, diags: &mut Diags) {
         None => {}
     }
     for element in &wanted.elements {
-        if let Value::StringLit(text) = element
-            && !required.contains(&*text.value)
-        {
-            let at = place.span_of(element);
-            diags.push(unrequired(at, &text.value, &required));
+        let Value::StringLit(text) = element else {
+            continue;
+        };
+        let at = place.span_of(element);
+        if checks.contains(&*text.value) {
+            diags.push(needless(at, &text.value));
+        } else if !required.contains(&*text.value) {
+            let artifacts = required.difference(checks).map(String::as_str);
+            diags.push(unrequired(at, &text.value, artifacts));
         }
     }
 }
@@ -121,15 +132,23 @@ fn list(place: Place<'_>, value: &Value<'_>, known: &[String], diags: &mut Diags
 }
 
 /// Reports that a state wants something anew that it doesn't require.
-fn unrequired(at: Span, name: &str, required: &BTreeSet<String>) -> Diagnostic {
+fn unrequired<'r>(at: Span, name: &str, required: impl Iterator<Item = &'r str>) -> Diagnostic {
     let message = format!("`requires_new` names `{name}`, which the state doesn't require");
     let found = Diagnostic::new(Code::UnknownRequirement, at, message);
-    match nearest(name, required.iter().map(String::as_str)) {
+    match nearest(name, required) {
         Some(meant) => messages::did_you_mean(found, at, meant),
         None => found.help(format!(
             "name it in `requires`, too: `\"requires\": [\"{name}\"]`"
         )),
     }
+}
+
+/// Reports that a state wants a check anew, which is so in any case.
+fn needless(at: Span, name: &str) -> Diagnostic {
+    let message =
+        format!("`requires_new` names the check `{name}`, which counts for one visit anyway");
+    Diagnostic::new(Code::UnknownRequirement, at, message)
+        .help("leave it out: `requires_new` is about artifacts")
 }
 
 /// Reports that no artifact, check or field of the context has that name.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::ast::{Flaw, Label, Parts, Trigger};
 use crate::diag::{Code, Diagnostic, Diags, Severity};
+use crate::front::label::duration;
 use crate::front::words::{is_identifier, slug};
 use crate::source::{Span, Spanned};
 
@@ -76,7 +77,9 @@ fn stray_bracket(label: &Label, bracket: &Range<usize>) -> Diagnostic {
     let before = label.text.value.get(..bracket.start).unwrap_or("");
     let guard = before
         .split_once(char::is_whitespace)
-        .filter(|(event, guard)| is_identifier(event) && !guard.trim().is_empty());
+        .filter(|(event, guard)| {
+            is_identifier(event) && !guard.trim().is_empty() && !guard.contains('[')
+        });
     let Some((event, guard)) = guard else {
         return diagnostic.help("write a guard, such as `[ready]`, or remove the bracket");
     };
@@ -202,7 +205,7 @@ fn slash_as_text(label: &Label, parts: &Parts, slash: &Range<usize>) -> Diagnost
         Some(Trigger::Commented { whole, .. }) => whole,
         Some(Trigger::Events(_) | Trigger::Delay { .. }) | None => return diagnostic,
     };
-    let items = items(&trigger.value);
+    let items = split_items(&trigger.value);
     let after_slash = items.iter().skip(1);
     let diagnostic = match after_slash.clone().all(|item| is_identifier(item)) {
         true => diagnostic.with_severity(Severity::Warning),
@@ -211,7 +214,10 @@ fn slash_as_text(label: &Label, parts: &Parts, slash: &Range<usize>) -> Diagnost
     let events: Vec<String> = items.iter().map(|item| slug(item)).collect();
     // The text of a label that isn't in the file as it is has one place for all of its parts.
     let is_part = trigger.span != label.text.span || trigger.value == label.text.value;
-    if events.len() < 2 || events.iter().any(String::is_empty) || !is_part {
+    // A time isn't a name: there is nothing that it could be *or*.
+    let is_delay = items.first().and_then(|it| it.strip_prefix("after "));
+    let is_delay = is_delay.is_some_and(|it| duration::milliseconds(it).is_some());
+    if events.len() < 2 || events.iter().any(String::is_empty) || !is_part || is_delay {
         return diagnostic;
     }
     let list = events.join(", ");
@@ -223,7 +229,7 @@ fn slash_as_text(label: &Label, parts: &Parts, slash: &Range<usize>) -> Diagnost
 }
 
 /// Splits a text at each ` / ` and `,` that isn't inside brackets or quotes.
-fn items(text: &str) -> Vec<&str> {
+fn split_items(text: &str) -> Vec<&str> {
     let (mut depth, mut is_quoted, mut start) = (0_usize, false, 0);
     let mut items = Vec::new();
     for (at, c) in text.char_indices() {

@@ -124,8 +124,7 @@ impl Parser<'_> {
         } else {
             unclosed = unclosed_bracket(text, head.clone());
         }
-        let stray = stray_bracket(text, head.clone())
-            .filter(|_| bracket_group(text, head.clone()).is_none());
+        let stray = stray_bracket(text, head.clone());
         let has_late_guard = flaws.iter().any(|it| matches!(it, Flaw::LateGuard { .. }));
         let trigger = if has_late_guard {
             Some(Trigger::Prose(self.part(head.clone())))
@@ -134,6 +133,7 @@ impl Parser<'_> {
         };
         if matches!(trigger, Some(Trigger::Prose(_) | Trigger::Condition(_)))
             && !has_late_guard
+            && stray.is_none()
             && let Some(bracket) = bracket_group(text, head.clone())
         {
             let trigger = head;
@@ -338,7 +338,7 @@ fn stray_bracket(text: &str, range: Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let (mut brackets, mut parentheses) = (0_usize, 0_usize);
-    for (at, c) in inner.char_indices() {
+    for (at, c) in unquoted(inner) {
         match c {
             '[' => brackets += 1,
             '(' => parentheses += 1,
@@ -370,21 +370,31 @@ fn bracket_group(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     Some(at..at + length)
 }
 
+/// Returns the characters of a text that aren't inside quotes, with their offsets.
+fn unquoted(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut quote = None;
+    text.char_indices().filter(move |&(at, c)| match quote {
+        Some(open) => {
+            quote = quote.filter(|_| c != open);
+            false
+        }
+        None if c == '"' || c == '\'' => {
+            // An apostrophe in prose (`user's turn`) opens nothing: a quote needs its partner.
+            let rest = text.get(at + 1..).unwrap_or("");
+            quote = rest.contains(c).then_some(c);
+            quote.is_none()
+        }
+        None => true,
+    })
+}
+
 /// Returns the end of the bracket that closes the first one; brackets inside quotes don't count.
 fn closing_bracket(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    let mut quote = None;
-    for (at, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => {
-                // An apostrophe in prose (`user's turn`) opens nothing: a quote needs its partner.
-                let rest = text.get(at + 1..).unwrap_or("");
-                quote = rest.contains(c).then_some(c);
-            }
-            (None, '[') => depth += 1,
-            (None, ']') => {
+    for (at, c) in unquoted(text) {
+        match c {
+            '[' => depth += 1,
+            ']' => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
                     return Some(at + 1);

@@ -61,6 +61,13 @@ pub(super) fn overrun(fence: &Fence) -> Option<Range<usize>> {
     let mut at = 0;
     for line in fence.text.text().split_inclusive('\n') {
         let words = line.trim_matches([' ', '\t', '\n']);
+        // Whatever a shorter marker opens can't have had this fence's end for its own: it is shown here.
+        let signs = words.len() - words.trim_start_matches(sign).len();
+        let is_shown = fence.closed && signs < fence.marker.len();
+        if is_shown {
+            at += line.len();
+            continue;
+        }
         let opens = info(words, sign).is_some() || (!fence.closed && opens_ours(words));
         if opens || (!fence.closed && is_heading(words)) {
             return Some(at..at + line.trim_end().len());
@@ -91,7 +98,7 @@ fn info(line: &str, sign: char) -> Option<&str> {
     let info = line.trim_start_matches(sign);
     let is_open = line.len() - info.len() >= 3;
     let info = info.trim();
-    // An arrow leads from a state that has such a name.
+    // With an arrow it is a transition of a diagram, whatever the state is called that it leads from.
     (is_open && info.starts_with(char::is_alphabetic) && !info.contains("-->")).then_some(info)
 }
 

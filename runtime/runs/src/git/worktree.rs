@@ -328,7 +328,7 @@ fn git(folder: &Path) -> Result<Command, GitError> {
     git_over(folder, &[folder])
 }
 
-/// Returns git in a working copy that also looks into others, each of which may have a configuration of its own.
+/// Returns git in a working copy that also looks into others. Each may have a configuration of its own.
 fn git_over(folder: &Path, all: &[&Path]) -> Result<Command, GitError> {
     let mut filters = BTreeSet::new();
     for folder in all {

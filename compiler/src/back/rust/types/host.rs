@@ -17,7 +17,7 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     (actions.is_some() || host.is_some()).then(|| quote!(#actions #host))
 }
 
-/// The writer of a host's methods.
+/// The origin of the bodies of a host's methods.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::back::rust) enum Bodies {
     /// The host: what it forgets is an error.

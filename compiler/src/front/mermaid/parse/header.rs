@@ -36,7 +36,8 @@ impl Parser<'_> {
             self.report(direction_in_header(span));
             return Some(span);
         }
-        let other = other_diagram(first);
+        // `info --> done` leads from a state.
+        let other = other_diagram(first).filter(|_| !written.contains("-->"));
         let is_misspelt = detected || is_nearly_header(first);
         let end = (line.start + written.find(first).unwrap_or(0) + first.len()).min(line.end);
         let word = self.trimmed_span(line.start..end);

@@ -76,7 +76,8 @@ impl Parser<'_> {
 
     /// Reports a line `-- text` in braces and skips it, and returns whether a divider begins one.
     ///
-    /// Mermaid divides regions there, which nobody means who writes more on the line than words.
+    /// Mermaid divides regions there. A line with more words on it is hardly meant so, unless a region ends above it and
+    /// another one begins below it.
     pub(super) fn dashed_comment(&mut self, divider: Token) -> bool {
         let line = self.line_range(divider.start);
         let before = self.slice(line.start..divider.start);
@@ -85,7 +86,16 @@ impl Parser<'_> {
             && !rest.trim().is_empty()
             && !rest.contains(['{', '}'])
             && !rest.contains("--");
-        if !before.trim().is_empty() || !is_text {
+        let above = self.text.get(..line.start).unwrap_or_default();
+        let is_first = above.trim_end().ends_with('{');
+        let below = self.text.get(line.end..).unwrap_or_default();
+        let mut below = below.lines().map(str::trim);
+        let divides = !is_first
+            && below
+                .by_ref()
+                .take_while(|it| !it.starts_with('}') && !it.starts_with("--"))
+                .any(|it| it.starts_with("[*]"));
+        if !before.trim().is_empty() || !is_text || divides {
             return false;
         }
         let whole = self.trimmed_span(divider.start..line.end);
@@ -222,13 +232,21 @@ fn is_half_star(id: &str) -> bool {
     matches!(id, "[*" | "*]" | "*" | "[]")
 }
 
-/// Reports broken `[*]` at the ends of transitions, as in `paid --> [*`.
+/// Reports broken `[*]`, at the ends of transitions and before a text.
 pub(super) fn check_stars(diagram: &Diagram, diags: &mut Diags) {
-    diagram.body.visit(&mut |statement| {
-        if let StatementKind::Transition(transition) = &statement.kind {
+    diagram.body.visit(&mut |statement| match &statement.kind {
+        StatementKind::Transition(transition) => {
             check_endpoint(&transition.source, "start", diags);
             check_endpoint(&transition.target, "end", diags);
         }
+        StatementKind::Description { state, .. } => {
+            if let Some(id) = state.id().filter(|id| is_half_star(id)) {
+                // Neither a start nor an end has a text, so nothing can be put there.
+                let message = format!("`{id}` is read as a state");
+                diags.push(stray_words(state.span, message).label(lacking_of(id)));
+            }
+        }
+        _ => {}
     });
 }
 
@@ -263,16 +281,20 @@ pub(super) struct StrayLine {
 
 /// Reports `paid --> [*`; `end` names the end of the transition that was meant.
 pub(super) fn half_star(span: Span, id: &str, place: &str) -> Diagnostic {
-    let lacking = match id {
+    let message = format!("`{id}` is read as a state, not as the {place}");
+    stray_words(span, message)
+        .label(lacking_of(id))
+        .unsafe_fix("write `[*]`", span, "[*]")
+}
+
+/// Returns what a broken `[*]` lacks.
+fn lacking_of(id: &str) -> &'static str {
+    match id {
         "[*" => "a `]` is missing",
         "*]" => "a `[` is missing",
         "[]" => "the `*` is missing",
         _ => "the brackets are missing",
-    };
-    let message = format!("`{id}` is read as a state, not as the {place}");
-    stray_words(span, message)
-        .label(lacking)
-        .unsafe_fix("write `[*]`", span, "[*]")
+    }
 }
 
 /// Returns whether a word alone on its line is a sign rather than a name.
