@@ -11,7 +11,9 @@ mod select;
 
 use std::collections::BTreeSet;
 
+pub(crate) use codes::InDrawings;
 pub use codes::{Code, Severity};
+pub(crate) use select::Allowance;
 pub use select::Selector;
 use statemark_text::list::join;
 pub(crate) use statemark_text::suggest::distance;
@@ -250,6 +252,9 @@ impl Diagnostic {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diags {
     list: Vec<Diagnostic>,
+    /// The findings that won't be reported, so that what follows from them is.
+    allowed: Vec<Allowance>,
+    unwanted: BTreeSet<Code>,
 }
 
 impl Diags {
@@ -257,6 +262,12 @@ impl Diags {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Says which findings won't be reported, so that what follows from them is.
+    pub(crate) fn allow(&mut self, allowed: Vec<Allowance>, unwanted: BTreeSet<Code>) {
+        self.allowed = allowed;
+        self.unwanted = unwanted;
     }
 
     /// Adds a finding.
@@ -269,11 +280,11 @@ impl Diags {
         self.list.append(&mut other.list);
     }
 
-    /// Removes the findings that follow from an earlier mistake, and returns whether there were any.
+    /// Removes the findings in a span that follow from another mistake, and returns whether there were any.
     pub(crate) fn remove_followers(&mut self, span: Span) -> bool {
         let before = self.list.len();
         self.list
-            .retain(|it| !(it.may_follow && it.primary.span == span));
+            .retain(|it| !(it.may_follow && span.contains(it.primary.span)));
         self.list.len() < before
     }
 
@@ -282,6 +293,13 @@ impl Diags {
         let mut list = self.list.iter_mut();
         let found = list.find(|it| it.primary.span == primary);
         found.into_iter().for_each(|it| it.misread = Some(misread));
+    }
+
+    /// Takes out the finding about a misread text that holds a place.
+    pub(crate) fn take_misreading(&mut self, place: Span) -> Option<Diagnostic> {
+        let holds = |it: &Diagnostic| it.misread.is_some_and(|text| text.contains(place));
+        let at = self.list.iter().position(holds)?;
+        Some(self.list.remove(at))
     }
 
     /// Removes a finding.
@@ -299,9 +317,23 @@ impl Diags {
     /// If so, a consequence needn't be reported.
     #[must_use]
     pub fn covers(&self, span: Span) -> bool {
-        self.list
-            .iter()
-            .any(|it| it.severity >= Severity::Warning && it.extent().contains(span))
+        let mut found = self.list.iter();
+        found.any(|finding| {
+            let is_about = finding.severity >= Severity::Warning && finding.extent().contains(span);
+            is_about && self.is_reported(finding)
+        })
+    }
+
+    /// Reports whether a finding will be seen.
+    fn is_reported(&self, found: &Diagnostic) -> bool {
+        let is_unwanted = found.severity < Severity::Error && self.unwanted.contains(&found.code);
+        !is_unwanted && !self.allowed.iter().any(|it| it.allows(found))
+    }
+
+    /// Returns the index of the finding about a misread text that explains what seems wrong with a state.
+    fn cause_of(&self, id: &str, span: Span) -> Option<usize> {
+        let mut found = self.list.iter();
+        found.position(|it| it.is_cause(id, span) && self.is_reported(it))
     }
 
     /// Reports whether something that was found explains what seems wrong with a state.
@@ -315,14 +347,15 @@ impl Diags {
     /// Reports whether a state that is first named at a span was hardly meant as it is read.
     #[must_use]
     pub(crate) fn is_misread(&self, id: &str, span: Span) -> bool {
-        self.list.iter().any(|it| it.is_cause(id, span))
+        self.cause_of(id, span).is_some()
     }
 
     /// Makes the misread text that explains a state an error, and returns whether there is one.
     ///
     /// That is for a consequence that is an error: no machine is made, and the cause has to say so.
     pub(crate) fn blame(&mut self, id: &str, span: Span) -> bool {
-        let cause = self.list.iter_mut().find(|it| it.is_cause(id, span));
+        let cause = self.cause_of(id, span);
+        let cause = cause.and_then(|at| self.list.get_mut(at));
         let is_found = cause.is_some();
         cause
             .into_iter()

@@ -54,7 +54,7 @@ pub fn format_text(name: &str, text: &str) -> Formatted {
         Format::Definition => json::add_edits(text, &whole, &mut edits),
         Format::Scxml => {}
         Format::Markdown => {
-            let document = markdown::parse_document(file, text, &mut Diags::new());
+            let document = markdown::parse_document(file, text, false, &mut Diags::new());
             for section in &document.sections {
                 if let Some(diagram) = &section.diagram {
                     add_diagram(text, diagram, &mut edits);

@@ -1,5 +1,6 @@
 //! Facts about a machine that several stages need.
 
+pub(crate) mod components;
 pub mod internal;
 pub(crate) mod merge;
 pub mod names;

@@ -1,8 +1,8 @@
 //! The pipeline: texts in, machines and diagnostics out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diag::{Code, Diagnostic, Diags, Severity};
+use crate::diag::{Code, Diagnostic, Diags, InDrawings, Severity};
 use crate::excerpt::Excerpt;
 #[cfg(feature = "scxml")]
 use crate::front::scxml;
@@ -11,9 +11,10 @@ use crate::ir::Machine;
 #[cfg(feature = "scxml")]
 use crate::lower::scxml::lower_scxml;
 use crate::lower::{Spec, lower};
+use crate::mention::{NameKind, mentions};
 use crate::pass::names::snake;
 use crate::source::{FileId, SourceFile, Sources, Span, Spanned};
-use crate::suppress::{Remark, line_remarks, suppress};
+use crate::suppress::{Remark, allowances, line_remarks, suppress};
 use crate::valid::{self, Valid};
 
 /// Options of a compilation.
@@ -36,6 +37,10 @@ pub struct Options {
     pub all_diagrams: bool,
     /// True to keep the machines with an error, as far as they could be read, for editors.
     pub keeps_broken: bool,
+    /// The findings that nobody will see.
+    ///
+    /// They are found all the same. What merely follows from another finding isn't reported, unless that is one of these.
+    pub unwanted: BTreeSet<Code>,
 }
 
 /// The format of a text.
@@ -104,7 +109,9 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
     for (file, source) in sources.iter() {
         let (specs, mut diagnostics, remarks) = read(file, source, options);
         let mut seen: BTreeMap<String, Spanned<String>> = BTreeMap::new();
+        let allowed = allowances(&remarks);
         for (spec, mut diags) in specs {
+            diags.allow(allowed.clone(), options.unwanted.clone());
             if spec.is_drawing() {
                 compiled.drawings += 1;
                 let (_, found) = finish(&spec, sources, options, diags);
@@ -158,28 +165,13 @@ pub fn read_specs(sources: &Sources, options: &Options) -> Vec<Spec> {
     all
 }
 
-/// The findings that matter only where something runs.
-///
-/// They are about events and labels, guards, where it begins and ends, delays, and names in Rust.
-const OF_MACHINES: [&str; 31] = [
-    "SM103", "SM119", "SM130", "SM131", "SM132", "SM133", "SM134", "SM136", "SM138", "SM207",
-    "SM208", "SM209", "SM211", "SM301", "SM302", "SM303", "SM305", "SM306", "SM308", "SM312",
-    "SM314", "SM320", "SM321", "SM327", "SM401", "SM402", "SM403", "SM404", "SM406", "SM503",
-    "SM504",
-];
-
-/// The findings about bars and boundaries whose meaning in drawings is often another.
-///
-/// A bar where ways come together, for example, of which only one is ever taken.
-const HINTS_OF_DRAWINGS: [&str; 4] = ["SM323", "SM326", "SM328", "SM329"];
-
 /// The finding about a state that can't be reached.
 const UNREACHABLE: &str = "SM304";
 
 /// The findings with which it isn't certain what a drawing begins with.
 ///
 /// They are about its beginning, and about hidden arrows.
-const UNCERTAIN: [&str; 4] = ["SM301", "SM302", "SM303", "SM402"];
+const UNCERTAIN: [&str; 3] = ["SM301", "SM302", "SM402"];
 
 /// Returns the findings of a diagram that nobody runs: what is wrong with it as a drawing.
 ///
@@ -190,20 +182,19 @@ fn of_drawing(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let begins = !found
         .iter()
         .any(|finding| UNCERTAIN.contains(&finding.code.id()));
-    found.retain(|finding| match finding.code.id() {
-        UNREACHABLE => begins,
-        code => !OF_MACHINES.contains(&code),
-    });
-    for finding in &mut found {
-        if !finding.code.is_about_text() && finding.severity == Severity::Error {
-            finding.severity = Severity::Warning;
-        }
-        if HINTS_OF_DRAWINGS.contains(&finding.code.id()) {
-            finding.severity = Severity::Hint;
-        }
+    found.retain(|finding| begins || finding.code.id() != UNREACHABLE);
+    found.retain_mut(|finding| {
         // What would be an error because of what follows from it follows for machines alone.
-        finding.severity = finding.severity.min(finding.code.severity());
-    }
+        let own = finding.severity.min(finding.code.severity());
+        let most = match finding.code.in_drawings() {
+            InDrawings::Never => return false,
+            InDrawings::Hint => Severity::Hint,
+            InDrawings::Warning => Severity::Warning,
+            InDrawings::Error => Severity::Error,
+        };
+        finding.severity = own.min(most);
+        true
+    });
     found
 }
 
@@ -232,8 +223,30 @@ fn finish(
     let broken = diags.has_errors();
     let keeps = options.for_rust || options.keeps_broken;
     let read = keeps.then(|| machine.clone());
-    let valid = valid::check_written(machine, Some(sources), broken, &mut diags);
+    let elsewhere = || match found {
+        Found::Spec(spec) | Found::Drawing(spec) => states_outside_diagram(spec, sources, options),
+        #[cfg(feature = "scxml")]
+        Found::Scxml { .. } => BTreeSet::new(),
+    };
+    let valid = valid::check_written(machine, &elsewhere, broken, &mut diags);
     (valid.ok_or(read), diags.into_sorted())
+}
+
+/// Returns the names of states that a spec speaks of outside of its diagram.
+///
+/// They are in the definition, in headings, and in the prose of a document.
+fn states_outside_diagram(spec: &Spec, sources: &Sources, options: &Options) -> BTreeSet<String> {
+    let diagram = spec.diagram.as_ref().map(|diagram| diagram.span);
+    let is_outside = |span: Span| !diagram.is_some_and(|it| it.contains(span));
+    let mentions = mentions(spec).into_iter();
+    let states = mentions.filter(|it| it.kind == NameKind::State && is_outside(it.span));
+    let mut names: BTreeSet<String> = states.map(|it| it.name).collect();
+    let source = sources.file(spec.file);
+    let format = options.format;
+    if format.unwrap_or_else(|| Format::of_name(source.name())) == Format::Markdown {
+        names.extend(markdown::prose_words(source.text()));
+    }
+    names
 }
 
 type Specs = Vec<(Found, Diags)>;
@@ -313,7 +326,7 @@ fn read_document(
     all_diagrams: bool,
 ) -> (Specs, Vec<Diagnostic>, Vec<Remark>) {
     let mut diags = Diags::new();
-    let document = markdown::parse_document(file, source.text(), &mut diags);
+    let document = markdown::parse_document(file, source.text(), all_diagrams, &mut diags);
     let mut remarks = match all_diagrams || !document.sections.is_empty() {
         true => markdown::remarks::remarks(file, source.text()),
         false => Vec::new(),

@@ -11,7 +11,7 @@
 //!
 //! Deliberately not here: what a project allows for all of its specs. That is its configuration.
 
-use crate::diag::{Code, Diagnostic, Selector, Severity};
+use crate::diag::{Allowance, Code, Diagnostic, Selector, Severity};
 use crate::excerpt::Excerpt;
 use crate::source::Span;
 
@@ -85,10 +85,17 @@ pub(crate) fn line_remarks(source: &str, excerpt: &Excerpt, opening: &str) -> Ve
 /// A comment that was read.
 struct Suppression<'r> {
     remark: &'r Remark,
-    /// Its words that mean codes, and whether one has suppressed a finding.
-    codes: Vec<(Selector, String, bool)>,
+    /// The findings that it allows, the words for them, and whether one has been suppressed.
+    codes: Vec<(Allowance, String, bool)>,
     /// The number of its words, also those that mean none.
     words: usize,
+}
+
+/// Returns what comments allow.
+pub(crate) fn allowances(remarks: &[Remark]) -> Vec<Allowance> {
+    let read = remarks.iter().filter_map(|it| read(it, &mut Vec::new()));
+    let codes = read.flat_map(|it| it.codes);
+    codes.map(|(allowance, _, _)| allowance).collect()
 }
 
 /// Removes the findings that comments allow, and adds those about the comments.
@@ -104,11 +111,8 @@ pub(crate) fn suppress(remarks: &[Remark], diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.retain(|found| {
         let mut is_kept = true;
         for suppression in &mut suppressions {
-            let scope = suppression.remark.scope;
-            let at = found.primary.span;
-            let is_covered = at.file == scope.file && (scope.start..=scope.end).contains(&at.start);
-            for (selector, _, is_used) in &mut suppression.codes {
-                if is_covered && found.severity < Severity::Error && selector.matches(found.code) {
+            for (allowance, _, is_used) in &mut suppression.codes {
+                if allowance.allows(found) {
                     *is_used = true;
                     is_kept = false;
                 }
@@ -151,7 +155,10 @@ fn read<'r>(remark: &'r Remark, findings: &mut Vec<Diagnostic>) -> Option<Suppre
             Some(Selector::One(code)) if code.severity() == Severity::Error => {
                 findings.push(error_stays(code, remark));
             }
-            Some(selector) => codes.push((selector, word.to_owned(), false)),
+            Some(selector) => {
+                let scope = remark.scope;
+                codes.push((Allowance { selector, scope }, word.to_owned(), false));
+            }
         }
     }
     if reason.is_empty() && !codes.is_empty() {

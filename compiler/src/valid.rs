@@ -18,13 +18,14 @@ mod policy;
 mod structure;
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 
 use crate::diag::Diags;
 use crate::ir::Machine;
 use crate::pass;
 use crate::pass::names::Names;
 use crate::pass::reach::Reachability;
-use crate::source::{Sources, Span};
+use crate::source::Span;
 
 /// A machine in which the checks found no error.
 #[derive(Clone, Debug)]
@@ -53,8 +54,9 @@ struct Subject<'m> {
     machine: &'m Machine,
     /// The findings of earlier stages, so that a consequence of one isn't reported again.
     reported: &'m Diags,
-    /// The texts, for what they say elsewhere; `None` if the machine was made of none.
-    sources: Option<&'m Sources>,
+    /// Tells which states the author speaks of outside of the diagram.
+    elsewhere: &'m dyn Fn() -> BTreeSet<String>,
+    known: OnceCell<BTreeSet<String>>,
     /// The states, by id and place, that a misread text explains although what follows from it is an error.
     blamed: RefCell<Vec<(String, Span)>>,
     reach: OnceCell<Reachability>,
@@ -69,6 +71,11 @@ impl Subject<'_> {
             self.blamed.borrow_mut().push((id.to_owned(), span));
         }
         is_explained
+    }
+
+    /// Reports whether the author speaks of a state outside of the diagram.
+    fn is_named_elsewhere(&self, id: &str) -> bool {
+        self.known.get_or_init(self.elsewhere).contains(id)
     }
 
     /// Returns what can be reached, which is computed once.
@@ -89,13 +96,15 @@ impl Subject<'_> {
 /// Runs the checks. Returns `None` if one of them, or an earlier stage (`broken`), found an error.
 #[must_use]
 pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid> {
-    check_written(machine, None, broken, diags)
+    check_written(machine, &BTreeSet::new, broken, diags)
 }
 
 /// Runs the checks on a machine that was made of texts.
+///
+/// `elsewhere` tells which states they speak of outside of the diagram; it is asked at most once, where it matters.
 pub(crate) fn check_written(
     machine: Machine,
-    sources: Option<&Sources>,
+    elsewhere: &dyn Fn() -> BTreeSet<String>,
     broken: bool,
     diags: &mut Diags,
 ) -> Option<Valid> {
@@ -112,7 +121,8 @@ pub(crate) fn check_written(
     let subject = Subject {
         machine: &machine,
         reported: diags,
-        sources,
+        elsewhere,
+        known: OnceCell::new(),
         blamed: RefCell::default(),
         reach: OnceCell::new(),
         names: OnceCell::new(),

@@ -14,7 +14,7 @@
 //! What to rely on: an error of the compiler stays one, whatever is asked for, because no machine is made of it. What one
 //! spec allows for itself stands in its comments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -156,6 +156,16 @@ impl Rules {
                 }
             });
         is_selected && !is_ignored
+    }
+
+    /// Returns the codes that aren't wanted in a file, unless they are errors.
+    pub(crate) fn unwanted(&self, name: &str) -> BTreeSet<Code> {
+        if self.fingerprint.is_empty() {
+            return BTreeSet::new();
+        }
+        let codes = Code::ALL.iter().copied();
+        let unwanted = codes.filter(|code| !self.wants(name, *code, Severity::Warning));
+        unwanted.collect()
     }
 
     /// Removes the findings of a file that aren't wanted, and gives the others their severity.

@@ -162,9 +162,11 @@ fn lint(
             ..Checked::default()
         };
     }
-    let mut checked = check_with(name, bytes, options);
+    let mut options = options.clone();
+    options.unwanted = plan.rules.unwanted(name);
+    let mut checked = check_with(name, bytes, &options);
     if let Some(least) = plan.fix {
-        checked = fix(checked, path, options, (least, plan.rules));
+        checked = fix(checked, path, &options, (least, plan.rules));
     }
     plan.rules.apply(name, &mut checked.diagnostics);
     if !checked.diagnostics.is_empty() || checked.fixes.is_some() {

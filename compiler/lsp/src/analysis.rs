@@ -105,6 +105,7 @@ pub(crate) fn options(rules: &dyn FileRules) -> Options {
     let mut options = Options::default();
     options.all_diagrams = rules.checks_all_diagrams();
     options.keeps_broken = true;
+    options.unwanted = rules.unwanted();
     options
 }
 
@@ -131,7 +132,7 @@ fn sections(sources: &Sources, file: FileId) -> Vec<Section> {
     let format = Format::of_name(source.name());
     let whole = |wanted| (format == wanted).then(|| Excerpt::whole(file, text));
     let mut excerpts = match format {
-        Format::Markdown => parse_document(file, text, &mut Diags::new()).sections,
+        Format::Markdown => parse_document(file, text, false, &mut Diags::new()).sections,
         _ => Vec::new(),
     };
     let mut sections: Vec<Section> = read_specs(sources, &Options::default())

@@ -1,8 +1,9 @@
 //! The project around documents, as far as the server needs to know it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use statemark_compiler::diag::Diagnostic;
+use statemark_compiler::diag::{Code, Diagnostic};
 
 /// The project around the documents of an editor.
 pub trait Project {
@@ -27,6 +28,9 @@ pub trait Project {
 pub trait FileRules {
     /// Reports whether all diagrams of a Markdown document are checked, not those of machines alone.
     fn checks_all_diagrams(&self) -> bool;
+
+    /// Returns the codes that aren't wanted, so that what follows from such findings is reported.
+    fn unwanted(&self) -> BTreeSet<Code>;
 
     /// Reports whether a finding is wanted.
     fn wants(&self, finding: &Diagnostic) -> bool;
@@ -58,6 +62,10 @@ impl Project for NoProject {
 impl FileRules for NoProject {
     fn checks_all_diagrams(&self) -> bool {
         false
+    }
+
+    fn unwanted(&self) -> BTreeSet<Code> {
+        BTreeSet::new()
     }
 
     fn wants(&self, _: &Diagnostic) -> bool {

@@ -31,8 +31,27 @@ impl Severity {
     }
 }
 
+/// The most that a finding is in a diagram that nobody runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InDrawings {
+    /// Nothing: it matters only where something runs.
+    ///
+    /// It is about events and labels, guards, where a machine begins and ends, delays, or names in Rust.
+    Never,
+    /// A hint: it is about a bar or a boundary, whose meaning in drawings is often another.
+    ///
+    /// A bar where ways come together, for example, of which only one is ever taken.
+    Hint,
+    /// A warning, because Mermaid draws it whatever its states mean.
+    Warning,
+    /// An error: of such a text Mermaid draws nothing, or something else.
+    Error,
+}
+
 macro_rules! codes {
-    ($($id:ident $name:literal $severity:ident $variant:ident;)*) => {
+    (@drawn) => { None };
+    (@drawn $drawn:ident) => { Some(InDrawings::$drawn) };
+    ($($id:ident $name:literal $severity:ident $variant:ident $(drawn $drawn:ident)?;)*) => {
         /// A kind of finding.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
@@ -65,6 +84,11 @@ macro_rules! codes {
                 match self { $(Self::$variant => Severity::$severity),* }
             }
 
+            /// Returns what the list says of it in diagrams that nobody runs.
+            const fn listed_in_drawings(self) -> Option<InDrawings> {
+                match self { $(Self::$variant => codes!(@drawn $($drawn)?)),* }
+            }
+
             /// Returns the code's page, as Markdown.
             #[must_use]
             pub const fn page(self) -> &'static str {
@@ -78,7 +102,7 @@ codes! {
     // 1: text and blocks.
     SM101 "near-miss-heading" Warning NearMissHeading;
     SM102 "several-diagrams" Warning SeveralDiagrams;
-    SM103 "empty-section" Error EmptySection;
+    SM103 "empty-section" Error EmptySection drawn Never;
     SM104 "unclosed-fence" Warning UnclosedFence;
     SM105 "syntax-error" Error SyntaxError;
     SM106 "missing-header" Error MissingHeader;
@@ -94,26 +118,26 @@ codes! {
     SM116 "stray-words" Warning StrayWords;
     SM117 "swallowed-by-direction" Warning SwallowedByDirection;
     SM118 "semicolon-in-label" Warning SemicolonInLabel;
-    SM119 "bare-declaration" Hint BareDeclaration;
+    SM119 "bare-declaration" Hint BareDeclaration drawn Never;
     SM120 "cut-note" Warning CutNote;
     SM121 "composite-description" Error CompositeDescription;
     SM122 "swallowed-line" Warning SwallowedLine;
     SM123 "swallowed-by-label" Warning SwallowedByLabel;
     SM124 "text-of-pseudo-state" Warning TextOfPseudoState;
-    SM125 "note-before-state" Warning NoteBeforeState;
+    SM125 "note-before-state" Error NoteBeforeState;
     SM126 "inside-itself" Warning InsideItself;
     SM127 "taken-name" Warning TakenName;
     SM128 "near-miss-fence" Error NearMissFence;
     // 1, second half: labels of transitions.
-    SM130 "prose-label" Hint ProseLabel;
-    SM131 "dropped-parenthesis" Hint DroppedParenthesis;
-    SM132 "slash-as-text" Hint SlashAsText;
-    SM133 "bare-condition" Warning BareCondition;
-    SM134 "kept-parenthesis" Warning KeptParenthesis;
+    SM130 "prose-label" Hint ProseLabel drawn Never;
+    SM131 "dropped-parenthesis" Hint DroppedParenthesis drawn Never;
+    SM132 "slash-as-text" Hint SlashAsText drawn Never;
+    SM133 "bare-condition" Warning BareCondition drawn Never;
+    SM134 "kept-parenthesis" Warning KeptParenthesis drawn Never;
     SM135 "broken-label" Error BrokenLabel;
-    SM136 "unread-part" Error UnreadPart;
+    SM136 "unread-part" Error UnreadPart drawn Never;
     SM137 "late-declaration" Warning LateDeclaration;
-    SM138 "unlabeled-arrow" Info UnlabeledArrow;
+    SM138 "unlabeled-arrow" Info UnlabeledArrow drawn Never;
     // 1, from 150: SCXML.
     SM151 "xml-syntax" Error XmlSyntax;
     SM152 "unsupported-element" Error UnsupportedElement;
@@ -133,37 +157,37 @@ codes! {
     SM204 "similar-name" Warning SimilarName;
     SM205 "unused-declaration" Warning UnusedDeclaration;
     SM206 "duplicate-state" Error DuplicateState;
-    SM207 "event-collision" Warning EventCollision;
-    SM208 "renamed-identifier" Hint RenamedIdentifier;
-    SM209 "identifier-collision" Error IdentifierCollision;
+    SM207 "event-collision" Warning EventCollision drawn Never;
+    SM208 "renamed-identifier" Hint RenamedIdentifier drawn Never;
+    SM209 "identifier-collision" Error IdentifierCollision drawn Never;
     SM210 "unknown-instructions" Warning UnknownInstructions;
-    SM211 "reserved-event" Error ReservedEvent;
+    SM211 "reserved-event" Error ReservedEvent drawn Never;
     SM212 "duplicate-machine" Error DuplicateMachine;
     // 3: structure and reachability.
-    SM301 "no-initial-state" Error NoInitialState;
-    SM302 "inferred-initial-state" Warning InferredInitialState;
-    SM303 "several-initial-states" Warning SeveralInitialStates;
+    SM301 "no-initial-state" Error NoInitialState drawn Never;
+    SM302 "inferred-initial-state" Warning InferredInitialState drawn Never;
+    SM303 "several-initial-states" Warning SeveralInitialStates drawn Never;
     SM304 "unreachable-state" Warning UnreachableState;
-    SM305 "dead-end" Warning DeadEnd;
-    SM306 "no-path-to-final" Warning NoPathToFinal;
+    SM305 "dead-end" Warning DeadEnd drawn Never;
+    SM306 "no-path-to-final" Warning NoPathToFinal drawn Never;
     SM307 "final-with-transitions" Error FinalWithTransitions;
-    SM308 "no-final-state" Hint NoFinalState;
-    SM309 "empty-composite" Warning EmptyComposite;
+    SM308 "no-final-state" Hint NoFinalState drawn Never;
+    SM309 "empty-composite" Error EmptyComposite drawn Error;
     SM310 "two-owners" Error TwoOwners;
     SM311 "drawn-elsewhere" Warning DrawnElsewhere;
-    SM312 "completion-without-final" Hint CompletionWithoutFinal;
+    SM312 "completion-without-final" Hint CompletionWithoutFinal drawn Never;
     SM313 "machine-too-large" Error MachineTooLarge;
-    SM314 "never-completes" Warning NeverCompletes;
-    SM320 "bad-delay" Error BadDelay;
-    SM321 "zero-delay" Warning ZeroDelay;
+    SM314 "never-completes" Warning NeverCompletes drawn Never;
+    SM320 "bad-delay" Error BadDelay drawn Never;
+    SM321 "zero-delay" Warning ZeroDelay drawn Never;
     SM322 "empty-region" Warning EmptyRegion;
-    SM323 "crossing-regions" Warning CrossingRegions;
+    SM323 "crossing-regions" Warning CrossingRegions drawn Hint;
     SM324 "pseudo-state" Error PseudoState;
     SM325 "broken-choice" Error BrokenChoice;
-    SM326 "single-way" Warning SingleWay;
-    SM327 "uncovered-choice" Warning UncoveredChoice;
-    SM328 "unread-label" Warning UnreadLabel;
-    SM329 "broken-fork" Error BrokenFork;
+    SM326 "single-way" Warning SingleWay drawn Hint;
+    SM327 "uncovered-choice" Warning UncoveredChoice drawn Never;
+    SM328 "unread-label" Warning UnreadLabel drawn Hint;
+    SM329 "broken-fork" Error BrokenFork drawn Hint;
     SM330 "misplaced-history" Error MisplacedHistory;
     SM331 "twin-history" Warning TwinHistory;
     SM332 "plain-history" Hint PlainHistory;
@@ -172,17 +196,17 @@ codes! {
     SM341 "contradictory-type" Error ContradictoryType;
     SM342 "targets-in-one-region" Error TargetsInOneRegion;
     // 4: determinism.
-    SM401 "conflicting-transitions" Error ConflictingTransitions;
-    SM402 "shadowed-transition" Warning ShadowedTransition;
-    SM403 "eventless-cycle" Error EventlessCycle;
-    SM404 "overridden-transition" Warning OverriddenTransition;
+    SM401 "conflicting-transitions" Error ConflictingTransitions drawn Never;
+    SM402 "shadowed-transition" Warning ShadowedTransition drawn Never;
+    SM403 "eventless-cycle" Error EventlessCycle drawn Never;
+    SM404 "overridden-transition" Warning OverriddenTransition drawn Never;
     SM405 "unbounded-raise" Warning UnboundedRaise;
-    SM406 "ambiguous-label" Warning AmbiguousLabel;
+    SM406 "ambiguous-label" Warning AmbiguousLabel drawn Never;
     // 5: guards and data.
     SM501 "host-expression" Hint HostExpression;
     SM502 "mistyped-guard" Error MistypedGuard;
-    SM503 "claimed-guard" Warning ClaimedGuard;
-    SM504 "misplaced-claim" Error MisplacedClaim;
+    SM503 "claimed-guard" Warning ClaimedGuard drawn Never;
+    SM504 "misplaced-claim" Error MisplacedClaim drawn Never;
     // 5, second part: expressions.
     SM510 "broken-expression" Error BrokenExpression;
     SM511 "unsupported-expression" Error UnsupportedExpression;
@@ -238,6 +262,17 @@ impl Code {
     #[must_use]
     pub(crate) fn is_about_text(self) -> bool {
         self.id().starts_with("SM1")
+    }
+
+    /// Returns the most that a finding is in a diagram that nobody runs.
+    ///
+    /// What is about the text is what it is, unless the list says otherwise.
+    pub(crate) fn in_drawings(self) -> InDrawings {
+        self.listed_in_drawings()
+            .unwrap_or(match self.is_about_text() {
+                true => InDrawings::Error,
+                false => InDrawings::Warning,
+            })
     }
 
     /// Returns the code that a person means by `SM304`, `sm304`, `304` or `unreachable-state`.

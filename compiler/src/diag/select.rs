@@ -1,6 +1,8 @@
 //! Words that mean codes: `SM304`, `unreachable-state`, or `SM3` for all of a hundred.
 
-use super::codes::Code;
+use super::Diagnostic;
+use super::codes::{Code, Severity};
+use crate::source::Span;
 use statemark_text::suggest::nearest;
 
 /// Codes that somebody means by one word.
@@ -10,6 +12,26 @@ pub enum Selector {
     One(Code),
     /// Every code that begins so: `SM`, `SM3`, `SM30`.
     Group(String),
+}
+
+/// Findings that an author allows in a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// The codes.
+    pub(crate) selector: Selector,
+    /// The place.
+    pub(crate) scope: Span,
+}
+
+impl Allowance {
+    /// Reports whether a finding is allowed. An error never is, because no machine is made of it.
+    pub(crate) fn allows(&self, found: &Diagnostic) -> bool {
+        let (at, scope) = (found.primary.span, self.scope);
+        at.file == scope.file
+            && (scope.start..=scope.end).contains(&at.start)
+            && found.severity < Severity::Error
+            && self.selector.matches(found.code)
+    }
 }
 
 impl Selector {

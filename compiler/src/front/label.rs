@@ -20,7 +20,7 @@ mod duration;
 mod messages;
 mod parse;
 
-pub(crate) use duration::{Misfit, fine_milliseconds, milliseconds};
+pub(crate) use duration::{Misfit, milliseconds};
 pub(crate) use messages::{
     actions_without_event, empty_guard, lost_part, missing_slash, report_brackets, unnamed_action,
 };

@@ -20,19 +20,22 @@ mod sections;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use crate::diag::Diags;
 use crate::excerpt::Excerpt;
 use crate::front::mermaid::announces_state_diagram;
+use crate::front::words::to_nfc;
 use crate::source::{FileId, Span, Spanned, narrow};
 use document::Document;
 use outline::BlockKind;
-use pulldown_cmark::{Event, Options, Parser};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// Reads what a Markdown document says about machines.
 ///
 /// `text` is the whole text of `file`; every span of the answer is a range of its bytes. Never fails: what is wrong with
 /// a section is among its own findings, the rest is pushed onto `diags`, and the answer has whatever could be read all the
-/// same.
+/// same. If every diagram is checked (`checks_all`), a heading that may be nothing but a heading is no finding.
 ///
 /// ```
 /// use statemark_compiler::diag::Diags;
@@ -43,18 +46,18 @@ use pulldown_cmark::{Event, Options, Parser};
 /// let mut sources = Sources::new();
 /// let file = sources.add("SPEC.md", text);
 /// let mut diags = Diags::new();
-/// let document = parse_document(file, text, &mut diags);
+/// let document = parse_document(file, text, false, &mut diags);
 /// let section = &document.sections[0];
 /// assert_eq!(section.name.as_ref().unwrap().value, "order");
 /// assert_eq!(section.definition.as_ref().unwrap().text.text(), "{}\n");
 /// ```
-pub fn parse_document(file: FileId, text: &str, diags: &mut Diags) -> Document {
+pub fn parse_document(file: FileId, text: &str, checks_all: bool, diags: &mut Diags) -> Document {
     if !speaks_of_state_machines(text) && !has_near_miss(text) {
         return Document::default();
     }
     let (front, body) = front_matter::split(text);
     let outline = outline::read(file, text, body);
-    let sections = sections::gather(file, text, &outline, diags);
+    let sections = sections::gather(file, text, &outline, checks_all, diags);
     let mut document = Document {
         sections,
         ..Document::default()
@@ -114,6 +117,31 @@ pub fn code_spans(file: FileId, text: &str) -> Vec<Spanned<String>> {
             Some(Spanned::new(code.to_string(), Span { file, start, end }))
         })
         .collect()
+}
+
+/// Returns the words of a document's prose, and the texts between its backticks.
+///
+/// What is in fences is none of it.
+pub(crate) fn prose_words(text: &str) -> BTreeSet<String> {
+    let (_, body) = front_matter::split(text);
+    let mut words = BTreeSet::new();
+    let mut is_code = false;
+    for event in Parser::new_ext(text.get(body..).unwrap_or_default(), Options::empty()) {
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => is_code = true,
+            Event::End(TagEnd::CodeBlock) => is_code = false,
+            Event::Code(code) => {
+                words.insert(to_nfc(&code).into_owned());
+            }
+            Event::Text(prose) if !is_code => {
+                let prose = to_nfc(&prose);
+                let separate = |sign: char| !(sign.is_alphanumeric() || sign == '_');
+                words.extend(prose.split(separate).map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    words
 }
 
 /// Returns true if a line looks like the heading of a section but for a typing error.

@@ -19,7 +19,7 @@ use super::draft::{Draft, DraftTransition, ROOT, StateHandle};
 use super::messages::{acting_history, history_of_the_root};
 use super::spec::Context;
 use super::transition::{apply_label, intern_actions};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::front::definition::ast::Kind;
 use crate::front::label::ast::{Description, DescriptionKind, Flaw, Item, Label, Parts};
 use crate::front::label::{missing_slash, unnamed_action};
@@ -223,7 +223,8 @@ impl<'d> Walk<'_, '_, 'd> {
         };
         self.mentions.mark_body(state, scope, span);
         if self.composites.has_states(&id.value) == Some(false) {
-            self.context.diags.push(empty_composite(&id.value, span));
+            let found = empty_composite(&id.value, body, span);
+            self.context.diags.push(found);
         }
         self.draft.get_mut(state).has_body |= has_states(&body.statements);
         self.draft.get_mut(state).ir.span = id.span;
@@ -419,11 +420,20 @@ enum Remembers {
     Plain,
 }
 
-fn empty_composite(id: &str, span: Span) -> Diagnostic {
+fn empty_composite(id: &str, body: &Body, span: Span) -> Diagnostic {
     let message = format!("the body of `{id}` has no state");
-    Diagnostic::new(Code::EmptyComposite, span, message)
-        .label("treated as a state without a body")
-        .help("put states into it, or take the braces away")
+    let found = Diagnostic::new(Code::EmptyComposite, span, message)
+        .help("put states into it, or take the braces away");
+    // Next to another state, a note fills the box.
+    let is_drawn = |statement: &Statement| matches!(&statement.kind, StatementKind::Note(note) if note.state.value != id);
+    if body.statements.iter().any(is_drawn) {
+        return found
+            .with_severity(Severity::Warning)
+            .label("treated as a state without a body");
+    }
+    found
+        .label("nothing to be in")
+        .note("Mermaid gives no shape to a body without states, and draws nothing at all: `No such shape`")
 }
 
 fn plain_history(id: &str, composite: &str, span: Span) -> Diagnostic {
@@ -442,6 +452,7 @@ fn unread_label(word: &str, id: &str, text: Span) -> Diagnostic {
     };
     let message = format!("the {word} `{id}` {waits}, without an event");
     Diagnostic::new(Code::UnreadLabel, text, message)
+        .may_follow()
         .label("triggers nothing")
         .help("remove the label, or write it on a transition that waits for it")
 }

@@ -11,7 +11,7 @@ use crate::arena::Handle;
 use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit};
 use crate::front::expression::mended;
 use crate::front::label::ast::{Guard, Label, Parts, Trigger};
-use crate::front::label::{Misfit, fine_milliseconds, lost_part, milliseconds, report_brackets};
+use crate::front::label::{Misfit, lost_part, milliseconds, report_brackets};
 use crate::front::words::slug;
 use crate::ir::{self, Action, Event};
 use crate::pass::trigger::format_duration;
@@ -242,14 +242,11 @@ fn bad_delay(delay: &Spanned<String>, misfit: Misfit) -> Diagnostic {
             "more than 285,000 years".to_owned(),
             "write a shorter delay".to_owned(),
         ),
-        Misfit::TooFine => {
-            let (exact, rounded) = fine_milliseconds(text).unwrap_or(("less than 1".to_owned(), 1));
-            (
-                "is no whole number of milliseconds",
-                format!("{exact} ms, finer than a clock counts"),
-                format!("round it, such as to `{rounded}ms`"),
-            )
-        }
+        Misfit::TooFine { exact, rounded } => (
+            "is no whole number of milliseconds",
+            format!("{exact} ms, finer than a clock counts"),
+            format!("round it, such as to `{rounded}ms`"),
+        ),
     };
     Diagnostic::new(Code::BadDelay, delay.span, format!("`{text}` {what}"))
         .label(label)

@@ -254,8 +254,7 @@ fn similar_name(
 
 /// Reports whether more than arrows speaks of a state.
 ///
-/// That is a title, an action, the name of an event, or the document outside of the diagram: the definition, a heading,
-/// prose.
+/// That is a title, an action, the name of an event, or what the author writes outside of the diagram.
 fn is_known_elsewhere(subject: &Subject<'_>, handle: Handle<State>) -> bool {
     let machine = subject.machine;
     let state = machine.states.at(handle);
@@ -272,25 +271,9 @@ fn is_known_elsewhere(subject: &Subject<'_>, handle: Handle<State>) -> bool {
     };
     let events = machine.events.iter();
     let mut events = events.filter(|(_, event)| event.kind == EventKind::Named);
-    let outside = subject.sources.zip(machine.parts.diagram);
-    let outside = outside.map_or(["", ""], |(sources, diagram)| {
-        let text = sources.file(diagram.file).text();
-        let range = diagram.range();
-        [text.get(..range.start), text.get(range.end..)].map(Option::unwrap_or_default)
-    });
     has_details
         || events.any(|(_, event)| is_part(&event.id))
-        || outside.iter().any(|text| has_word(text, &state.id))
-}
-
-/// Reports whether a text has a word, and not only as a part of another one.
-fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word).any(|(at, _)| {
-        let before = text.get(..at).and_then(|it| it.chars().next_back());
-        let after = text.get(at + word.len()..).and_then(|it| it.chars().next());
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
+        || subject.is_named_elsewhere(&state.id)
 }
 
 /// Removes the findings that follow from a misspelled state, and adds them to that finding as a note.

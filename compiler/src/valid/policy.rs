@@ -6,6 +6,7 @@ use super::{Check, Subject};
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{EventKind, Machine, State, StateKind, Transition};
+use crate::pass::components::components;
 use crate::pass::internal::RAISED_BY_RUNS;
 use crate::source::Span;
 
@@ -302,7 +303,7 @@ fn unbounded_loops(subject: &Subject<'_>, diags: &mut Diags) {
         .map(|(_, it)| it)
         .filter(|it| is_open(it))
         .collect();
-    for component in components(machine, &open) {
+    for component in loops(machine, &open) {
         let of_loop: Vec<&Transition> = open
             .iter()
             .copied()
@@ -323,10 +324,8 @@ fn unbounded_loops(subject: &Subject<'_>, diags: &mut Diags) {
     }
 }
 
-/// Returns the groups of states in which each leads to each, by some transitions.
-///
-/// Algorithm: Tarjan's, without recursion.
-fn components(machine: &Machine, transitions: &[&Transition]) -> Vec<Vec<Handle<State>>> {
+/// Returns the groups of several states in which each leads to each, by some transitions.
+fn loops(machine: &Machine, transitions: &[&Transition]) -> Vec<Vec<Handle<State>>> {
     let count = machine.states.len();
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
     for transition in transitions {
@@ -338,101 +337,11 @@ fn components(machine: &Machine, transitions: &[&Transition]) -> Vec<Vec<Handle<
             }
         }
     }
-    let mut search = Search {
-        next: &next,
-        order: vec![0; count],
-        low: vec![0; count],
-        is_open: vec![false; count],
-        open: Vec::new(),
-        count: 0,
-        found: Vec::new(),
-    };
-    for start in 0..count {
-        if search.order.get(start) == Some(&0) {
-            search.visit(start);
-        }
-    }
-    search.found
-}
-
-/// The search for groups: what Tarjan's algorithm remembers of each node.
-struct Search<'n> {
-    next: &'n [Vec<usize>],
-    /// The order of visits, from 1; 0 before.
-    order: Vec<usize>,
-    /// The earliest open node that each leads to.
-    low: Vec<usize>,
-    is_open: Vec<bool>,
-    open: Vec<usize>,
-    count: usize,
-    /// Groups of two nodes and more.
-    found: Vec<Vec<Handle<State>>>,
-}
-
-impl Search<'_> {
-    fn visit(&mut self, start: usize) {
-        let mut path: Vec<(usize, usize)> = Vec::new();
-        self.enter(start);
-        path.push((start, 0));
-        while let Some((node, edge)) = path.pop() {
-            let target = self.next.get(node).and_then(|it| it.get(edge)).copied();
-            let Some(target) = target else {
-                self.leave(node);
-                if let Some((parent, _)) = path.last() {
-                    self.lower(*parent, self.low.get(node).copied());
-                }
-                continue;
-            };
-            path.push((node, edge + 1));
-            if self.order.get(target) == Some(&0) {
-                self.enter(target);
-                path.push((target, 0));
-            } else if self.is_open.get(target) == Some(&true) {
-                self.lower(node, self.order.get(target).copied());
-            }
-        }
-    }
-
-    fn enter(&mut self, node: usize) {
-        self.count += 1;
-        for list in [&mut self.order, &mut self.low] {
-            if let Some(slot) = list.get_mut(node) {
-                *slot = self.count;
-            }
-        }
-        self.set_open(node, true);
-        self.open.push(node);
-    }
-
-    fn lower(&mut self, node: usize, to: Option<usize>) {
-        if let (Some(slot), Some(to)) = (self.low.get_mut(node), to) {
-            *slot = to.min(*slot);
-        }
-    }
-
-    /// Closes the group of a node that leads to no earlier one.
-    fn leave(&mut self, node: usize) {
-        if self.low.get(node) != self.order.get(node) {
-            return;
-        }
-        let mut group = Vec::new();
-        while let Some(member) = self.open.pop() {
-            self.set_open(member, false);
-            group.push(Handle::at(member));
-            if member == node {
-                break;
-            }
-        }
-        if group.len() > 1 {
-            self.found.push(group);
-        }
-    }
-
-    fn set_open(&mut self, node: usize, is_open: bool) {
-        if let Some(slot) = self.is_open.get_mut(node) {
-            *slot = is_open;
-        }
-    }
+    let circles = components(&next).into_iter();
+    let circles = circles.filter(|group| group.len() > 1);
+    circles
+        .map(|group| group.into_iter().map(Handle::at).collect())
+        .collect()
 }
 
 fn unbounded_loop(machine: &Machine, first: &Transition, others: &[&Transition]) -> Diagnostic {

@@ -1,11 +1,10 @@
 //! Checks of structure: ends, reachability, and histories that remember nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::{Check, Subject};
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
 use crate::ir::{EventKind, Machine, State, StateKind, Transition};
+use crate::pass::components::components;
 use crate::pass::reach::Reachability;
 use crate::source::Span;
 
@@ -38,170 +37,174 @@ fn final_with_transitions(state: &State, transition: &Transition) -> Diagnostic 
         .help("remove the transition, or the state's type `final`")
 }
 
-/// Reports SM304: states that no configuration contains.
+/// Reports SM304: states that no configuration contains, once for all that only they lead to.
 ///
-/// Of nested ones only the outermost is reported, and none where an earlier finding says that it is hardly a state.
+/// Of nested ones only the outermost counts, and none where an earlier finding says that it is hardly a state.
 fn unreachable_states(subject: &Subject<'_>, diags: &mut Diags) {
     let (machine, reach) = (subject.machine, subject.reach());
-    let mut circles = Circles::default();
-    let following = following_states(subject);
-    for (handle, state) in machine.named_states() {
-        let is_parent_reached = state.parent.is_none_or(|parent| reach.is_active(parent));
+    let states = || machine.named_states().filter(|(_, state)| !state.implied);
+    let is_explained = |state: &State| subject.reported.explains(&state.id, state.span);
+    if states().all(|(handle, _)| reach.is_active(handle)) {
+        return;
+    }
+    let next = unreachable_edges(machine, reach);
+    let mut reported = vec![false; machine.states.len()];
+    for (handle, state) in states() {
+        if !reach.is_active(handle) && is_explained(state) {
+            mark(handle.index(), &next, &mut reported);
+        }
+    }
+    let is_subject = |index: &usize| {
+        let handle = Handle::<State>::at(*index);
+        let state = machine.states.at(handle);
+        let is_outermost = state.parent.is_none_or(|parent| reach.is_active(parent));
         let is_named = !state.implied && !state.kind.is_history();
-        let is_reported =
-            subject.reported.explains(&state.id, state.span) || following.contains(&handle);
-        if !reach.is_active(handle) && is_parent_reached && is_named && !is_reported {
-            match circles.circle_of(handle, subject) {
-                [] => diags.push(unreachable_state(machine, handle, state, reach)),
-                [first, others @ ..] if *first == handle => {
-                    let others = others.iter().map(|&other| machine.states.at(other));
-                    diags.push(unreachable_circle(state, &others.collect::<Vec<_>>()));
-                }
-                // It is reported with the first one.
-                _ => {}
-            }
+        is_named && is_outermost && !reach.is_active(handle)
+    };
+    // Groups that nothing else leads to come last.
+    for group in components(&next).into_iter().rev() {
+        let named: Vec<usize> = group.iter().copied().filter(is_subject).collect();
+        let is_reported = |index: &usize| reported.get(*index).is_none_or(|it| *it);
+        if named.is_empty() || group.iter().any(is_reported) {
+            continue;
+        }
+        let following: Vec<usize> = mark_all(&group, &next, &mut reported);
+        let of = |list: &[usize]| -> Vec<&State> {
+            let states = list.iter().map(|&index| Handle::<State>::at(index));
+            states.map(|it| machine.states.at(it)).collect()
+        };
+        let following: Vec<usize> = following.into_iter().filter(is_subject).collect();
+        let into = untaken_way(machine, &named, reach);
+        let (group, following) = (of(&named), of(&following));
+        if let [first, others @ ..] = group.as_slice() {
+            let found = match others {
+                [] => unreachable_state(first, into),
+                others => unreachable_circle(first, others, into),
+            };
+            diags.push(with_following(found, &following));
         }
     }
 }
 
-/// Returns the states that unreachable ones lead to of which an earlier finding says why they are.
-fn following_states(subject: &Subject<'_>) -> BTreeSet<Handle<State>> {
-    let (machine, reach) = (subject.machine, subject.reach());
-    let explained = machine.named_states().filter(|(handle, state)| {
-        let is_unreachable = !state.implied && !reach.is_active(*handle);
-        is_unreachable && subject.reported.explains(&state.id, state.span)
-    });
-    let explained: Vec<Handle<State>> = explained.map(|(handle, _)| handle).collect();
-    if explained.is_empty() {
-        return BTreeSet::new();
-    }
-    let edges = unreachable_edges(subject);
-    let following = explained
-        .into_iter()
-        .flat_map(|state| led_to(state, &edges));
-    following.collect()
+/// Marks a node and those behind it as reported.
+fn mark(node: usize, next: &[Vec<usize>], reported: &mut [bool]) {
+    mark_all(&[node], next, reported);
 }
 
-/// Most states of which it is asked whether they lead to each other.
-///
-/// Unit: states. Why: the work grows with the square, and who has so many looks for another cause.
-const MOST_CIRCLED: usize = 64;
-
-/// The circles of states that only lead to each other.
-#[derive(Default)]
-struct Circles {
-    /// The states that each unreachable state leads to, once the first one is asked for.
-    edges: Option<BTreeMap<Handle<State>, BTreeSet<Handle<State>>>>,
-    found: Vec<Vec<Handle<State>>>,
-}
-
-impl Circles {
-    /// Returns the states of an unreachable state's circle, ascending.
-    ///
-    /// There are none if it is in no circle, or something else leads into it.
-    fn circle_of(&mut self, state: Handle<State>, subject: &Subject<'_>) -> &[Handle<State>] {
-        let edges = self.edges.get_or_insert_with(|| unreachable_edges(subject));
-        if edges.len() > MOST_CIRCLED {
-            return &[];
+/// Marks nodes and those following them as reported, and returns the others that weren't, ascending.
+fn mark_all(nodes: &[usize], next: &[Vec<usize>], reported: &mut [bool]) -> Vec<usize> {
+    let mut following = Vec::new();
+    let mut open = nodes.to_vec();
+    while let Some(node) = open.pop() {
+        if let Some(is_reported) = reported.get_mut(node).filter(|it| !**it) {
+            *is_reported = true;
+            following.push(node);
+            open.extend(next.get(node).into_iter().flatten());
         }
-        if !self.found.iter().any(|circle| circle.contains(&state)) {
-            let following = led_to(state, edges);
-            let mut circle: Vec<Handle<State>> = following.iter().copied().collect();
-            circle.retain(|&other| led_to(other, edges).contains(&state));
-            let is_entered = edges.iter().any(|(source, targets)| {
-                !circle.contains(source) && circle.iter().any(|it| targets.contains(it))
-            });
-            if circle.len() < 2 || is_entered {
-                return &[];
-            }
-            self.found.push(circle);
-        }
-        let mut found = self.found.iter();
-        found
-            .find(|circle| circle.contains(&state))
-            .map_or(&[], Vec::as_slice)
     }
+    following.retain(|node| !nodes.contains(node));
+    following.sort_unstable();
+    following
 }
 
-/// Returns the unreachable states that each unreachable state leads to.
+/// Returns the unreachable states that each unreachable state leads to, by their indices.
 ///
 /// A nested one counts as the outermost around it that is unreachable.
-fn unreachable_edges(subject: &Subject<'_>) -> BTreeMap<Handle<State>, BTreeSet<Handle<State>>> {
-    let (machine, reach) = (subject.machine, subject.reach());
+fn unreachable_edges(machine: &Machine, reach: &Reachability) -> Vec<Vec<usize>> {
     let outermost = |state: Handle<State>| {
         let ancestors = machine.ancestry(state).collect::<Vec<_>>();
         ancestors.into_iter().rev().find(|&it| !reach.is_active(it))
     };
-    let mut edges: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    let mut next = vec![Vec::new(); machine.states.len()];
     for (_, transition) in machine.transitions.iter() {
-        let Some(source) = outermost(transition.source) else {
-            continue;
-        };
-        let targets = transition.targets.iter().filter_map(|&it| outermost(it));
-        let targets = targets.filter(|&target| target != source);
-        edges.entry(source).or_default().extend(targets);
-    }
-    edges
-}
-
-/// Returns a state and those that edges lead to from it.
-fn led_to(
-    state: Handle<State>,
-    edges: &BTreeMap<Handle<State>, BTreeSet<Handle<State>>>,
-) -> BTreeSet<Handle<State>> {
-    let mut reached = BTreeSet::new();
-    let mut open = vec![state];
-    while let Some(state) = open.pop() {
-        if reached.insert(state) {
-            open.extend(edges.get(&state).into_iter().flatten());
+        if let Some(source) = outermost(transition.source)
+            && let Some(list) = next.get_mut(source.index())
+        {
+            let targets = transition.targets.iter().filter_map(|&it| outermost(it));
+            list.extend(targets.filter(|&it| it != source).map(Handle::index));
         }
     }
-    reached
+    next
 }
 
-/// Reports states that lead to each other, and that nothing else leads to.
-fn unreachable_circle(first: &State, others: &[&State]) -> Diagnostic {
+/// Returns a transition into some states from elsewhere, and why it is never taken.
+fn untaken_way(
+    machine: &Machine,
+    states: &[usize],
+    reach: &Reachability,
+) -> Option<(Span, String)> {
+    let is_inside = |state: Handle<State>| {
+        let mut ancestors = machine.ancestry(state);
+        ancestors.any(|it| states.contains(&it.index()))
+    };
+    let transitions = machine.transitions.iter().map(|(_, it)| it);
+    let arrows = transitions
+        .filter(|it| !is_inside(it.source) && it.targets.iter().any(|&target| is_inside(target)));
+    // That of a state that can be reached says more.
+    let arrow = arrows.min_by_key(|it| !reach.is_active(it.source))?;
+    let why = match reach.is_active(arrow.source) {
+        true => "this transition can't be taken".to_owned(),
+        false => format!(
+            "`{}` can't be reached either",
+            machine.states.at(arrow.source).id
+        ),
+    };
+    Some((arrow.span, why))
+}
+
+/// Reports states that lead to each other; `into` is a way to one of them that is never taken.
+fn unreachable_circle(
+    first: &State,
+    others: &[&State],
+    into: Option<(Span, String)>,
+) -> Diagnostic {
     let names = std::iter::once(first).chain(others.iter().copied());
     let names: Vec<&str> = names.map(|state| state.id.as_str()).collect();
     let message = format!("states {} can't be reached", quoted_list(&names));
-    let mut diagnostic = Diagnostic::new(Code::UnreachableState, first.span, message)
-        .may_follow()
-        .label("they lead to each other, and nothing else leads here")
+    let label = match &into {
+        Some(_) => "they lead to each other, and no other way here is ever taken",
+        None => "they lead to each other, and nothing else leads here",
+    };
+    let mut found = unreached(first, message)
+        .label(label)
         .help("lead to one of them from a state that can be reached, or remove them");
     for state in others.iter().take(4) {
-        diagnostic = diagnostic.related(state.span, "nor here");
+        found = found.related(state.span, "nor here");
     }
-    diagnostic
+    match into {
+        Some((arrow, why)) => found.related(arrow, why),
+        None => found,
+    }
 }
 
-fn unreachable_state(
-    machine: &Machine,
-    handle: Handle<State>,
-    state: &State,
-    reach: &Reachability,
-) -> Diagnostic {
-    let message = format!("state `{}` can't be reached", state.id);
-    let diagnostic = Diagnostic::new(Code::UnreachableState, state.span, message).may_follow();
-    let incoming = machine.transitions.iter().find(|(_, transition)| {
-        let mut targets = transition.targets.iter();
-        targets.any(|&target| machine.is_within(target, handle))
-            && !machine.is_within(transition.source, handle)
-    });
-    match incoming {
-        None => diagnostic
+/// Reports a state that nothing leads to; `into` is a way to it that is never taken.
+fn unreachable_state(state: &State, into: Option<(Span, String)>) -> Diagnostic {
+    let found = unreached(state, format!("state `{}` can't be reached", state.id));
+    match into {
+        None => found
             .label("no transition leads here")
             .help("lead to it from a state that can be reached, or remove it"),
-        Some((into, transition)) => {
-            let source = machine.states.at(transition.source);
-            let why = if reach.is_active(transition.source) && !reach.is_live(into) {
-                "this transition can't be taken".to_owned()
-            } else {
-                format!("`{}` can't be reached either", source.id)
-            };
-            diagnostic
-                .label("the only ways here are never taken")
-                .related(transition.span, why)
-        }
+        Some((arrow, why)) => found
+            .label("the only ways here are never taken")
+            .related(arrow, why),
+    }
+}
+
+fn unreached(state: &State, message: String) -> Diagnostic {
+    Diagnostic::new(Code::UnreachableState, state.span, message).may_follow()
+}
+
+/// Adds the states that can be reached from there alone.
+fn with_following(found: Diagnostic, following: &[&State]) -> Diagnostic {
+    let names: Vec<&str> = following.iter().map(|state| state.id.as_str()).collect();
+    match names.as_slice() {
+        [] => found,
+        [_] => found.note(format!("nor can {}, behind it", quoted_list(&names))),
+        many => found.note(format!(
+            "nor can the {} states behind it: {}",
+            many.len(),
+            quoted_list(&names)
+        )),
     }
 }
 

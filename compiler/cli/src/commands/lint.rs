@@ -251,7 +251,7 @@ fn look(
     let mut run = LintRun::new(args, format, only, printer)?;
     run.begin()?;
     lint_each(&args.paths, &args.stdin_filename, &plan, |file| {
-        run.file(file)
+        run.file(file, diagrams)
     })?;
     let look = run.finish()?;
     if let Some(cache) = cache {
@@ -335,7 +335,7 @@ impl<'a> LintRun<'a> {
     }
 
     /// Writes the fixes of a file, and reports the rest of its findings.
-    fn file(&mut self, mut file: Checked) -> Result<(), Failure> {
+    fn file(&mut self, mut file: Checked, diagrams: Diagrams) -> Result<(), Failure> {
         self.output.check_is_not(&file.name)?;
         if file.machine_count + file.drawing_count > 0 || !file.diagnostics.is_empty() {
             self.specs.insert(file.name.clone());
@@ -351,7 +351,7 @@ impl<'a> LintRun<'a> {
             self.pass_through(&file);
         }
         let is_named = self.args.names(&file.name);
-        self.tally.add_file(&file, is_named);
+        self.tally.add_file(&file, is_named, diagrams);
         let findings = std::mem::take(&mut file.diagnostics);
         self.tally.fails |= self.fails(&findings);
         let findings = self.choose(findings);

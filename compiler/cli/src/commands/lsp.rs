@@ -1,8 +1,9 @@
 //! `lsp`: the language server, for editors.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use statemark_compiler::diag::Diagnostic;
+use statemark_compiler::diag::{Code, Diagnostic};
 use statemark_lsp::{FileRules, Project, serve, stdio};
 
 use crate::failure::{CommandResult, ExitStatus, Failure};
@@ -104,6 +105,10 @@ struct DocumentRules {
 impl FileRules for DocumentRules {
     fn checks_all_diagrams(&self) -> bool {
         self.diagrams == Diagrams::All
+    }
+
+    fn unwanted(&self) -> BTreeSet<Code> {
+        self.rules.unwanted(&self.name)
     }
 
     fn wants(&self, finding: &Diagnostic) -> bool {

@@ -6,7 +6,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use jsonc_parser::ast::{NumberLit, Object, ObjectProp, Value};
+use jsonc_parser::ast::{Array, NumberLit, Object, ObjectProp, Value};
 
 use super::json::{self, Place};
 use super::shape::{Rule, Shape, Want};
@@ -98,11 +98,8 @@ impl Check<'_, '_> {
                 self.diags.push(messages::empty_name(at));
             }
             (Want::Whole(least), Value::NumberLit(number)) => self.whole(name, number, *least),
-            (Want::List(item), Value::Array(list)) => {
-                for element in &list.elements {
-                    self.value(name, element, item);
-                }
-            }
+            (Want::Command, Value::Array(list)) => self.elements(name, list, &Want::Text),
+            (Want::List(item), Value::Array(list)) => self.elements(name, list, item),
             (Want::Map(item), Value::Object(map)) => {
                 self.duplicates(map, None);
                 for property in &map.properties {
@@ -141,6 +138,12 @@ impl Check<'_, '_> {
                 ));
             }
             _ => {}
+        }
+    }
+
+    fn elements(&mut self, name: &str, list: &Array<'_>, want: &Want) {
+        for element in &list.elements {
+            self.value(name, element, want);
         }
     }
 
@@ -207,13 +210,11 @@ impl Check<'_, '_> {
 
     fn wrong_type(&mut self, name: &str, value: &Value<'_>, want: &Want) {
         let mended = match (want, value) {
-            (Want::List(Want::Text), Value::StringLit(text)) if name == "command" => {
-                command_of(&text.value).map(|words| {
-                    let words = words.into_iter();
-                    let words = words.map(|word| serde_json::Value::from(word).to_string());
-                    format!("[{}]", words.collect::<Vec<_>>().join(", "))
-                })
-            }
+            (Want::Command, Value::StringLit(text)) => command_of(&text.value).map(|words| {
+                let words = words.into_iter();
+                let words = words.map(|word| serde_json::Value::from(word).to_string());
+                format!("[{}]", words.collect::<Vec<_>>().join(", "))
+            }),
             (Want::List(Want::Text | Want::Name), Value::StringLit(_)) => {
                 let written = self.place.text().get(range_of(value)).unwrap_or_default();
                 Some(format!("[{written}]"))

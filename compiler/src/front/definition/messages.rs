@@ -155,6 +155,15 @@ pub(super) fn without_invoke(key: Span, name: &str, inside_fork: bool) -> Diagno
     }
 }
 
+/// Reports `worktree_end` of a workflow whose runs have no worktree.
+pub(super) fn end_without_worktree(key: Span) -> Diagnostic {
+    misplaced_key(
+        key,
+        "`worktree_end` without `\"workspace\": \"worktree\"` is ignored".to_owned(),
+    )
+    .help("say `\"workspace\": \"worktree\"`, or drop `worktree_end`")
+}
+
 /// Reports `internal` in a transition that leads out of its source.
 pub(crate) fn leaves_source(key: Span, source: &str) -> Diagnostic {
     misplaced_key(key, format!("this transition exits `{source}` anyway"))

@@ -271,6 +271,16 @@ impl<'o, 't> Policy<'_, 'o, 't, '_> {
         let Some(Value::Object(meta)) = json::get(machine, "meta") else {
             return;
         };
+        let end = property(meta, "worktree_end");
+        let is_shared = match json::get(meta, "workspace") {
+            None => true,
+            Some(Value::StringLit(text)) => text.value == "shared",
+            Some(_) => false,
+        };
+        if let Some(end) = end.filter(|_| is_shared) {
+            let at = self.place.range(&end.name);
+            self.diags.push(messages::end_without_worktree(at));
+        }
         let is_set = |key| {
             let found = property(meta, key)?;
             matches!(&found.value, Value::BooleanLit(it) if it.value)

@@ -98,7 +98,8 @@ fn add_shapes(want: &'static Want, open: &mut VecDeque<&'static Shape>) {
         | Want::Flag
         | Want::Number
         | Want::Whole(_)
-        | Want::Null => {}
+        | Want::Null
+        | Want::Command => {}
     }
 }
 
@@ -292,6 +293,7 @@ fn want_schema(want: &'static Want, shapes: &[&'static Shape]) -> Value {
         Want::Number => json!({"type": "number"}),
         Want::Whole(least) => json!({"type": "integer", "minimum": least}),
         Want::Null => json!({"type": "null"}),
+        Want::Command => json!({"type": "array", "items": {"type": "string"}}),
         Want::List(inner) => json!({"type": "array", "items": want_schema(inner, shapes)}),
         Want::Map(inner) => {
             json!({"type": "object", "additionalProperties": want_schema(inner, shapes)})

@@ -22,6 +22,8 @@ pub(super) enum Want {
     Whole(u64),
     /// `null`.
     Null,
+    /// A program and its arguments: a list of texts, where others write one line.
+    Command,
     /// A list of these.
     List(&'static Want),
     /// An object with any keys, whose values are these.
@@ -116,7 +118,7 @@ impl Want {
             Self::Flag => matches!(value, Value::BooleanLit(_)),
             Self::Number | Self::Whole(_) => matches!(value, Value::NumberLit(_)),
             Self::Null => matches!(value, Value::NullKeyword(_)),
-            Self::List(_) => matches!(value, Value::Array(_)),
+            Self::Command | Self::List(_) => matches!(value, Value::Array(_)),
             Self::Map(_) | Self::Object(_) => matches!(value, Value::Object(_)),
             Self::Either(wants) => wants.iter().any(|want| want.accepts(value)),
         }
@@ -132,6 +134,7 @@ impl Want {
             Self::Number => "a number".to_owned(),
             Self::Whole(_) => "a whole number".to_owned(),
             Self::Null => "`null`".to_owned(),
+            Self::Command => "a list of words".to_owned(),
             Self::List(Self::Text | Self::Name) => "a list of names".to_owned(),
             Self::List(_) => "a list".to_owned(),
             Self::Map(_) | Self::Object(_) => "an object".to_owned(),

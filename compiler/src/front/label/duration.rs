@@ -18,12 +18,17 @@ const LONGEST: u128 = 1 << 53;
 const MOST_DIGITS: usize = 18;
 
 /// A duration that is no whole number of milliseconds within the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
     /// Longer than any clock counts.
     TooLong,
     /// A fraction of a millisecond.
-    TooFine,
+    TooFine {
+        /// The milliseconds as they are, in words where the number is too long.
+        exact: String,
+        /// The milliseconds rounded, one at least.
+        rounded: u64,
+    },
 }
 
 /// Returns the number of a duration, and the milliseconds of its unit.
@@ -52,25 +57,6 @@ pub(crate) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
     is_digits(whole).then(|| count(whole, fraction, unit))
 }
 
-/// Returns the milliseconds of a duration that is finer than one, as they are and rounded.
-///
-/// Rounded, they are one at least.
-pub(crate) fn fine_milliseconds(text: &str) -> Option<(String, u64)> {
-    let (number, unit) = split_unit(text)?;
-    let (whole, fraction) = number.split_once('.')?;
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > MOST_DIGITS || whole.len() > MOST_DIGITS {
-        return None;
-    }
-    let parts = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
-    let product = digits.checked_mul(unit)?;
-    let rest = format!("{:0width$}", product % parts, width = fraction.len());
-    let exact = format!("{}.{}", product / parts, rest.trim_end_matches('0'));
-    let rounded = u64::try_from((product + parts / 2) / parts).ok()?;
-    Some((exact, rounded.max(1)))
-}
-
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -82,7 +68,8 @@ fn count(whole: &str, fraction: &str, unit: u128) -> Result<u64, Misfit> {
         return Err(Misfit::TooLong);
     }
     if fraction.len() > MOST_DIGITS {
-        return Err(Misfit::TooFine);
+        let exact = "less than 1".to_owned();
+        return Err(Misfit::TooFine { exact, rounded: 1 });
     }
     let mut digits: u128 = 0;
     let mut parts: u128 = 1;
@@ -97,9 +84,21 @@ fn count(whole: &str, fraction: &str, unit: u128) -> Result<u64, Misfit> {
         return Err(Misfit::TooLong);
     }
     if product % parts != 0 {
-        return Err(Misfit::TooFine);
+        return Err(too_fine(product, parts, fraction.len()));
     }
     u64::try_from(product / parts).map_err(|_| Misfit::TooLong)
+}
+
+/// Describes a number of milliseconds with a fraction: `product` divided by `parts`.
+///
+/// `parts` is ten to the power of `digits`.
+fn too_fine(product: u128, parts: u128, digits: usize) -> Misfit {
+    let rest = format!("{:0digits$}", product % parts);
+    let rounded = u64::try_from((product + parts / 2) / parts).unwrap_or(u64::MAX);
+    Misfit::TooFine {
+        exact: format!("{}.{}", product / parts, rest.trim_end_matches('0')),
+        rounded: rounded.max(1),
+    }
 }
 
 #[cfg(test)]
@@ -113,9 +112,12 @@ mod tests {
             ("0.5ms", "0.5", 1),
             ("0.0001 s", "0.1", 1),
             ("1.00001m", "60000.6", 60001),
+            ("1.5ms", "1.5", 2),
+            ("0.0000000000000000000001d", "less than 1", 1),
         ] {
-            let expected = Some((exact.to_owned(), rounded));
-            assert_eq!(fine_milliseconds(text), expected, "{text}");
+            let exact = exact.to_owned();
+            let expected = Some(Err(Misfit::TooFine { exact, rounded }));
+            assert_eq!(milliseconds(text), expected, "{text}");
         }
     }
 
@@ -128,9 +130,6 @@ mod tests {
             ("2d", Some(Ok(172_800_000))),
             ("000.0500s", Some(Ok(50))),
             ("0ms", Some(Ok(0))),
-            ("1.5ms", Some(Err(Misfit::TooFine))),
-            ("0.0001s", Some(Err(Misfit::TooFine))),
-            ("0.0000000000000000000001d", Some(Err(Misfit::TooFine))),
             ("9007199254740992ms", Some(Ok(1 << 53))),
             ("9007199254740993ms", Some(Err(Misfit::TooLong))),
             ("999999999999999999d", Some(Err(Misfit::TooLong))),

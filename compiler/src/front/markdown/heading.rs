@@ -22,8 +22,10 @@ pub(super) enum Meaning {
         is_guess: bool,
         /// True if it is reported even where no machine follows.
         ///
-        /// It is written in capitals, as nobody writes a heading by chance, or it has the very words on the very level.
+        /// It is odd, or it has the very words on the very level.
         is_likely: bool,
+        /// True if it is written in capitals, as nobody writes a heading by chance.
+        is_odd: bool,
     },
     /// A heading that starts the instructions of the state whose id has those bytes.
     Instructions(Range<usize>),
@@ -83,6 +85,7 @@ fn near_miss(words: &str, level: u8) -> Option<Meaning> {
             right: format!("## {TITLE}"),
             is_guess: title.has_article || !title.capitals,
             is_likely: title.capitals || (level == 2 && title.exact && !title.has_article),
+            is_odd: title.capitals,
         });
     }
     let is_separator = |sign: char| matches!(sign, ':' | '：' | '-' | '–' | '—' | '(' | '=');
@@ -107,6 +110,7 @@ fn near_miss(words: &str, level: u8) -> Option<Meaning> {
             right,
             is_guess: sign != ":" || is_prose || title.has_article || !title.capitals,
             is_likely: title.capitals,
+            is_odd: title.capitals,
         });
     }
     let rest = words.trim().strip_prefix(TITLE)?;
@@ -116,6 +120,7 @@ fn near_miss(words: &str, level: u8) -> Option<Meaning> {
         right: format!("## {TITLE}: {name}"),
         is_guess: true,
         is_likely: true,
+        is_odd: true,
     })
 }
 

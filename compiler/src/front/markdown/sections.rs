@@ -17,6 +17,7 @@ pub(super) fn gather(
     file: FileId,
     text: &str,
     outline: &Outline,
+    checks_all: bool,
     diags: &mut Diags,
 ) -> Vec<Section> {
     let mut gatherer = Gatherer {
@@ -38,7 +39,7 @@ pub(super) fn gather(
     {
         gatherer.close(end);
     }
-    gatherer.report_misses();
+    gatherer.report_misses(checks_all);
     let mut sections = gatherer.done;
     sections.sort_by_key(|section| section.heading.start);
     sections
@@ -93,7 +94,19 @@ struct Miss {
     right: String,
     /// True if the right heading says something that this one may not have been meant to say.
     is_guess: bool,
-    holds_machine: bool,
+    /// True if it is written as nobody writes a heading by chance.
+    is_odd: bool,
+    below: Below,
+}
+
+/// The machine below a heading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Below {
+    Nothing,
+    /// A diagram, which may be for people alone.
+    Diagram,
+    /// A definition, which only a machine has.
+    Definition,
 }
 
 /// The reason why a heading doesn't start a section.
@@ -123,7 +136,8 @@ impl Gatherer<'_> {
                 flaw: Flaw::Blank,
                 right: format!("## {words}"),
                 is_guess: false,
-                holds_machine: self.holds_machine(index, 2),
+                is_odd: true,
+                below: self.below(index, 2, true),
             }),
             BlockKind::Fence(fence) => self.fence(fence),
         }
@@ -176,16 +190,19 @@ impl Gatherer<'_> {
                 right,
                 is_guess,
                 is_likely,
+                is_odd,
             } if !self.is_in_section(block) => {
-                let holds_machine = self.holds_machine(index, heading.level);
-                if is_likely || holds_machine {
-                    let is_level = heading.level == 2;
+                let is_level = heading.level == 2;
+                // A title's parts have headings of their own, which say what their diagrams are.
+                let below = self.below(index, heading.level, is_odd || is_level);
+                if is_likely || below > Below::Nothing {
                     self.misses.push(Miss {
                         heading: place,
                         flaw: if is_level { Flaw::Words } else { Flaw::Level },
                         right,
                         is_guess,
-                        holds_machine,
+                        is_odd,
+                        below,
                     });
                 }
             }
@@ -341,42 +358,49 @@ impl Gatherer<'_> {
         }
     }
 
-    /// Returns true if a diagram or a definition follows the heading before the next one of its level.
-    fn holds_machine(&self, index: usize, level: u8) -> bool {
+    /// Returns the machine that follows a heading.
+    ///
+    /// It ends before the next section and the next heading of its level; unless `has_parts`, at any heading.
+    fn below(&self, index: usize, level: u8, has_parts: bool) -> Below {
         let following = self.outline.blocks.iter().skip(index + 1);
-        following
-            .take_while(
-                |block| !matches!(&block.kind, BlockKind::Heading(next) if next.level <= level),
-            )
-            .any(|block| match &block.kind {
-                BlockKind::Heading(_) | BlockKind::Unspaced(_) => false,
-                BlockKind::Fence(fence) => match fence::language(self.text, fence) {
-                    Language::Mermaid => is_state_diagram(fence.text.text()),
-                    Language::Definition { .. } => true,
-                    Language::PlainJson { .. } | Language::Other => false,
-                },
-            })
+        let parts = following.take_while(|block| match &block.kind {
+            BlockKind::Heading(next) => {
+                let is_section =
+                    || matches!(heading::meaning(self.text, next), Meaning::Section { .. });
+                has_parts && next.level > level && !is_section()
+            }
+            BlockKind::Unspaced(_) | BlockKind::Fence(_) => true,
+        });
+        let machines = parts.map(|block| match &block.kind {
+            BlockKind::Heading(_) | BlockKind::Unspaced(_) => Below::Nothing,
+            BlockKind::Fence(fence) => match fence::language(self.text, fence) {
+                Language::Mermaid if is_state_diagram(fence.text.text()) => Below::Diagram,
+                Language::Definition { .. } => Below::Definition,
+                Language::Mermaid | Language::PlainJson { .. } | Language::Other => Below::Nothing,
+            },
+        });
+        machines.max().unwrap_or(Below::Nothing)
     }
 
     /// Reports the near misses, now that it is known whether the document has a section.
-    fn report_misses(&mut self) {
+    ///
+    /// Many documents that know nothing of us have a heading `State machine` above a drawing. It is worth a hint, unless
+    /// the drawing is checked anyway (`checks_all`).
+    fn report_misses(&mut self, checks_all: bool) {
         for miss in std::mem::take(&mut self.misses) {
             // A second machine, a machine where none was drawn, a name or a level that may not be meant: not without asking.
-            let sure = miss.holds_machine
+            let is_sure = miss.below > Below::Nothing
                 && miss.flaw != Flaw::Level
                 && !miss.is_guess
                 && self.done.is_empty();
-            let applicability = if sure {
-                Applicability::Safe
-            } else {
-                Applicability::Unsafe
-            };
-            self.diags.push(near_miss_heading(
-                miss.heading,
-                miss.flaw,
-                &miss.right,
-                applicability,
-            ));
+            let is_meant = miss.is_odd || miss.below == Below::Definition || !self.done.is_empty();
+            if is_meant || !checks_all {
+                let found = near_miss_heading(&miss, is_sure);
+                self.diags.push(match is_meant {
+                    true => found,
+                    false => found.with_severity(Severity::Hint),
+                });
+            }
         }
     }
 
@@ -478,27 +502,34 @@ fn without_prefix<'l>(line: &'l str, prefix: &str) -> &'l str {
     rest
 }
 
-/// Reports that the heading at `heading` was probably meant as `right`.
-fn near_miss_heading(
-    heading: Span,
-    flaw: Flaw,
-    right: &str,
-    applicability: Applicability,
-) -> Diagnostic {
-    let note = match flaw {
+/// Reports a heading that was probably meant to start a section.
+///
+/// `is_sure`: its fix can be made without asking.
+fn near_miss_heading(miss: &Miss, is_sure: bool) -> Diagnostic {
+    let (heading, right) = (miss.heading, &miss.right);
+    let applicability = match is_sure {
+        true => Applicability::Safe,
+        false => Applicability::Unsafe,
+    };
+    let note = match miss.flaw {
         Flaw::Words => {
             "the words must be exactly `STATE-MACHINE`, in capitals, with a colon before a name"
         }
         Flaw::Level => "only a heading of level 2 starts a section",
         Flaw::Blank => "Markdown wants a blank after the `##` of a heading",
     };
-    let message = if flaw == Flaw::Blank {
+    let message = if miss.flaw == Flaw::Blank {
         "this line is no heading, and starts no state machine"
     } else {
         "this heading starts no state machine"
     };
+    let label = match miss.below {
+        Below::Nothing => "nearly the heading of a section",
+        Below::Diagram => "no machine is made of the diagram below it",
+        Below::Definition => "no machine is made of what is below it",
+    };
     Diagnostic::new(Code::NearMissHeading, heading, message)
-        .label("nearly the heading of a section")
+        .label(label)
         .note(note)
         .help(format!("for a state machine write `{right}`"))
         .fix(applicability, format!("write `{right}`"), heading, right)

@@ -13,7 +13,7 @@ fn parse(text: &str) -> (Sources, Document, Vec<Diagnostic>) {
     let mut sources = Sources::new();
     let file = sources.add("t.md", text);
     let mut diags = Diags::new();
-    let mut document = parse_document(file, text, &mut diags);
+    let mut document = parse_document(file, text, false, &mut diags);
     for section in &mut document.sections {
         diags.append(std::mem::take(&mut section.diags));
     }

@@ -258,10 +258,19 @@ pub(super) fn unclosed_front_matter(fence: Span) -> Diagnostic {
         .help("close it with a line `---`, or remove this line")
 }
 
+/// Reports two fences without a line between them; `whole` are their lines.
+pub(super) fn empty_front_matter(fences: Span, whole: Span) -> Diagnostic {
+    broken_front_matter(fences, "the diagram's front matter is empty")
+        .label("nothing is between the two `---`")
+        .note("Mermaid draws nothing of a diagram whose front matter it can't read")
+        .safe_fix("remove both lines", whole, "")
+}
+
 /// Reports a block that isn't at the very start.
 pub(super) fn front_matter_not_first(fence: Span) -> Diagnostic {
     let message = "a diagram's front matter must begin on its first line";
-    broken_front_matter(fence, message).help("remove the blank lines before `---`")
+    broken_front_matter(fence, message)
+        .help("move it there: neither a blank line nor a comment may come before it")
 }
 
 /// Reports invalid YAML.

@@ -34,7 +34,7 @@ impl<'p> Lines<'p> {
         let indent = self.indent(statement)?;
         Some(Edit {
             span: statement.before(),
-            text: format!("{text}\n{indent}"),
+            text: format!("{text}{}{indent}", self.prepared.line_end),
         })
     }
 
@@ -49,7 +49,7 @@ impl<'p> Lines<'p> {
         let line_end = self.line_end(end);
         self.is_blank(end, line_end).then(|| Edit {
             span: statement.after(),
-            text: format!("\n{indent}{text}"),
+            text: format!("{}{indent}{text}", self.prepared.line_end),
         })
     }
 

@@ -300,7 +300,8 @@ fn text_of_pseudo_state(
         .label(format!("a {kind} has no text"))
         .related(mark, format!("declared a {kind}"));
     match edit {
-        Some(edit) => diagnostic.fix_all(Applicability::Safe, "make it a note", vec![edit]),
+        // The drawing changes: the box becomes a sign with a note beside it.
+        Some(edit) => diagnostic.fix_all(Applicability::Unsafe, "make it a note", vec![edit]),
         None => diagnostic.help(format!("put it into a note: `note right of {id} : …`")),
     }
 }

@@ -36,6 +36,18 @@ pub(super) fn slug(text: &str) -> String {
     }
 }
 
+/// Completes a report of a comment that begins as in another language.
+///
+/// `report` gets what is wrong; the fix is the sign that is right.
+pub(super) fn foreign_comment(
+    sign: Span,
+    written: &str,
+    report: impl FnOnce(String) -> Diagnostic,
+) -> Diagnostic {
+    let message = format!("a comment begins with `%%`, not `{}`", quote(written));
+    report(message).unsafe_fix("write `%%`", sign, "%%")
+}
+
 /// Creates an `SM122` diagnostic (`swallowed-line`).
 ///
 /// A keyword that lacks something takes the lines after it.

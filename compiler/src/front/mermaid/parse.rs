@@ -10,6 +10,7 @@
 mod declaration;
 mod drawing;
 mod header;
+mod naming;
 mod note;
 mod stray_words;
 mod syntax_error;
@@ -17,6 +18,7 @@ mod transition;
 mod unexpected;
 
 pub(super) use header::other_diagram;
+use naming::Quoted;
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -164,6 +166,7 @@ struct Parser<'a> {
     /// The line of the last query.
     last_line: Cell<usize>,
     strays: Strays,
+    quoted: Quoted<'a>,
     bare: Vec<Bare>,
     /// Set if there is a note or a pseudo-state, for which the order of mentions matters.
     is_ordered: bool,
@@ -191,6 +194,7 @@ impl<'a> Parser<'a> {
             line_starts: std::iter::once(0).chain(starts).collect(),
             last_line: Cell::new(0),
             strays: Strays::default(),
+            quoted: Quoted::default(),
             bare: Vec::new(),
             is_ordered: false,
             diags,
@@ -450,8 +454,16 @@ impl Parser<'_> {
             Resume::Here => self.used.saturating_sub(1),
             Resume::NextLine(at) | Resume::At(at) => at,
         });
+        let place = bad.diagnostic.primary.span;
+        let misreading = match self.is_silent(line) {
+            true => self.diags.take_misreading(place),
+            false => None,
+        };
         self.silence(line);
-        self.report(*bad.diagnostic);
+        self.report(match misreading {
+            Some(cause) => syntax_error::caused_by(cause),
+            None => *bad.diagnostic,
+        });
         match bad.resume {
             Resume::Here => {}
             Resume::NextLine(at) => self.skip_line(at),

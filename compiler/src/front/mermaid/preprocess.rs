@@ -31,6 +31,8 @@ pub(super) struct Prepared {
     pub(super) front_matter: Option<FrontMatter>,
     /// The excerpt with its front matter and with plain line ends.
     pub(super) with_front_matter: Excerpt,
+    /// The line end of the file, which the text here has not.
+    pub(super) line_end: &'static str,
 }
 
 /// A directive without a closing `}%%`.
@@ -74,6 +76,20 @@ pub(super) fn prepare(excerpt: &Excerpt) -> Prepared {
         open_directives,
         front_matter,
         with_front_matter: lined,
+        line_end: line_end(excerpt),
+    }
+}
+
+/// Returns the line end of the file that an excerpt is of, which the excerpt of a fence has not.
+fn line_end(excerpt: &Excerpt) -> &'static str {
+    let text = excerpt.text();
+    let is_left_out = |at: usize| {
+        let before = at.checked_sub(1).map(|last| excerpt.span(last..at));
+        before.is_some_and(|before| before.end < excerpt.span(at..at + 1).start)
+    };
+    match text.contains("\r\n") || text.find('\n').is_some_and(is_left_out) {
+        true => "\r\n",
+        false => "\n",
     }
 }
 
@@ -83,16 +99,48 @@ pub(super) fn skip_broken_front_matter(prepared: &mut Prepared, diags: &mut Diag
         return;
     }
     let fence = prepared.excerpt.span(0..3);
-    let cut = super::header_line(&prepared.text).unwrap_or(prepared.text.len());
+    let end = || end_of_block(&prepared.text).unwrap_or(prepared.text.len());
+    let cut = super::header_line(&prepared.text).unwrap_or_else(end);
     let before = prepared.text.get(..cut).unwrap_or("");
-    let closed = before.lines().skip(1).any(|line| line.trim() == "---");
-    diags.push(if closed && prepared.front_matter.is_none() {
-        front_matter::front_matter_not_first(fence)
-    } else {
-        front_matter::unclosed_front_matter(fence)
+    let mut after = before.lines().skip(1);
+    let closing = after.position(|line| line.trim() == "---");
+    let is_first = prepared.front_matter.is_none().then(|| {
+        let whole = prepared.with_front_matter.text();
+        whole.trim_start_matches(is_space).starts_with("---")
+    });
+    diags.push(match (closing, is_first) {
+        (Some(0), Some(true)) => {
+            let end = before
+                .match_indices("---")
+                .nth(1)
+                .map_or(3, |(at, _)| at + 3);
+            // Up to the text of the next line: what its container has before it stays once.
+            let text = prepared.excerpt.text();
+            let next = text.get(end..).and_then(|rest| rest.find('\n'));
+            let next = next.map(|at| end + at + 1).filter(|&at| at < text.len());
+            let fences = prepared.excerpt.span(0..end);
+            let next = next.map(|at| prepared.excerpt.span(at..at + 1).before());
+            front_matter::empty_front_matter(fences, next.map_or(fences, |it| fences.to(it)))
+        }
+        (Some(_), Some(_)) => front_matter::front_matter_not_first(fence),
+        _ => front_matter::unclosed_front_matter(fence),
     });
     prepared.excerpt = prepared.excerpt.without(std::slice::from_ref(&(0..cut)));
     prepared.text = prepared.text.get(cut..).unwrap_or("").to_owned();
+}
+
+/// Returns the offset after the second `---` line of a text that begins with one.
+fn end_of_block(text: &str) -> Option<usize> {
+    let mut at = 0;
+    let mut fences = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        fences += usize::from(line.trim() == "---");
+        if fences == 2 {
+            return Some(at);
+        }
+    }
+    None
 }
 
 /// Returns whether Mermaid takes a prepared text for a state diagram.

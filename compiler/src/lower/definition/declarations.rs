@@ -13,6 +13,7 @@ use crate::lower::event::intern_named_event;
 use crate::lower::expression;
 use crate::lower::messages::{idle_requirement, state_for_event, unhandled_event, unknown_event};
 use crate::lower::spec::Context;
+use crate::pass::components::components;
 use crate::source::Spanned;
 
 /// Adds the declarations of a definition, and reports those that nothing uses.
@@ -279,22 +280,41 @@ fn leading_events(source: StateHandle, target: &str, draft: &Draft) -> Vec<Strin
     names
 }
 
+/// Most unused guards of which it is asked whether they name each other.
+///
+/// Unit: guards. Why: the work grows with the square of them; of more, all are reported.
+const MOST_UNUSED: usize = 256;
+
 /// Returns the guards that nothing uses, but for those that others of them name.
+///
+/// Guards that name each other are used by nothing, either.
 fn unused_guards<'c>(definition: &'c Definition, context: &Context<'c>) -> Vec<&'c Named<Guard>> {
     let guards = definition.guards.iter();
     let unused: Vec<_> = guards
         .filter(|guard| !context.used.contains(&guard.name.value))
         .collect();
-    let is_named = |guard: &&Named<Guard>| {
-        let mut others = unused.iter().filter(|it| it.name.value != guard.name.value);
-        others.any(|other| names_guard(&other.value, &guard.name.value))
-    };
-    let roots: Vec<_> = unused.iter().copied().filter(|it| !is_named(it)).collect();
-    // Guards that name each other are used by nothing, either.
-    match roots.is_empty() {
-        true => unused,
-        false => roots,
+    if unused.len() > MOST_UNUSED {
+        return unused;
     }
+    let named_by = |guard: &Named<Guard>| {
+        let others = unused.iter().enumerate();
+        let named = others.filter(|(_, it)| names_guard(&guard.value, &it.name.value));
+        named.map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    let next: Vec<Vec<usize>> = unused.iter().map(|guard| named_by(guard)).collect();
+    let is_named = |group: &[usize]| {
+        let others = (0..next.len()).filter(|at| !group.contains(at));
+        let mut names = others.filter_map(|at| next.get(at)).flatten();
+        names.any(|it| group.contains(it))
+    };
+    let mut roots: Vec<usize> = components(&next)
+        .into_iter()
+        .filter(|group| !is_named(group))
+        .flatten()
+        .collect();
+    roots.sort_unstable();
+    let roots = roots.into_iter();
+    roots.filter_map(|at| unused.get(at).copied()).collect()
 }
 
 /// Reports whether a guard names another one.

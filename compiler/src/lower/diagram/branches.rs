@@ -7,6 +7,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::fork::Resolved;
 use crate::diag::{Code, Diagnostic};
 use crate::front::mermaid::ast::Stereotype;
 use crate::lower::draft::{Draft, DraftTrigger, StateHandle};
@@ -82,13 +83,13 @@ impl Branches {
     pub(super) fn open_fork(
         &self,
         targets: &[(StateHandle, Span)],
-        open: &[StateHandle],
+        resolved: &Resolved,
         draft: &Draft,
     ) -> Option<StateHandle> {
         targets.iter().find_map(|&(target, start)| {
             let reach = self.reach(target, start, draft)?;
             let is_open = |state: &StateHandle| {
-                draft.get(*state).pseudo == Some(Stereotype::Fork) && !open.contains(state)
+                draft.get(*state).pseudo == Some(Stereotype::Fork) && !resolved.is_open(*state)
             };
             reach.from.keys().copied().find(is_open)
         })
@@ -125,6 +126,7 @@ impl Branches {
     pub(super) fn resolve(
         &self,
         targets: &[(StateHandle, Span)],
+        resolved: &mut Resolved,
         draft: &Draft,
         context: &mut Context<'_>,
     ) -> Option<(StateHandle, Vec<Branch>)> {
@@ -132,14 +134,17 @@ impl Branches {
         let all = self.reach_all(targets, draft, context)?;
         let Some(&(join, from, step)) = all.iter().find_map(|reach| reach.joins.first()) else {
             let span = draft.get(self.fork).ir.span;
-            context.diags.push(fork_without_join(id, span));
+            let mut reached = all.iter().flat_map(|reach| reach.from.keys());
+            let inner = reached.find_map(|&fork| Some((fork, resolved.join_of(fork)?)));
+            let inner = inner.map(|(fork, join)| (draft.get(fork).ir.id.as_str(), join));
+            context.diags.push(fork_without_join(id, inner, span));
             return None;
         };
         let joined = self
             .path(&all, from, step, draft)
             .map_or(draft.get(join).ir.span, |path| path.last());
         let inside = self.states_before(join, &all, draft);
-        let before = context.diags.has_errors();
+        let mut is_sound = true;
         let mut branch_of: BTreeMap<StateHandle, usize> = BTreeMap::new();
         for (number, reach) in all.iter().enumerate() {
             if !inside.contains(&reach.root) {
@@ -163,9 +168,9 @@ impl Branches {
                     return None;
                 }
             }
-            self.check_exits(reach, join, &inside, draft, context);
+            is_sound &= self.check_exits(reach, (join, &inside), resolved, draft, context);
         }
-        if !before && context.diags.has_errors() {
+        if !is_sound {
             return None;
         }
         let branch = |reach: Reachability| Branch {
@@ -246,14 +251,17 @@ impl Branches {
     }
 
     /// Reports paths that end in another join, and those that leave the branch without an event.
+    ///
+    /// Returns whether there are none.
     fn check_exits(
         &self,
         reach: &Reachability,
-        join: StateHandle,
-        inside: &BTreeSet<StateHandle>,
+        (join, inside): (StateHandle, &BTreeSet<StateHandle>),
+        resolved: &mut Resolved,
         draft: &Draft,
         context: &mut Context<'_>,
-    ) {
+    ) -> bool {
+        let mut is_sound = true;
         let id = draft.get(self.fork).ir.id.as_str();
         let join_id = draft.get(join).ir.id.as_str();
         for &state in reach.from.keys().filter(|state| inside.contains(state)) {
@@ -269,12 +277,17 @@ impl Branches {
                 if let Some(other) = other {
                     let names = (id, join_id, draft.get(other).ir.id.as_str());
                     context.diags.push(two_joins(names, &path));
+                    is_sound = false;
                 } else if !waits(step.transition, draft) {
-                    let diagnostic = path_that_leaves_early((id, join_id), &path);
-                    context.diags.push(diagnostic);
+                    if resolved.is_new_exit(path.last()) {
+                        let diagnostic = path_that_leaves_early((id, join_id), &path);
+                        context.diags.push(diagnostic);
+                    }
+                    is_sound = false;
                 }
             }
         }
+        is_sound
     }
 }
 
@@ -340,12 +353,26 @@ pub(super) fn pseudo_state_without_way_out(word: &str, id: &str, span: Span) -> 
         .help(format!("lead on from `{id}`"))
 }
 
-fn fork_without_join(id: &str, span: Span) -> Diagnostic {
+/// Reports a fork whose branches end in no join; `inner` is a fork in one of them with its own.
+fn fork_without_join(id: &str, inner: Option<(&str, &str)>, span: Span) -> Diagnostic {
     let message = format!("the branches of the fork `{id}` never come together");
+    let label = match inner {
+        Some((fork, join)) => {
+            format!("the join `{join}` on the way ends the fork `{fork}`, and no other one follows")
+        }
+        None => "no path from here leads to a join".to_owned(),
+    };
+    let other = if inner.is_some() {
+        "another join"
+    } else {
+        "a join"
+    };
     Diagnostic::new(Code::BrokenFork, span, message)
-        .label("no path from here leads to a join")
+        .label(label)
         .note("the branches run side by side until each of them has reached the same join")
-        .help("declare `state all_done <<join>>` and lead each branch to it")
+        .help(format!(
+            "declare {other}, such as `state all_done <<join>>`, and lead each branch to it"
+        ))
 }
 
 fn lost_branch((fork, join, branch): (&str, &str, &str), span: Span, joined: Span) -> Diagnostic {

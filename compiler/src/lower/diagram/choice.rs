@@ -139,7 +139,10 @@ impl Choosing {
                 .map(|&guard| draft.guard_texts.at(guard).text.value.as_str())
                 .collect();
             if guards.len() < branches.len() {
-                if branches.len() == 1 {
+                let into = draft.transitions.iter();
+                let into = into.filter(|it| it.ir.targets.contains(&choice));
+                // Where several ways come together, one out of it is a merge.
+                if branches.len() == 1 && into.count() < 2 {
                     let diagnostic = single_way("choice", &state.ir.id, "out of", last.ir.span);
                     context.diags.push(diagnostic);
                 }

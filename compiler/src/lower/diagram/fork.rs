@@ -11,7 +11,7 @@
 //! event, which then leaves all branches. A fork into different regions of a drawn parallel state becomes a transition with
 //! several targets, and a join of such regions the completion of that state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::branches::{
     Branch, Branches, child_in_scope, join_from_outside, join_without_fork,
@@ -49,9 +49,9 @@ pub(super) fn resolve_forks(draft: &mut Draft, context: &mut Context<'_>) {
         return;
     }
     // Inner forks first: they are states of the branches of the outer ones.
-    let mut open: Vec<StateHandle> = Vec::new();
+    let mut resolved = Resolved::default();
     for &fork in &forks {
-        resolve_fork(fork, &mut open, draft, context);
+        resolve_fork(fork, &mut resolved, draft, context);
     }
     if context.diags.has_errors() {
         // Joins of broken forks aren't reported again.
@@ -61,6 +61,33 @@ pub(super) fn resolve_forks(draft: &mut Draft, context: &mut Context<'_>) {
         if draft.get(join).pseudo == Some(Stereotype::Join) {
             resolve_lone_join(join, draft, context);
         }
+    }
+}
+
+/// The forks that are resolved so far.
+#[derive(Default)]
+pub(super) struct Resolved {
+    /// The forks that are being resolved.
+    open: Vec<StateHandle>,
+    /// The join at which each resolved fork ends, which isn't there any more.
+    joins: BTreeMap<StateHandle, String>,
+    /// The places of which it was said that a path leaves a branch there.
+    exits: BTreeSet<Span>,
+}
+
+impl Resolved {
+    pub(super) fn is_open(&self, fork: StateHandle) -> bool {
+        self.open.contains(&fork)
+    }
+
+    /// Returns the join at which a fork ends, if it is resolved.
+    pub(super) fn join_of(&self, fork: StateHandle) -> Option<&str> {
+        self.joins.get(&fork).map(String::as_str)
+    }
+
+    /// Returns whether a path out of a branch is news: of several forks, the first tells.
+    pub(super) fn is_new_exit(&mut self, place: Span) -> bool {
+        self.exits.insert(place)
     }
 }
 
@@ -82,14 +109,14 @@ fn transitions_to(state: StateHandle, draft: &Draft) -> Vec<usize> {
 
 fn resolve_fork(
     fork: StateHandle,
-    open: &mut Vec<StateHandle>,
+    resolved: &mut Resolved,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    if draft.get(fork).pseudo != Some(Stereotype::Fork) || open.contains(&fork) {
+    if draft.get(fork).pseudo != Some(Stereotype::Fork) || resolved.is_open(fork) {
         return;
     }
-    open.push(fork);
+    resolved.open.push(fork);
     let outgoing = transitions_from(fork, draft);
     let mut targets: Vec<(StateHandle, Span)> = Vec::new();
     for &index in &outgoing {
@@ -123,16 +150,16 @@ fn resolve_fork(
             // Forks inside the branches must be resolved first.
             let scope = draft.parent(fork);
             while let Some(inner) =
-                Branches::new(scope, fork, draft).open_fork(&targets, open, draft)
+                Branches::new(scope, fork, draft).open_fork(&targets, resolved, draft)
             {
-                resolve_fork(inner, open, draft, context);
+                resolve_fork(inner, resolved, draft, context);
             }
-            make_parallel(fork, &targets, draft, context);
+            make_parallel(fork, &targets, resolved, draft, context);
         }
     }
     // A broken fork has been reported, and isn't looked at again.
     draft.get_mut(fork).pseudo = None;
-    open.pop();
+    resolved.open.pop();
 }
 
 /// Returns the parallel state that has some states in different regions.
@@ -193,14 +220,17 @@ fn refuse_label(transition: &DraftTransition, draft: &Draft, context: &mut Conte
 fn make_parallel(
     fork: StateHandle,
     targets: &[(StateHandle, Span)],
+    resolved: &mut Resolved,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
     let scope = draft.parent(fork);
-    let Some((join, branches)) = Branches::new(scope, fork, draft).resolve(targets, draft, context)
-    else {
+    let branches = Branches::new(scope, fork, draft);
+    let Some((join, branches)) = branches.resolve(targets, resolved, draft, context) else {
         return;
     };
+    let id = draft.get(join).ir.id.clone();
+    resolved.joins.insert(fork, id);
     draft.get_mut(fork).kind = Some(Kind::Parallel);
     draft.get_mut(fork).has_body = true;
     for (at, branch) in branches.iter().enumerate() {
@@ -326,6 +356,10 @@ fn resolve_lone_join(join: StateHandle, draft: &mut Draft, context: &mut Context
         }
         (sources, _) => {
             let places: Vec<Span> = sources.iter().map(|&(_, span)| span).collect();
+            for out in outgoing.iter().filter_map(|&at| draft.transitions.get(at)) {
+                // What its labels trigger is clear once it joins something.
+                context.diags.remove_followers(out.ir.span);
+            }
             context.diags.push(join_without_fork(&id, span, &places));
         }
     }

@@ -155,6 +155,7 @@ pub(super) fn report_crossings(draft: &Draft, diags: &mut Diags) {
     if diags.has_errors() || !draft.states.iter().any(is_parallel) {
         return;
     }
+    let mut by_state: BTreeMap<StateHandle, Vec<Crossing>> = BTreeMap::new();
     for transition in &draft.transitions {
         let sources: BTreeSet<StateHandle> = draft.ancestry(transition.ir.source).collect();
         for &target in &transition.ir.targets {
@@ -164,18 +165,55 @@ pub(super) fn report_crossings(draft: &Draft, diags: &mut Diags) {
                 .filter(|&common| draft.get(common).kind == Some(Kind::Parallel))
                 .filter(|&common| common != transition.ir.source && common != target);
             if let Some(parallel) = crossed {
-                let ids = [transition.ir.source, target].map(|end| draft.get(end).ir.id.as_str());
-                let id = &draft.get(parallel).ir.id;
-                diags.push(crossing_regions(ids, id, transition.ir.span));
+                by_state.entry(parallel).or_default().push(Crossing {
+                    ends: [transition.ir.source, target],
+                    span: transition.ir.span,
+                });
             }
+        }
+    }
+    for (parallel, crossings) in by_state {
+        if let Some((first, others)) = crossings.split_first() {
+            let ids = first.ends.map(|end| draft.get(end).ir.id.as_str());
+            let id = &draft.get(parallel).ir.id;
+            diags.push(crossing_regions(ids, id, first.span, others));
         }
     }
 }
 
-fn crossing_regions([source, target]: [&str; 2], parallel: &str, span: Span) -> Diagnostic {
-    let message = format!("this leads from one region of `{parallel}` into another");
-    Diagnostic::new(Code::CrossingRegions, span, message)
-        .label(format!("`{source}` and `{target}` are active side by side"))
+/// A transition from one region to another.
+struct Crossing {
+    ends: [StateHandle; 2],
+    span: Span,
+}
+
+/// Most further transitions that a message points at.
+const MOST_SHOWN: usize = 4;
+
+/// Reports the transitions between the regions of a state: what the first does, all of them do.
+fn crossing_regions(
+    [source, target]: [&str; 2],
+    parallel: &str,
+    span: Span,
+    others: &[Crossing],
+) -> Diagnostic {
+    let message = match others.len() {
+        0 => format!("this leads from one region of `{parallel}` into another"),
+        1 => {
+            format!("this and another transition lead from one region of `{parallel}` into another")
+        }
+        more => {
+            format!(
+                "this and {more} more transitions lead from one region of `{parallel}` into another"
+            )
+        }
+    };
+    let mut found = Diagnostic::new(Code::CrossingRegions, span, message)
+        .label(format!("`{source}` and `{target}` are active side by side"));
+    for other in others.iter().take(MOST_SHOWN) {
+        found = found.related(other.span, "and so does this");
+    }
+    found
         .note(format!(
             "taking it leaves all regions of `{parallel}` and enters them anew, the others at their beginning"
         ))

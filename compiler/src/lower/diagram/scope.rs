@@ -259,16 +259,28 @@ fn drawn_elsewhere(
     drawn: &Mention,
 ) -> Diagnostic {
     let id = &draft.get(state).ir.id;
+    let is_inner = draft.is_within(owner, drawn.scope);
+    let what = match draft.get(state).has_body {
+        true => format!("`state {id} {{ … }}`"),
+        false => format!("the other lines about `{id}`"),
+    };
     let owner = match owner == ROOT {
         true => "outside of it".to_owned(),
         false => format!("to {}", draft.scope_name(owner)),
     };
     let drawn_in = draft.scope_name(drawn.scope);
     let message = format!("`{id}` is drawn inside {drawn_in}, but belongs {owner}");
-    Diagnostic::new(Code::DrawnElsewhere, drawn.span, message)
+    let found = Diagnostic::new(Code::DrawnElsewhere, drawn.span, message)
         .label("mentioned last here")
-        .note("Mermaid draws a state inside the last body that mentions it")
-        .help(format!(
-            "move this line out of {drawn_in}; the machine stays the same"
-        ))
+        .note("Mermaid draws a state inside the last body that mentions it");
+    let move_line = format!("move this line out of {drawn_in}; the machine stays the same");
+    match is_inner {
+        true => found.help(move_line),
+        // Who leads into a body from inside mostly means the state to be there.
+        false => found
+            .help(format!(
+                "if it is meant to be inside, move {what} into {drawn_in}"
+            ))
+            .help(format!("if not, {move_line}")),
+    }
 }

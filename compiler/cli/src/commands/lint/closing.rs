@@ -10,6 +10,7 @@ use statemark_text::list::join;
 
 use super::LintArgs;
 use crate::printer::{Printer, count};
+use crate::project::Diagrams;
 use crate::specs::{Checked, FileFixes, no_machine_message};
 
 /// The counts of a run of `lint`.
@@ -63,7 +64,7 @@ struct StatisticRow {
 
 impl Tally {
     /// Counts a file; one that was named and has no machine is worth a sentence.
-    pub(super) fn add_file(&mut self, file: &Checked, is_named: bool) {
+    pub(super) fn add_file(&mut self, file: &Checked, is_named: bool, diagrams: Diagrams) {
         if let Some(problem) = &file.problem {
             self.remarks += &format!("{problem}; it isn't checked\n");
             return;
@@ -74,7 +75,13 @@ impl Tally {
         self.files += usize::from(!is_empty);
         // Where something was found, such as a near miss, it has been said.
         if is_empty && is_named && file.diagnostics.is_empty() {
-            self.remarks += &format!("{}\n", no_machine_message(&file.name));
+            self.remarks += &match diagrams {
+                Diagrams::Sections => format!("{}\n", no_machine_message(&file.name)),
+                Diagrams::All => format!(
+                    "no state diagram in {}: no `mermaid` fence holds one, and a fence that is indented by four blanks is text\n",
+                    file.name
+                ),
+            };
         }
     }
 

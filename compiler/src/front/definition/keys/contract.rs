@@ -246,7 +246,7 @@ pub(in crate::front::definition) static CHECK: Shape = shape(
     &[
         required(
             "command",
-            Want::List(&Want::Text),
+            Want::Command,
             doc(
                 "the words of the program and its arguments; no shell reads them",
                 "",

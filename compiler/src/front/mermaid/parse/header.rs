@@ -48,7 +48,9 @@ impl Parser<'_> {
             None => {
                 let start = line.start + written.find(first).unwrap_or(0);
                 let insertion = self.insertion_of_line(start, start);
-                let insertion = insertion.map(|(place, _)| (place, self.indent_of(span)));
+                let line_end = self.prepared.line_end;
+                let insertion = insertion
+                    .map(|(place, _)| (place, format!("{line_end}{}", self.indent_of(span))));
                 no_header(span.before(), insertion)
             }
         });
@@ -127,13 +129,13 @@ pub(in crate::front::mermaid) fn other_diagram(word: &str) -> Option<&'static st
 
 /// Reports a diagram without a header.
 ///
-/// `insertion`: where a line before it fits, and the indent of the line that is there.
-fn no_header(place: Span, insertion: Option<(Span, &str)>) -> Diagnostic {
+/// `insertion`: where a line before it fits, and the line end with the indent of the line that is there.
+fn no_header(place: Span, insertion: Option<(Span, String)>) -> Diagnostic {
     let diagnostic = missing_header(place, "this diagram doesn't begin with `stateDiagram-v2`")
         .label("expected here");
     match insertion {
-        Some((start, indent)) => {
-            diagnostic.safe_fix("add it", start, format!("stateDiagram-v2\n{indent}"))
+        Some((start, rest)) => {
+            diagnostic.safe_fix("add it", start, format!("stateDiagram-v2{rest}"))
         }
         None => diagnostic,
     }

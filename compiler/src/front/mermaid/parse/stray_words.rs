@@ -6,11 +6,11 @@
 use std::ops::Range;
 
 use super::{LineEntry, Parser};
-use crate::diag::{Code, Diagnostic, Diags, nearest};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit, nearest};
 use crate::front::mermaid::ast::{Diagram, Endpoint, StatementKind};
 use crate::front::mermaid::lex::Token;
 use crate::front::mermaid::lex::rule::is_space;
-use crate::front::mermaid::messages::{quote, slug};
+use crate::front::mermaid::messages::{self, quote, slug};
 use crate::source::{Span, Spanned};
 
 impl Parser<'_> {
@@ -43,6 +43,7 @@ impl Parser<'_> {
         let is_silent = self.strays.silent == Some(self.strays.line);
         if !is_silent
             && !self.report_comment(&entries)
+            && !self.report_node_labels(&entries)
             && !self.report_foreign_arrow(&entries)
             && !self.follows_directive(&entries)
         {
@@ -57,19 +58,16 @@ impl Parser<'_> {
         let (Some((what, first)), Some((_, last))) = (entries.first(), entries.last()) else {
             return false;
         };
-        if entries.len() < 2 || *what != LineEntry::Mention {
+        let written = self.slice(first.clone());
+        let glued = GLUED_SIGNS.into_iter().find(|it| written.starts_with(it));
+        let is_alone =
+            entries.len() > 1 && *what == LineEntry::Mention && COMMENT_SIGNS.contains(&written);
+        let Some(sign) = is_alone.then_some(written).or(glued) else {
             return false;
-        }
-        let sign = self.raw(first.clone());
-        if !COMMENT_SIGNS.contains(&sign.as_str()) {
-            return false;
-        }
-        let start = first.start;
-        let finding = foreign_comment(
-            self.span(start..last.end),
-            self.span(start..start + sign.len()),
-            &sign,
-        );
+        };
+        let (start, sign) = (first.start, sign.to_owned());
+        let line = self.span(start..last.end);
+        let finding = foreign_comment(line, self.span(start..start + sign.len()), &sign);
         self.report(finding);
         true
     }
@@ -219,12 +217,14 @@ impl Parser<'_> {
 /// Signs that begin a comment in other languages, or an item of a list.
 const COMMENT_SIGNS: [&str; 9] = ["//", "///", "%", "'", ";", "/*", "*", "•", "–"];
 
+/// Signs that begin a comment also where a word follows at once, since no name begins so.
+const GLUED_SIGNS: [&str; 3] = ["///", "//", "/*"];
+
 /// Reports a line that begins as comments do elsewhere.
 fn foreign_comment(line: Span, sign: Span, written: &str) -> Diagnostic {
-    let message = format!("a comment begins with `%%`, not `{}`", quote(written));
-    stray_words(line, message)
-        .label("no comment in Mermaid")
-        .unsafe_fix("write `%%`", sign, "%%")
+    messages::foreign_comment(sign, written, |message| {
+        stray_words(line, message).label("no comment in Mermaid")
+    })
 }
 
 /// Returns whether an id is a `[*]` without one of its brackets or its star.
@@ -441,7 +441,7 @@ pub(super) fn words_on_line(facts: &StrayLine) -> Diagnostic {
             }
         }
         "title" => diagnostic.help(
-            "a diagram's title is `accTitle: …`, or `title: …` between two `---` at its start",
+            "a title is `title: …` between two `---` at the diagram's start; `accTitle: …`, which isn't drawn, is for screen readers",
         ),
         "entry" | "exit" | "do" if facts.inside => diagnostic.help(format!(
             "an action is written with its state: `name : {first} / action`"
@@ -499,9 +499,6 @@ fn other_words(facts: &StrayLine, diagnostic: Diagnostic) -> Diagnostic {
         let right = format!("state {name} <<{kind}>>");
         return diagnostic.unsafe_fix(format!("write `{right}`"), facts.words_span, right);
     }
-    if facts.line.trim_start().starts_with("//") {
-        return diagnostic.help("a comment begins with `%%`");
-    }
     let words = quote(&facts.words);
     match facts.line.split_once("-->") {
         Some((source, _)) if source.contains(&facts.words) => {
@@ -525,6 +522,23 @@ fn other_words(facts: &StrayLine, diagnostic: Diagnostic) -> Diagnostic {
         }
         _ => diagnostic.help("a text follows a colon: `name : text`; a comment begins with `%%`"),
     }
+}
+
+/// Reports `name["title"]`, as flowcharts label a node; `edits` declare the title.
+pub(super) fn node_label(
+    span: Span,
+    written: &str,
+    (name, title): (&str, &str),
+    edits: Option<Vec<Edit>>,
+) -> Diagnostic {
+    let message = format!("`{}` has its title in the name", quote(written));
+    let fix = format!(
+        "declare `state \"{}\" as {name}`, and write `{name}` here",
+        quote(title)
+    );
+    stray_words(span, message)
+        .label("only flowcharts write it so")
+        .fix_or_help(Applicability::Unsafe, &fix, edits)
 }
 
 /// Reports a state whose name has blanks.

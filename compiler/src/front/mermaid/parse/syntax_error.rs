@@ -1,7 +1,7 @@
 //! Messages of `SM105` `syntax-error`: statements that Mermaid can't read.
 
 use crate::diag::{Applicability, Code, Diagnostic, Edit};
-use crate::front::mermaid::messages::{quote, slug};
+use crate::front::mermaid::messages::{self, quote, slug};
 use crate::source::{Span, Spanned};
 
 /// Creates an `SM105` diagnostic.
@@ -77,12 +77,19 @@ pub(super) fn nested_too_deep(span: Span, most: usize) -> Diagnostic {
 
 /// Reports a line that begins with `-`, `--` or `<!--`, as comments do elsewhere.
 pub(super) fn foreign_comment(sign: Span, written: &str) -> Diagnostic {
-    error(
-        sign,
-        format!("a comment begins with `%%`, not `{}`", quote(written)),
-    )
-    .label("begins no statement")
-    .unsafe_fix("write `%%`", sign, "%%")
+    messages::foreign_comment(sign, written, |message| {
+        error(sign, message).label("begins no statement")
+    })
+}
+
+/// Makes the report of a misread text that of the syntax error in it.
+pub(super) fn caused_by(misreading: Diagnostic) -> Diagnostic {
+    let code = Code::SyntaxError;
+    Diagnostic {
+        code,
+        severity: code.severity(),
+        ..misreading
+    }
 }
 
 /// Reports `a -->` without a target.
@@ -332,15 +339,26 @@ pub(super) fn keyword_as_name(span: Span, word: &str) -> Diagnostic {
 }
 
 /// Reports `"a title"` in place of a name.
-pub(super) fn quoted_name(span: Span, text: &str) -> Diagnostic {
+///
+/// `edits` name it, and the others on its line if it `has_others`.
+pub(super) fn quoted_name(
+    span: Span,
+    text: &str,
+    has_others: bool,
+    edits: Option<Vec<Edit>>,
+) -> Diagnostic {
     let title = text.trim().trim_matches('"');
     let id = slug(title);
-    error(span, "a state's name can't be in quotes")
-        .label("a title")
-        .help(format!(
+    let found = error(span, "a state's name can't be in quotes").label("a title");
+    let title = match (edits.is_some() && has_others, id == title) {
+        (true, _) => "declare each title, and write the names here".to_owned(),
+        (_, true) => format!("write `{id}`"),
+        (_, false) => format!(
             "declare `state \"{}\" as {id}` and use `{id}` here",
             quote(title)
-        ))
+        ),
+    };
+    found.fix_or_help(Applicability::Unsafe, &title, edits)
 }
 
 /// Reports `note over a`.

@@ -153,7 +153,9 @@ impl Parser<'_> {
 
     /// Reports `A --> B;`, where the `;` is part of the name.
     fn check_semicolon(&mut self, range: Range<usize>, endpoint: &Endpoint) {
+        let line = self.line_of(range.start);
         if let EndpointKind::Id(id) = &endpoint.target
+            && !self.is_silent(line)
             && let Some(name) = id.strip_suffix(';')
             && endpoint.class.is_none()
             && !name.contains(['#', '&'])
@@ -187,8 +189,11 @@ impl Parser<'_> {
         }
         let rest = self.trim(end..self.line_range(end).end);
         let lost = self.raw(rest.start + 1..rest.end);
+        let marks = self.slice(rest.clone()).match_indices(';');
+        let marks = marks.map(|(at, _)| self.span(rest.start + at..rest.start + at + 1));
+        let marks = marks.collect();
         let mark = self.span(end..end + 1);
-        self.report(cut_label(mark, self.span(rest), lost.trim()));
+        self.report(cut_label(mark, self.span(rest), marks, lost.trim()));
         self.silence(line);
     }
 
@@ -249,19 +254,26 @@ fn find_comment(text: &str) -> Option<(usize, &'static str)> {
 }
 
 /// Reports a text that a `;` cuts; the rest becomes states.
-fn cut_label(mark: Span, rest: Span, lost: &str) -> Diagnostic {
+///
+/// `marks` are the first `;` and those in the rest.
+fn cut_label(mark: Span, rest: Span, marks: Vec<Span>, lost: &str) -> Diagnostic {
     let message = "the text ends at this `;`, and the `;` is read as a state";
     let diagnostic = Diagnostic::new(Code::SemicolonInLabel, mark, message).misreads(rest);
     if lost.is_empty() {
         return diagnostic.unsafe_fix("remove the `;`", mark, "");
     }
+    let title = match marks.len() {
+        1 => format!("write `#59;` before `{}`", quote(lost)),
+        _ => "write `#59;` for each `;`".to_owned(),
+    };
+    let marks = marks.into_iter();
+    let edits = marks.map(|span| Edit {
+        span,
+        text: "#59;".to_owned(),
+    });
     diagnostic
         .related(rest, "each word here is read as a state")
-        .unsafe_fix(
-            format!("write `#59;` before `{}`", quote(lost)),
-            mark,
-            "#59;",
-        )
+        .fix_all(Applicability::Unsafe, title, edits.collect())
 }
 
 /// Reports a name that ends in `;`.

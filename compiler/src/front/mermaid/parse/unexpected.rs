@@ -29,7 +29,7 @@ impl Parser<'_> {
                 None => syntax_error::class_without_state(span),
             },
             Kind::Header => syntax_error::second_header(self.trimmed_span(token.start..token.end)),
-            Kind::Text => syntax_error::quoted_name(span, &self.raw(token.start..token.end)),
+            Kind::Text => self.quoted_name(token),
             Kind::Default | Kind::Href => syntax_error::keyword_as_name(span, text),
             Kind::As => syntax_error::as_without_title(self.span(token.lead..token.end)),
             _ if text == ":" => self.stray_colon(previous, token),
@@ -51,7 +51,6 @@ impl Parser<'_> {
         if !here || matches!(token.kind, Kind::NewLine | Kind::End | Kind::Close) {
             return syntax_error::arrow_without_target(arrow_span);
         }
-        let span = self.span(token.start..token.end);
         let word = self.slice(token.lead..token.end);
         let word: String = word
             .chars()
@@ -60,9 +59,7 @@ impl Parser<'_> {
         let keyword = self.span(token.lead..token.lead + word.len());
         match token.kind {
             Kind::Description => syntax_error::label_without_target(arrow_span),
-            Kind::Text | Kind::Title => {
-                syntax_error::quoted_name(span, &self.raw(token.start..token.end))
-            }
+            Kind::Text | Kind::Title => self.quoted_name(token),
             Kind::Unknown if self.slice(token.start..token.end) == "-" => {
                 self.dash_at(token, Some(first))
             }
@@ -111,7 +108,8 @@ impl Parser<'_> {
         let contiguous =
             contiguous && (newline + 2 > self.prepared.excerpt.text().len() || plain(newline));
         let blank = indent.chars().all(|c| c == ' ' || c == '\t');
-        (contiguous && blank).then(|| (self.span(at..at), format!("\n{indent}")))
+        let line_end = self.prepared.line_end;
+        (contiguous && blank).then(|| (self.span(at..at), format!("{line_end}{indent}")))
     }
 
     fn stray_text(&mut self, previous: Option<Previous>, token: Token) -> Diagnostic {
