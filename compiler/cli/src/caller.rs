@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use statemark_runs::authority::{InvalidToken, MakeToken, RecordFirstUse};
 use statemark_runs::files::make_private_folder;
-use statemark_runs::{Actor, Hash, Role, RunId, Runs, Token};
+use statemark_runs::{Actor, Hash, Role, RunId, Runs, Token, shell_word};
 use statemark_tools::{Caller, Credential};
 
 use crate::clock::format_time;
@@ -128,7 +128,10 @@ fn environment_token(runs: &Runs) -> Result<Option<Token>, Failure> {
             let at = format_time(at);
             let message = format!("the token of `{name}` has expired, at {at}");
             Err(Failure::new(message)
-                .with_help(format!("a person gets it a new one: `statemark token rotate {name}`")))
+                .with_help(format!(
+                    "a person gets it a new one: `statemark token rotate {}`",
+                    shell_word(&name)
+                )))
         }
         Err(InvalidToken::Unknown) => Err(Failure::new(
             "the caller's token isn't valid for this store",

@@ -17,7 +17,7 @@ use statemark_compiler::proofs::prove;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_compiler::valid::Valid;
 use statemark_compiler::{Format, back};
-use statemark_runs::{Hash, RunError, Trail, Workflow, WorkflowError, Workflows};
+use statemark_runs::{Hash, RunError, Trail, Workflow, WorkflowError, Workflows, shell_word};
 use statemark_text::suggest::nearest;
 use statemark_tools::{
     Allow, Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
@@ -529,9 +529,10 @@ pub(crate) fn unknown_workflow(id: &str, known: &[String], broken: &[String]) ->
     let message = format!("no spec here defines the workflow `{id}`");
     let has_meant = nearest(id, known.iter().map(String::as_str)).is_some();
     if !has_meant && !broken.is_empty() {
-        let broken = broken.join(", ");
+        let broken: Vec<_> = broken.iter().map(|it| shell_word(it)).collect();
         return Failure::new(message).with_help(format!(
-            "specs with errors define nothing: see `statemark lint {broken}`"
+            "specs with errors define nothing: see `statemark lint {}`",
+            broken.join(" ")
         ));
     }
     if known.is_empty() {

@@ -103,4 +103,4 @@ pub use store::{
     StoreError, Watermark, for_each_head, list_all,
 };
 pub use view::{ActiveState, RunView, StepView};
-pub use workflow::{Approvers, Workflow, WorkflowError, Workflows};
+pub use workflow::{Approvers, Lead, Workflow, WorkflowError, Workflows};

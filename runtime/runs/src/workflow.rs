@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 use statemark_runtime::{
-    Data, DecodeError, EventId, FieldId, Instruction, Part, StateId, Table, TextId, TransitionId,
-    VerifyError, decode, verify,
+    ActionKind, Data, DecodeError, EventId, FieldId, Instruction, Part, StateId, Table, TextId,
+    TransitionId, VerifyError, decode, spell, verify,
 };
 
 use crate::actor::Role;
 use crate::authority::Right;
+use crate::body::Waiting;
 use crate::hash::Hash;
 use crate::runs::InvalidRequest;
 use crate::schema::{self, Schemas};
@@ -18,6 +20,22 @@ use crate::state::Context;
 
 /// The keys of policy that hold nothing up.
 const HARMLESS: [&str; 3] = ["implied", "tags", "version"];
+
+/// A transition by names: where it leads, on which condition, and what it does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Lead {
+    /// The source. None is the machine itself, which is no state that anybody sees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The targets; none if it stays.
+    pub to: Vec<String>,
+    /// The guard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<String>,
+    /// The actions, without those that start and stop timers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<String>,
+}
 
 /// A machine of which runs can be started.
 #[derive(Debug)]
@@ -198,6 +216,43 @@ impl Workflow {
         self.transitions
             .get(transition.index())
             .unwrap_or(&Value::Null)
+    }
+
+    /// Describes a transition by names. `None` if the table has none of that number.
+    #[must_use]
+    pub fn lead(&self, transition: TransitionId) -> Option<Lead> {
+        let table = &self.table;
+        let row = table.transition(transition)?;
+        let code = table.guard(transition);
+        let calls = table.calls(&row.calls).iter().filter(|action| {
+            // What starts and stops timers is the compiler's, not the author's.
+            let row = table.action(**action);
+            !row.is_some_and(|row| {
+                matches!(row.kind, ActionKind::Schedule(..) | ActionKind::Cancel(..))
+            })
+        });
+        let name = |state: StateId| table.state_name(state).to_owned();
+        let targets = table.targets(transition).iter();
+        Some(Lead {
+            from: (row.source != StateId::new(0)).then(|| name(row.source)),
+            to: targets.map(|it| name(*it)).collect(),
+            guard: (!code.is_empty()).then(|| spell(code, table)),
+            actions: calls.map(|it| table.action_name(*it).to_owned()).collect(),
+        })
+    }
+
+    /// Describes what an event that waits for an approval would take, in the order of taking.
+    ///
+    /// The table has to be that of the run: numbers mean nothing in another one. Older journals have only the transitions
+    /// that need the approval.
+    #[must_use]
+    pub fn leads(&self, waiting: &Waiting) -> Vec<Lead> {
+        let numbers = match waiting.takes.as_slice() {
+            [] => &waiting.transitions,
+            takes => takes,
+        };
+        let numbers = numbers.iter().copied().map(TransitionId::new);
+        numbers.filter_map(|it| self.lead(it)).collect()
     }
 
     /// Reports whether a transition needs an approval.

@@ -141,11 +141,11 @@ export function Drawing({ workflow, run, seq, states, active, visits, pending, o
   return html`<div class=${large ? 'canvas large' : 'canvas'} tabindex="0" aria-label="Drawing" role="group"><div class=${large ? 'drawn' : 'drawn whole'} ref=${box} onClick=${press}></div></div>`;
 }
 
-/** Returns what open requests lead to: transitions by number, and their targets. */
-export function pendingOf(requests, workflow) {
-  const transitions = requests.flatMap((it) => it.event?.takes ?? it.event?.transitions ?? []);
-  return { transitions, to: transitions.flatMap((it) => workflow?.transitions?.[it]?.to ?? []) };
-}
+/** Returns what open requests lead to: transitions by their numbers in the run's own table, and their targets. */
+export const pendingOf = (requests) => ({
+  transitions: requests.flatMap((it) => it.event?.takes ?? it.event?.transitions ?? []),
+  to: requests.flatMap((it) => it.leads ?? []).flatMap((it) => it.to),
+});
 
 /** The states as a list, where there is no drawing. */
 function StateList({ states = [], active = [], visits = {}, pending }) {

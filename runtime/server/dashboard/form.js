@@ -104,13 +104,13 @@ export function useForm(schema, initial, name = 'data') {
 }
 
 /** Sends an event to a run: a form from the event's schema. */
-export function EventForm({ run, seq, legal, workflow, onSent }) {
+export function EventForm({ run, legal, machine, onSent }) {
   const names = [...new Set(legal.map((it) => it.event))];
   const [event, setEvent] = useState(names[0] ?? '');
   const [error, setError] = useState(null);
   const [sent, setSent] = useState(null);
   const chosen = names.includes(event) ? event : names[0] ?? '';
-  const schema = workflow?.events?.[chosen]?.data;
+  const schema = machine?.events?.[chosen]?.data;
   const { view, read } = useForm(schema, undefined);
   if (!names.length) return html`<p class="dim">No event can be sent here.</p>`;
   const rows = legal.filter((it) => it.event === chosen);

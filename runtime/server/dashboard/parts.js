@@ -138,6 +138,54 @@ export function useRead(read, dependencies) {
   return { ...state, again: useCallback(() => again((it) => it + 1), []) };
 }
 
+/**
+ * Keeps a list at its place while somebody looks at it: what comes goes to its end, and what is gone stays, as `over`.
+ *
+ * Why: others decide what is in the list and when, and somebody's pointer is on its way to what is shown.
+ * @param {any[]|undefined} items what there is now; undefined as long as nobody knows
+ * @param {string} id the field that names an item
+ * @returns {{rows: {id: string, it: any, over: boolean}[], putAway: () => void}} `putAway` lets go of those that are over
+ */
+export function useKept(items, id) {
+  const kept = useRef(new Map());
+  const [, turn] = useState(0);
+  for (const it of items ?? []) kept.current.set(it[id], it);
+  const open = items && new Set(items.map((it) => it[id]));
+  const rows = [...kept.current].map(([name, it]) => ({ id: name, it, over: open !== undefined && !open.has(name) }));
+  const putAway = () => {
+    for (const row of rows) if (row.over) kept.current.delete(row.id);
+    turn((it) => it + 1);
+  };
+  return { rows, putAway };
+}
+
+/** Unit: milliseconds. Why: a press that was meant for what stood there before comes sooner. */
+const SETTLED = 600;
+
+/**
+ * Tells whether a part of the page has stood at its place for a moment, so that whoever presses it has seen it there.
+ * @param {{current: Element|null}} box
+ * @returns {[boolean, () => boolean]} whether it has, and a function that looks now
+ */
+export function useSettled(box) {
+  const [settled, set] = useState(false);
+  const stand = useRef({ place: '', since: 0 });
+  const look = () => {
+    const at = box.current?.getBoundingClientRect();
+    const place = at ? `${Math.round(at.left + scrollX)} ${Math.round(at.top + scrollY)}` : '';
+    if (place !== stand.current.place) stand.current = { place, since: performance.now() };
+    const stands = place !== '' && performance.now() - stand.current.since >= SETTLED;
+    set(stands);
+    return stands;
+  };
+  useLayoutEffect(() => {
+    look();
+    const timer = setInterval(look, 100);
+    return () => clearInterval(timer);
+  }, []);
+  return [settled, look];
+}
+
 /** Calls a function at most every so many milliseconds, the last time with the last arguments. */
 export function throttled(call, milliseconds) {
   let timer = null;

@@ -3,9 +3,9 @@
  * record comes by the stream, and the run is read again a moment later.
  */
 
-import { get, getEvents, getRun, getWorkflow, path, post } from './api.js';
+import { get, getEvents, getRun, path, post } from './api.js';
 import { follow } from './live.js';
-import { html, useEffect, useMemo, useRef, useState, Act, Fields, Loading, Problem, Status, Tabs, Text, Time, line, shown, throttled, to } from './parts.js';
+import { html, useEffect, useMemo, useRef, useState, Act, Fields, Loading, Problem, Status, Tabs, Text, Time, line, shown, throttled, useKept, to } from './parts.js';
 import { Drawing, pendingOf } from './drawing.js';
 import { Steps } from './steps.js';
 import { EventForm } from './form.js';
@@ -26,7 +26,7 @@ const ASKING = /^(request\.|run\.|event$|queued$)/;
 /** Reads a run and follows it. */
 function useRun(id, onState) {
   const [state, setState] = useState({ run: null, why: null, requests: [], error: null });
-  const [workflow, setWorkflow] = useState(null);
+  const [machine, setMachine] = useState(null);
   const [parent, setParent] = useState(null);
   const [fresh, setFresh] = useState([]);
   const reload = useRef(() => {});
@@ -37,6 +37,8 @@ function useRun(id, onState) {
     let again = false;
     let follows = false;
     let asks = true;
+    // The run's own table, whatever the workflow's file says by now.
+    const readMachine = () => getRun(id, ['states', 'events']).then((it) => { if (!left) setMachine(it); }, () => {});
     const read = async () => {
       if (busy) { again = true; return; }
       busy = true;
@@ -52,7 +54,7 @@ function useRun(id, onState) {
         if (!follows) {
           follows = true;
           begin(run.next.seq);
-          getWorkflow(run.next.workflow).then((it) => { if (!left) setWorkflow(it); }, () => {});
+          readMachine();
           getEvents(id, { limit: 1 }).then((data) => { if (!left) setParent(data.records?.[0]?.body?.parent ?? null); }, () => {});
         }
       } catch (error) {
@@ -75,6 +77,7 @@ function useRun(id, onState) {
       leave = follow({ run_id: id, after_seq: seq }, (event, data) => {
         if (left) return;
         if (event === 'record') { incoming.push(data); show(); }
+        if (event === 'record' && data.kind === 'run.migrated') readMachine();
         asks ||= event !== 'record' || ASKING.test(data.kind);
         soon();
       }, (now) => { onState?.(now); if (now === 'live') soon(); });
@@ -83,7 +86,7 @@ function useRun(id, onState) {
     read();
     return () => { left = true; leave(); soon.cancel(); show.cancel(); };
   }, [id]);
-  return { ...state, workflow, parent, fresh, reload: () => reload.current() };
+  return { ...state, machine, parent, fresh, reload: () => reload.current() };
 }
 
 /** A reason for which a run stands still, with the call that would move it. */
@@ -104,7 +107,7 @@ function Legal({ it }) {
     ${it.requires_approval ? html` <span class="tag">asks a person</span>` : null}${it.enabled ? null : html`<div class="words dim">not now${reasons.length ? `: ${shown(reasons.join('; '))}` : ''}</div>`}</li>`;
 }
 
-function Next({ run, why, workflow, id, mayDrive, reload }) {
+function Next({ run, why, machine, id, mayDrive, reload }) {
   const next = run.next;
   const instructions = Object.entries(next.instructions ?? {});
   const tools = next.tools ?? {};
@@ -113,11 +116,20 @@ function Next({ run, why, workflow, id, mayDrive, reload }) {
     ${OVER.has(next.status) ? html`<p class="dim">The run is over: it needs nothing.</p>` : null}
     ${why?.blockers?.length ? html`<h3>Why it stands where it is</h3><ul class="plain-list">${why.blockers.map((it, at) => html`<${Blocker} key=${at} it=${it} id=${id} />`)}</ul>` : null}
     ${next.legal?.length ? html`<h3>Events</h3><ul class="plain-list">${next.legal.map((it, at) => html`<${Legal} key=${at} it=${it} />`)}</ul>` : null}
-    ${mayDrive && next.legal?.length && next.status !== 'paused' ? html`<details class="sender"><summary>Send an event</summary><${EventForm} run=${id} legal=${next.legal} workflow=${workflow} onSent=${reload} /></details>` : null}
+    ${mayDrive && next.legal?.length && next.status !== 'paused' ? html`<details class="sender"><summary>Send an event</summary><${EventForm} run=${id} legal=${next.legal} machine=${machine} onSent=${reload} /></details>` : null}
     ${instructions.length ? html`<h3>What the state wants</h3>${instructions.map(([state, text]) => html`<div key=${state} class="instructions"><code>${shown(state)}</code><div class="words">${shown(typeof text === 'string' ? text : JSON.stringify(text))}</div></div>`)}` : null}
     <h3>Tools</h3><p class="words">${tools.all ? 'all of them' : (tools.allowed ?? []).length ? shown((tools.allowed ?? []).join(', ')) : 'none'}${tools.disallowed?.length ? `; but not ${shown(tools.disallowed.join(', '))}` : ''}</p>
     ${next.iterations?.length ? html`<p class="dim">${next.iterations.map((it) => `${it.state}: ${it.iteration} of ${it.max_iterations} calls`).join('; ')}</p>` : null}
     ${next.hints ? html`<details><summary>Hints for its executor</summary><${Fields} of=${next.hints} /></details>` : null}</section>`;
+}
+
+/** What people are asked, and were while somebody looks. */
+function Asked({ requests, run, me, onDecided }) {
+  const { rows, putAway } = useKept(requests, 'request_id');
+  if (!rows.length) return null;
+  return html`<section aria-labelledby="requests-title"><div class="bar"><h2 id="requests-title">Asked</h2>
+      ${rows.some((it) => it.over) ? html`<button class="link" onClick=${putAway}>put away what is over</button>` : null}</div>
+    ${rows.map(({ id, it, over }) => html`<${Request} key=${id} it=${it} run=${run} me=${me} over=${over} onDecided=${onDecided} inRun />`)}</section>`;
 }
 
 /** What comes now: the last records, the newest first. */
@@ -144,10 +156,10 @@ function Control({ id, status, reload }) {
 
 /** The page of a run. */
 export function RunPage({ id, tab, rest, query, me }) {
-  const { run, why, requests, error, workflow, parent, fresh, reload } = useRun(id);
+  const { run, why, requests, error, machine, parent, fresh, reload } = useRun(id);
   const [state, setState] = useState(query.get('state') ?? '');
   const mayDrive = me.role !== 'observer';
-  const pending = useMemo(() => pendingOf(requests, workflow), [requests, workflow]);
+  const pending = useMemo(() => pendingOf(requests), [requests]);
   if (!run) return html`<main id="main" tabindex="-1">${error && error.code !== 'unreachable' ? html`<${Problem} error=${error} onRetry=${reload} />` : html`<${Loading} what="the run" />`}</main>`;
   const { next } = run;
   const pick = (step) => { setState(step === state ? '' : step); location.hash = to('runs', id, 'journal'); };
@@ -169,10 +181,10 @@ export function RunPage({ id, tab, rest, query, me }) {
     <div id="panel" role="tabpanel" aria-labelledby=${`tab-${tab}`} class=${`panel ${tab}`}>
       ${error ? html`<${Problem} error=${error} onRetry=${reload} />` : null}
       ${tab === 'now' ? html`<div class="columns">
-        <div class="column"><section aria-labelledby="machine-title"><h2 id="machine-title">Machine</h2><${Drawing} run=${id} workflow=${next.workflow} seq=${next.transitions} states=${workflow?.states} active=${next.configuration} visits=${run.visits} pending=${pending} onState=${pick} /></section>
-          <section aria-labelledby="steps-title"><h2 id="steps-title">Steps</h2><${Steps} run=${run} workflow=${workflow} current=${state} onStep=${pick} /></section></div>
-        <div class="column">${requests.length ? html`<section aria-labelledby="requests-title"><h2 id="requests-title">Asked</h2>${requests.map((it) => html`<${Request} key=${it.request_id} it=${it} run=${run} workflow=${workflow} me=${me} onDecided=${reload} inRun />`)}</section>` : null}
-          <${Next} run=${run} why=${why} workflow=${workflow} id=${id} mayDrive=${mayDrive} reload=${reload} />
+        <div class="column"><section aria-labelledby="machine-title"><h2 id="machine-title">Machine</h2><${Drawing} run=${id} workflow=${next.workflow} seq=${next.transitions} states=${machine?.states} active=${next.configuration} visits=${run.visits} pending=${pending} onState=${pick} /></section>
+          <section aria-labelledby="steps-title"><h2 id="steps-title">Steps</h2><${Steps} run=${run} machine=${machine} current=${state} onStep=${pick} /></section></div>
+        <div class="column"><${Asked} requests=${requests} run=${run} me=${me} onDecided=${reload} />
+          <${Next} run=${run} why=${why} machine=${machine} id=${id} mayDrive=${mayDrive} reload=${reload} />
           <${Recent} fresh=${fresh} id=${id} /></div></div>` : null}
       ${tab === 'journal' ? html`<${Journal} id=${id} seq=${next.seq} fresh=${fresh} state=${state} onState=${setState} />` : null}
       ${tab === 'attempts' ? html`<${Attempts} id=${id} seq=${next.seq} fresh=${fresh} />` : null}

@@ -9,9 +9,9 @@ import { withParents } from './drawing.js';
  * Returns the steps of a run in the machine's order: what was reported, else what the journal knows of the states.
  * @returns {{step: string, depth: number, status: string, count: number, since?: number, units: any[], children: any[]}[]}
  */
-export function stepsOf(run, workflow) {
-  const states = new Map((workflow?.states ?? []).map((it) => [it.state, it]));
-  const active = withParents(run.next?.configuration, workflow?.states);
+export function stepsOf(run, machine) {
+  const states = new Map((machine?.states ?? []).map((it) => [it.state, it]));
+  const active = withParents(run.next?.configuration, machine?.states);
   const depth = (state) => (state?.in ? 1 + depth(states.get(state.in)) : 0);
   const reported = new Map();
   for (const it of run.steps ?? []) {
@@ -22,7 +22,7 @@ export function stepsOf(run, workflow) {
   // What an agent below reports (`agent:state`) stands with its run.
   const known = new Set(children.map((it) => it.workflow));
   const own = [...reported.keys()].filter((it) => !(it.includes(':') && known.has(it.split(':')[0])));
-  const names = [...new Set([...(workflow?.states ?? []).map((it) => it.state), ...own])];
+  const names = [...new Set([...(machine?.states ?? []).map((it) => it.state), ...own])];
   return names.map((step) => {
     const state = states.get(step);
     const reports = reported.get(step) ?? [];
@@ -71,9 +71,9 @@ function Child({ child }) {
 }
 
 /** Shows the steps. */
-export function Steps({ run, workflow, current, onStep }) {
+export function Steps({ run, machine, current, onStep }) {
   const now = useNow();
-  const steps = stepsOf(run, workflow);
+  const steps = stepsOf(run, machine);
   const loose = looseChildren(run, steps);
   return html`<ol class="steps" aria-label="Steps">${steps.map((it) => html`<li key=${it.step} class=${`step ${it.status} ${current === it.step ? 'chosen' : ''}`} data-step=${it.step} style=${{ paddingLeft: `${it.depth * 16}px` }}>
     <button type="button" class="plain" onClick=${() => onStep?.(it.step)}>

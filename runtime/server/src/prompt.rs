@@ -3,7 +3,7 @@
 //! Clients put one there when they connect. One for each workflow says how to drive it; one says how to write workflows. All name the tools that the caller has.
 
 use serde_json::{Map, Value, json};
-use statemark_runs::{Loaded, Workflow};
+use statemark_runs::{Loaded, Workflow, shell_word};
 use statemark_runtime::EventKind;
 use statemark_tools::envelope::bounds;
 use statemark_tools::lookup::{find_workflow, missing_workflow};
@@ -259,7 +259,10 @@ fn write_steps(ctx: &Ctx<'_>, id: &str, loaded: Option<&Loaded>) -> String {
         }
         None => match named("start_run") {
             Some(start) => text += &format!("- `{start}` starts a run of `{id}`.\n"),
-            None => text += &format!("- A person starts the run: `statemark start {id}`.\n"),
+            None => {
+                let word = shell_word(id);
+                text += &format!("- A person starts the run: `statemark start {word}`.\n");
+            }
         },
     }
     text += if ctx.can_call_own("get_run") || ctx.can_call_own("send_event") {

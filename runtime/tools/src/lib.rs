@@ -27,6 +27,7 @@ mod docs;
 pub mod envelope;
 mod executor;
 pub mod lookup;
+mod machine;
 mod options;
 mod problem;
 pub mod project;

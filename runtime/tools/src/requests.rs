@@ -5,7 +5,7 @@ use std::sync::Arc;
 use statemark_runs::body::RequestKind;
 use statemark_runs::runs::run_of_request;
 use statemark_runs::state::Request;
-use statemark_runs::{Loaded, Query, RunId, Status, for_each_head};
+use statemark_runs::{Lead, Loaded, Query, RunId, Status, for_each_head};
 
 use crate::{Ctx, Problem};
 
@@ -33,6 +33,12 @@ pub struct PendingRequest {
 }
 
 impl PendingRequest {
+    /// Returns what an approval would take, by the run's own table.
+    pub(crate) fn leads(&self) -> Vec<Lead> {
+        let waiting = self.request.opened.event.as_ref();
+        waiting.map_or_else(Vec::new, |it| self.loaded.workflow.leads(it))
+    }
+
     /// Returns the position among all requests.
     pub(crate) fn position(&self) -> (RunId, u64) {
         let position = parse_position(&self.request.opened.request);

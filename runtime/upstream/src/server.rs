@@ -12,6 +12,7 @@ use rmcp::service::ServiceError;
 use serde_json::{Map, Value, json};
 use statemark_runs::check::CheckPlace;
 use statemark_runs::policy::Pattern;
+use statemark_runs::shell_word;
 use statemark_text::visible;
 use statemark_tools::{Annotations, Outcome, Problem, Tool, UpstreamTool};
 use tokio::runtime::Handle;
@@ -441,6 +442,8 @@ impl Server {
             return None;
         }
         let (server, name) = (&self.name, visible::line(tool));
+        let words = (shell_word(server), shell_word(&name));
+        let accept = format!("statemark upstream accept {} {}", words.0, words.1);
         let diff = seen.diff(tool);
         let shown = head(&diff, MAX_DIFF);
         let cut = if shown.len() < diff.len() {
@@ -452,19 +455,19 @@ impl Server {
             Standing::Gone => (
                 "gone",
                 format!(
-                    "`{server}` doesn't offer `{name}` any more; a person takes it out with `statemark upstream accept {server} {name}`"
+                    "`{server}` doesn't offer `{name}` any more; a person takes it out with `{accept}`"
                 ),
             ),
             Standing::New => (
                 "quarantined",
                 format!(
-                    "`{name}` of `{server}` is new, and nobody has accepted it yet: a person does with `statemark upstream accept {server} {name}`"
+                    "`{name}` of `{server}` is new, and nobody has accepted it yet: a person does with `{accept}`"
                 ),
             ),
             _ => (
                 "quarantined",
                 format!(
-                    "`{name}` of `{server}` isn't the tool that was accepted: a person looks at what has changed, and accepts it with `statemark upstream accept {server} {name}`:\n{shown}{cut}"
+                    "`{name}` of `{server}` isn't the tool that was accepted: a person looks at what has changed, and accepts it with `{accept}`:\n{shown}{cut}"
                 ),
             ),
         };

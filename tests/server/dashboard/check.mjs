@@ -261,6 +261,7 @@ const checks = {
     const open_ = await server.api('GET', '/runs/keys-1/requests');
     await page.goto(`${server.base}/#/inbox/${encodeURIComponent(open_.data.requests[0].request_id)}`);
     await page.locator('article.request').waitFor();
+    await page.locator('article.request button:enabled', { hasText: 'Approve' }).waitFor();
     for (let n = 0; n < 60 && !(await page.evaluate(() => document.activeElement.textContent === 'Approve')); n += 1) await press('Tab');
     await press('Enter');
     await see(page, /approved by ann|is decided/);
@@ -324,12 +325,122 @@ const checks = {
     await page.goto(`${server.base}/#/runs/kinds`);
     await page.locator('article', { hasText: 'Which colour?' }).getByLabel('blue').check();
     await page.locator('article', { hasText: 'Which colour?' }).getByRole('button', { name: 'Answer' }).click();
-    await page.locator('article', { hasText: 'Which colour?' }).waitFor({ state: 'detached' });
+    await page.locator('article.request', { hasText: 'Which colour?' }).getByText('is answered by ann').waitFor();
     await page.locator('article', { hasText: 'How many?' }).getByLabel(/rounds/).fill('3');
     await page.locator('article', { hasText: 'How many?' }).getByRole('button', { name: 'Answer' }).click();
-    await page.locator('article', { hasText: 'How many?' }).waitFor({ state: 'detached' });
+    await page.locator('article.request', { hasText: 'How many?' }).getByText('is answered by ann').waitFor();
     const records = (await server.api('GET', '/runs/kinds/events?kinds=request.resolved')).data.records;
     assert.deepEqual(records.map((it) => it.body.value), ['blue', { rounds: 3 }]);
+    await page.done();
+  },
+
+  /** What is shown stays: agents open and withdraw requests, and no other one comes under the pointer. */
+  async swapped() {
+    const ask = async (id, prompt) => {
+      by(bot, 'ask', id, prompt, '--kind', 'confirm');
+      return (await server.api('GET', `/runs/${id}/requests`)).data.requests.at(-1).request_id;
+    };
+    const box = (page, id) => page.locator(`[id="request-${id}"] .row`).boundingBox();
+    const middle = async (page, id) => {
+      const it = await page.locator(`[id="request-${id}"] .row button`).first().boundingBox();
+      return [it.x + it.width / 2, it.y + it.height / 2];
+    };
+    /** What is at a point: the request, and whether a button is there. */
+    const under = (page, point) => page.evaluate(([x, y]) => {
+      const it = document.elementFromPoint(x, y);
+      return [it?.closest('article')?.id, Boolean(it?.closest('button'))];
+    }, point);
+
+    // The inbox shows the first of all, and by its name.
+    await start('paper', '0-m');
+    const shown = await ask('0-m', 'Harmless?');
+    const page = await open('#/inbox');
+    await page.locator('article.request button:enabled', { hasText: 'Yes' }).waitFor();
+    assert.ok(decodeURIComponent(page.url()).endsWith(`#/inbox/${shown}`), page.url());
+    const yes = await middle(page, shown);
+    await start('paper', '0-a');
+    await ask('0-a', 'Harmful?');
+    await page.locator('.picker a', { hasText: 'Harmful?' }).waitFor();
+    assert.deepEqual(await under(page, yes), [`request-${shown}`, true]);
+    assert.match(await page.locator('.picker a').last().textContent(), /Harmful/);
+    by(bot, 'withdraw', shown);
+    await page.locator('.verdict', { hasText: `${shown} is withdrawn by bot (agent)` }).waitFor();
+    assert.deepEqual(await under(page, yes), [`request-${shown}`, false]);
+    assert.equal(await page.locator('article.request').count(), 1);
+    await page.getByRole('button', { name: 'put away' }).click();
+    await page.locator('.picker a', { hasText: 'Harmless?' }).waitFor({ state: 'detached' });
+
+    // A run's page.
+    await start('paper', 'swap');
+    const [one, two] = [await ask('swap', 'One?'), await ask('swap', 'Two: delete it all?')];
+    await page.goto(`${server.base}/#/runs/swap`);
+    await page.locator(`[id="request-${two}"] button:enabled`).first().waitFor();
+    const place = await middle(page, one);
+    const before = await box(page, two);
+    by(bot, 'withdraw', one);
+    await page.locator(`[id="request-${one}"] .verdict`).waitFor();
+    assert.deepEqual(await under(page, place), [`request-${one}`, false]);
+    assert.deepEqual(await box(page, two), before);
+    // One that comes can't be pressed at once, and stands below.
+    await page.evaluate(() => {
+      let pressed = 0;
+      const timer = setInterval(() => {
+        const came = [...document.querySelectorAll('article.request')].find((it) => it.textContent.includes('Three?'));
+        const button = [...came?.querySelectorAll('button') ?? []].find((it) => it.textContent === 'Yes');
+        if (!button) return;
+        button.click();
+        pressed += 1;
+        if (pressed > 20) clearInterval(timer);
+      }, 10);
+    });
+    const three = await ask('swap', 'Three?');
+    await page.locator(`[id="request-${three}"] button:enabled`).first().waitFor();
+    assert.ok((await server.api('GET', '/runs/swap/requests')).data.requests.some((it) => it.request_id === three), 'it was pressed at once');
+    assert.deepEqual(await box(page, two), before);
+    const third = await box(page, three);
+    assert.ok(third.y > before.y);
+    // One's own decision moves nothing either.
+    await page.locator(`[id="request-${two}"]`).getByRole('button', { name: 'No' }).click();
+    await page.locator(`[id="request-${two}"] .verdict`, { hasText: 'is denied by ann' }).waitFor();
+    assert.deepEqual(await box(page, three), third);
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/swapped-run.png` });
+    await page.getByRole('button', { name: 'put away' }).click();
+    await page.locator(`[id="request-${one}"]`).waitFor({ state: 'detached' });
+    await page.locator(`[id="request-${three}"]`).waitFor();
+    await page.done();
+  },
+
+  /** What an approval leads to is said by the run's own table, whatever the workflow's file has become. */
+  async pinned() {
+    const spec = (target) => JSON.stringify({
+      id: 'pinned', initial: 'asked', states: {
+        asked: { on: { go: { target, requires_approval: true, approval_message: 'May I go on?' } } }, [target]: { on: { end: 'over' } }, over: { type: 'final' },
+      },
+    });
+    const known = async (target) => {
+      writeFileSync('pinned.workflow.json', spec(target));
+      for (let n = 0; n < 100; n += 1) {
+        const { data } = await server.api('GET', '/workflows/pinned');
+        if (data?.transitions?.some((it) => it.to.includes(target))) return;
+        await new Promise((resolve) => { setTimeout(resolve, 100); });
+      }
+      assert.fail(`the server doesn't see ${target}`);
+    };
+    await known('charged');
+    await start('pinned', 'pinned');
+    await send('pinned', 'go', { amount: 1 });
+    await known('only_a_preview');
+    const asked = (await server.api('GET', '/runs/pinned/requests')).data.requests[0].request_id;
+    const page = await open(`#/inbox/${encodeURIComponent(asked)}`);
+    for (const road of [null, '#/runs/pinned']) {
+      if (road) await page.goto(`${server.base}/${road}`);
+      await see(page, /It leads from asked to charged/);
+      await page.locator('.drawn .target', { hasText: 'charged' }).waitFor();
+      assert.ok(!(await page.locator('main').textContent()).includes('only_a_preview'));
+      assert.equal(await page.locator('.drawn text', { hasText: 'only_a_preview' }).count(), 0);
+      if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/pinned${road ? '-run' : ''}.png` });
+    }
+    await page.locator('[data-step=charged]').waitFor();
     await page.done();
   },
 
@@ -344,7 +455,7 @@ const checks = {
     await see(page, '--sign-with');
     await page.locator('pre', { hasText: 'verdict approved' }).waitFor();
     statemark('approve', asked, '--sign-with', 'key');
-    await see(page, /is decided/);
+    await see(page, /is approved by ann/);
     // And by hand: the text of the page, signed elsewhere.
     await start('pay', 'signed-2');
     await send('signed-2', 'accept');

@@ -203,6 +203,7 @@ fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> Comman
     check_state(&loaded, args.wish.state.as_deref())?;
     let run = loaded.run;
     let work = args.wish.work(run.clone());
+    let word = shell_word(run.as_str());
     if !args.store.json {
         printer.remark(&format!("run {run}\n"));
     }
@@ -224,7 +225,7 @@ fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> Comman
         let failure = Failure::new(problem.message);
         match problem.code.as_str() {
             LEASED => failure.with_help(format!(
-                "`statemark transcript {run} --follow` shows what it does"
+                "`statemark transcript {word} --follow` shows what it does"
             )),
             _ => failure,
         }
@@ -244,14 +245,14 @@ fn work(args: &RunArgs, program: clap::Command, printer: &mut Printer) -> Comman
         ));
         match worked.stopped {
             Stop::Waiting => printer.help(&format!(
-                "`statemark why {run}` says what would move it; `statemark inbox` lists what people are asked"
+                "`statemark why {word}` says what would move it; `statemark inbox` lists what people are asked"
             )),
-            Stop::Paused => printer.help(&format!("`statemark continue {run}` lets it go on")),
+            Stop::Paused => printer.help(&format!("`statemark continue {word}` lets it go on")),
             Stop::NoExecutor => {
                 printer.help("`statemark help configuration` has the table `[executor]`; `--model` names a model for this once");
             }
             Stop::Cancelled => {
-                printer.help(&format!("`statemark agent run {run}` goes on with it"))
+                printer.help(&format!("`statemark agent run {word}` goes on with it"))
             }
             Stop::Ended | Stop::Reached => {}
         }
@@ -273,8 +274,12 @@ fn prompt(args: &PromptArgs, program: clap::Command, printer: &mut Printer) -> C
     prepared.close();
     let prompts = prompts.map_err(|problem| Failure::new(problem.message))?;
     if prompts.is_empty() {
-        return Err(Failure::new(format!("no agent can work on `{run}` now"))
-            .with_help(format!("`statemark why {run}` says what it waits for")));
+        return Err(
+            Failure::new(format!("no agent can work on `{run}` now")).with_help(format!(
+                "`statemark why {}` says what it waits for",
+                shell_word(run.as_str())
+            )),
+        );
     }
     for (number, (_, prompt)) in prompts.iter().enumerate() {
         if number > 0 {

@@ -240,3 +240,44 @@ fn what_the_page_orders_has_a_path() {
     let gone = server.get("/api/workflows/none/findings", &headers);
     assert_eq!(gone.status, 404);
 }
+
+#[test]
+fn what_an_approval_leads_to_is_said_by_the_runs_own_table() {
+    let scratch = desk("dashboard-pinned");
+    let spec = |target: &str| {
+        let states = json!({
+            "asked": {"on": {"go": {"target": target, "requires_approval": true, "actions": ["pay"]}}},
+            target: {"on": {"end": "over"}},
+            "over": {"type": "final"},
+        });
+        let spec = json!({"id": "pinned", "initial": "asked", "states": states});
+        fs::write(scratch.path.join("pinned.workflow.json"), spec.to_string()).unwrap();
+    };
+    spec("charged");
+    said(&scratch, "statemark start pinned --run-id r1", 0);
+    said(&scratch, "statemark send r1 go", 0);
+    // An agent may write the file.
+    spec("only_a_preview");
+    let server = Listening::start(&scratch.path, &[]);
+    let read = |path: &str| server.get(path, "").json()["data"].clone();
+    let leads = json!([{"from": "asked", "to": ["charged"], "actions": ["pay"]}]);
+    for path in ["/api/requests", "/api/runs/r1/requests"] {
+        assert_eq!(read(path)["requests"][0]["leads"], leads, "{path}");
+    }
+    let brief = read("/api/requests?brief=true");
+    assert_eq!(brief["requests"][0].get("leads"), None, "{brief}");
+    let own = read("/api/runs/r1?include=states,transitions,events");
+    let now = read("/api/workflows/pinned");
+    let names = |it: &Value| it["states"].as_array().unwrap()[1]["state"].clone();
+    let to = |it: &Value| it["transitions"][0]["to"][0].clone();
+    assert_eq!(
+        (names(&own), to(&own)),
+        (json!("charged"), json!("charged"))
+    );
+    assert_eq!(
+        (names(&now), to(&now)),
+        (json!("only_a_preview"), json!("only_a_preview"))
+    );
+    let drawing = server.get("/api/runs/r1/graph.svg", "").body;
+    assert!(drawing.contains("charged") && !drawing.contains("only_a_preview"));
+}

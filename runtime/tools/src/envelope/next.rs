@@ -15,6 +15,7 @@ use statemark_runtime::StateId;
 use super::bounds;
 use super::pages::{PartCursor, Position, fits, fits_by_size, paginate};
 use crate::Problem;
+use crate::machine::{described_events, states, transitions};
 
 /// The keys by which a state guides its executor.
 const HINTS: &str = "\
@@ -85,13 +86,19 @@ pub(crate) enum RunPart {
     Requests,
     Children,
     Config,
+    /// The states of its own table, which may be another one than that of the workflow's file by now.
+    States,
+    /// The transitions of its own table, in the order of their numbers.
+    Transitions,
+    /// The words of its own table about events.
+    Events,
     /// The visits of one state.
     Visit,
 }
 
 impl RunPart {
     /// All parts.
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 18] = [
         Self::Configuration,
         Self::WaitingFor,
         Self::Legal,
@@ -106,6 +113,9 @@ impl RunPart {
         Self::Requests,
         Self::Children,
         Self::Config,
+        Self::States,
+        Self::Transitions,
+        Self::Events,
         Self::Visit,
     ];
 
@@ -118,7 +128,8 @@ impl RunPart {
             | Self::Visits
             | Self::Context
             | Self::Children
-            | Self::Config => "object",
+            | Self::Config
+            | Self::Events => "object",
             _ => "array",
         }
     }
@@ -267,6 +278,11 @@ pub(crate) fn run_part(loaded: &Loaded, view: &RunView, part: RunPart) -> Value 
         RunPart::Requests => rename_request_ids(json!(view.requests)),
         RunPart::Children => json!(state.children),
         RunPart::Config => loaded.workflow.meta().clone(),
+        RunPart::States => json!(states(&loaded.workflow).collect::<Vec<_>>()),
+        RunPart::Transitions => json!(transitions(&loaded.workflow).collect::<Vec<_>>()),
+        RunPart::Events => {
+            described_events(&loaded.workflow).unwrap_or_else(|| Value::Object(Map::new()))
+        }
         RunPart::Visit => Value::Null,
     }
 }

@@ -8,7 +8,7 @@ use statemark_runs::policy::Gating;
 use statemark_runs::runs::run_of_request;
 use statemark_runs::signing::Signature;
 use statemark_runs::{
-    AnswerRequest, OpenRequest, Order, Reply, Role, RunId, Runs, WithdrawRequest, Written,
+    AnswerRequest, Lead, OpenRequest, Order, Reply, Role, RunId, Runs, WithdrawRequest, Written,
 };
 
 use crate::envelope::{
@@ -191,6 +191,9 @@ struct Asked {
     unreviewed: bool,
     asked_by: String,
     asked_at: u64,
+    /// The transitions that an approval would take, by the run's own table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    leads: Vec<Lead>,
     /// The request as its record has it.
     #[serde(flatten)]
     opened: Map<String, Value>,
@@ -207,6 +210,7 @@ impl From<&PendingRequest> for Asked {
             unreviewed: open.loaded.is_unreviewed(),
             asked_by: open.request.asker.to_string(),
             asked_at: open.request.time,
+            leads: open.leads(),
             opened,
         }
     }
@@ -227,6 +231,7 @@ const BRIEF: [&str; 8] = [
 impl Asked {
     /// Leaves out what may be large.
     fn into_brief(mut self) -> Self {
+        self.leads.clear();
         self.opened.retain(|key, _| BRIEF.contains(&key.as_str()));
         if let Some(Value::String(prompt)) = self.opened.get_mut("prompt")
             && let (cut, true) = bounds::truncate(prompt, MAX_PROMPT)

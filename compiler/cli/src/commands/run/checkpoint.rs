@@ -7,7 +7,7 @@ use serde::Serialize;
 use statemark_runs::body::{Body, CheckpointRestored, CheckpointTaken, LeftOut, Refused};
 use statemark_runs::runs::{RestoreFiles, TakeCheckpoint};
 use statemark_runs::state::Checkpoint as SavedCheckpoint;
-use statemark_runs::{FinishRestore, GiveUpRestore, Key, Written};
+use statemark_runs::{FinishRestore, GiveUpRestore, Key, Written, shell_word};
 use statemark_text::visible;
 
 use super::REPLAYED;
@@ -250,15 +250,15 @@ fn list(args: &ListArgs, printer: &mut Printer) -> CommandResult {
             printer.result(&checkpoint_line(saved, current, width, palette));
         }
     }
-    let run = &loaded.run;
+    let word = shell_word(loaded.run.as_str());
     if let Some(restoring) = &state.restoring {
         let name = &restoring.name;
         printer.remark(&format!(
-            "the files are being restored to {name}; `statemark checkpoint restore {run} --finish` finishes it\n"
+            "the files are being restored to {name}; `statemark checkpoint restore {word} --finish` finishes it\n"
         ));
     } else if saved.is_empty() {
         printer.remark(&format!(
-            "no checkpoints; `statemark checkpoint take {run}` takes one\n"
+            "no checkpoints; `statemark checkpoint take {word}` takes one\n"
         ));
     }
     Ok(ExitStatus::Clean)

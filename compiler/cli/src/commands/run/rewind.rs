@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use statemark_runs::body::{EffectStatus, Scope};
 use statemark_runs::runs::{ForkPlan, ForkRun, RewindPlan, RewindRun};
-use statemark_runs::{PendingTimer, RunId, plan_fork, plan_rewind};
+use statemark_runs::{PendingTimer, RunId, plan_fork, plan_rewind, shell_word};
 use statemark_text::visible;
 
 use super::{describe_file_changes, print_outcome, print_run};
@@ -81,7 +81,8 @@ pub(in crate::commands) fn fork(args: &ForkArgs, printer: &mut Printer) -> Comma
         && loaded.state.restoring.is_some()
     {
         printer.remark(&format!(
-            "{run} has begun, but its files aren't restored yet; `statemark checkpoint restore {run} --finish` finishes it\n"
+            "{run} has begun, but its files aren't restored yet; `statemark checkpoint restore {} --finish` finishes it\n",
+            shell_word(run.as_str())
         ));
     }
     let loaded = written?.loaded;

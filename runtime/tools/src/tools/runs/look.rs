@@ -184,7 +184,7 @@ fn parse_cursor(text: &str) -> Result<Cursor, Problem> {
 pub(crate) struct GetRunCall {
     /// The run; may be left out where only one is meant.
     run_id: Option<String>,
-    /// Further parts of the run.
+    /// Further parts of the run; `states`, `transitions` and `events` are those of its own table.
     #[serde(default)]
     include: Vec<Included>,
     /// Also each visit of this state.
@@ -202,6 +202,9 @@ enum Included {
     Requests,
     Children,
     Config,
+    States,
+    Transitions,
+    Events,
 }
 
 #[derive(Default, Serialize, JsonSchema)]
@@ -285,6 +288,9 @@ impl Included {
             Self::Requests => RunPart::Requests,
             Self::Children => RunPart::Children,
             Self::Config => RunPart::Config,
+            Self::States => RunPart::States,
+            Self::Transitions => RunPart::Transitions,
+            Self::Events => RunPart::Events,
         }
     }
 }

@@ -9,7 +9,7 @@ use statemark_text::markup::push_escaped;
 
 use statemark_runs::body::Stage;
 use statemark_runs::runs::{Marked, Timeline};
-use statemark_runs::{Loaded, Runs, load_timeline, load_trail, read_artifact, state};
+use statemark_runs::{Loaded, Runs, load_timeline, load_trail, read_artifact, shell_word, state};
 
 use super::super::history::describe_mark;
 use super::Report;
@@ -426,7 +426,7 @@ impl Page {
                 self.text,
                 "<p>{} more: <code>statemark events {}</code> shows them.</p>",
                 count(left_out, "record"),
-                escape(loaded.run.as_str())
+                escape(&shell_word(loaded.run.as_str()))
             );
         }
         Ok(())
