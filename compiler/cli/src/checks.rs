@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use statemark_runs::body::WorktreeMade;
 use statemark_runs::check::{CheckError, Declaration};
 use statemark_runs::{Loaded, Workflow, Workflows as _};
 
@@ -34,16 +35,19 @@ pub(crate) fn find(name: &str, source: CheckSource<'_>) -> Result<DeclaredCheck,
     let here = project::project_folder()?;
     let config = project::find_config(&here)?;
     let root = project::root(&here).to_path_buf();
-    // A run works in its worktree, and what it requires counts there.
-    let in_workspace = |folder: &Path| match source {
-        CheckSource::Run(loaded) => loaded.state.worktree.as_ref().map_or_else(
-            || folder.to_path_buf(),
-            |made| match folder.strip_prefix(&root) {
-                Ok(inside) => Path::new(&made.root).join(inside),
-                Err(_) => PathBuf::from(&made.root),
-            },
-        ),
-        _ => folder.to_path_buf(),
+    // A run works in its worktrees, and what a state requires counts in the state's.
+    let worktree = match source {
+        CheckSource::Run(loaded) => worktree_for(loaded, name)?,
+        CheckSource::Workflow(..) | CheckSource::Any(_) => None,
+    };
+    let in_workspace = |folder: &Path| {
+        let Some(made) = worktree else {
+            return folder.to_path_buf();
+        };
+        match folder.strip_prefix(&root) {
+            Ok(inside) => Path::new(&made.root).join(inside),
+            Err(_) => PathBuf::from(&made.root),
+        }
     };
     let folder = in_workspace(&root);
     let mut known = BTreeSet::new();
@@ -88,6 +92,19 @@ pub(crate) fn find(name: &str, source: CheckSource<'_>) -> Result<DeclaredCheck,
     }
     let known: Vec<String> = known.into_iter().collect();
     Err(Failure::unknown_name(message, name, &known))
+}
+
+/// Returns the worktree that a check of a run is run in: first of all the one of the current folder.
+fn worktree_for<'r>(run: &'r Loaded, name: &str) -> Result<Option<&'r WorktreeMade>, Failure> {
+    let here = std::env::current_dir().ok();
+    let found = run.worktree_for_check(name, here.as_deref());
+    found.map_err(|several| {
+        let folders: Vec<&str> = several.iter().map(|made| made.root.as_str()).collect();
+        Failure::new(format!(
+            "`{name}` is required in several regions, which have worktrees of their own"
+        ))
+        .with_help(format!("run it in one of them: {}", folders.join(", ")))
+    })
 }
 
 /// Finds the check of a workflow, and adds the names of all its checks.

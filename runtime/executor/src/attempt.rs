@@ -36,7 +36,7 @@ pub(crate) struct Attempt<'a> {
     /// The rung of the ladder.
     pub(crate) rung: usize,
     pub(crate) prompt: &'a Prompt,
-    /// The worktree of the run, if it has one of its own.
+    /// The worktree that its state is worked on in, if it has one.
     pub(crate) worktree: Option<&'a WorktreeMade>,
     /// The folder to work in, below the project's root.
     pub(crate) workdir: Option<&'a str>,

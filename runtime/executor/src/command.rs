@@ -15,7 +15,7 @@ use crate::attempt::{Attempt, End, LOOK};
 use crate::happening::Happening;
 use crate::prompt::event_names;
 use crate::settings::Command;
-use crate::workspace::branches_below;
+use crate::workspace::{branches_below, branches_of_regions};
 
 /// The variable with the work, as a JSON object.
 const WORK: &str = "STATEMARK_WORK";
@@ -40,6 +40,7 @@ pub(crate) fn work(attempt: &Attempt<'_>, command: &Command) -> Result<End, RunE
         "events": event_names(&loaded, &attempt.assignment.state)?,
         "prompt": attempt.prompt.text,
         "worktree": attempt.worktree,
+        "regions": branches_of_regions(&loaded),
         "branches": branches_below(runs, &loaded)?,
     });
     let mut output = Tail::default();

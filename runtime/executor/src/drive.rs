@@ -5,7 +5,7 @@
 //! any more.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -295,7 +295,6 @@ impl Driver<'_> {
         let mut busy: BTreeSet<String> = BTreeSet::new();
         let mut not_before: BTreeMap<String, Instant> = BTreeMap::new();
         let mut turns: BTreeMap<String, Turn<'_>> = BTreeMap::new();
-        let mut has_workspace = false;
         // The reason why a run above lets nothing more begin.
         let mut above: Option<String> = None;
         self.end_lost(&work.run, lease)?;
@@ -343,10 +342,7 @@ impl Driver<'_> {
                             break;
                         }
                     }
-                    if !has_workspace {
-                        self.open_workspace(&loaded, lease)?;
-                        has_workspace = true;
-                    }
+                    self.open_workspace(&work.run, &assignment.state, lease)?;
                     busy.insert(assignment.state.clone());
                     let (sender, is_ended) = (sender.clone(), &is_ended);
                     scope.spawn(move || {
@@ -462,45 +458,45 @@ impl Driver<'_> {
         None
     }
 
-    /// Opens the worktree in which the run works, if its workflow says that it has one.
-    fn open_workspace(&self, loaded: &Loaded, lease: &Lease) -> Result<(), Problem> {
-        let order = self.order(&loaded.run, lease, "executor");
-        match open_worktree(self.dispatcher.runs(), &order, loaded) {
+    /// Opens the worktree in which a state is worked on, if its workflow says that it has one.
+    fn open_workspace(&self, run: &RunId, state: &str, lease: &Lease) -> Result<(), Problem> {
+        let runs = self.dispatcher.runs();
+        let order = self.order(run, lease, "executor");
+        match open_worktree(runs, &order, &runs.load(run)?, state) {
             Ok(_) => Ok(()),
             Err(RunError::Git(error)) => {
-                let message = format!("`{}` can't be worked on: {error}", loaded.run);
+                let message = format!("`{run}` can't be worked on: {error}");
                 Err(Problem::new(NO_WORKTREE, message))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Does with the worktree of a run that is over what its workflow says, and tells whoever watches.
+    /// Does with the worktrees of a run that is over what its workflow says, and tells whoever watches.
     fn end_workspace(&self, run: &RunId) -> Result<(), Problem> {
         let loaded = self.dispatcher.runs().load(run)?;
-        let Some(made) = &loaded.state.worktree else {
-            return Ok(());
-        };
-        // The run is over either way: a worktree that can't be removed stays.
-        let end = end_worktree(&loaded).unwrap_or_else(|error| {
-            tracing::warn!(run = %run, "its worktree stays: {error}");
-            Some(WorktreeEnd::Kept)
-        });
-        let (is_removed, uncommitted) = match end {
-            Some(WorktreeEnd::Removed) => (true, Vec::new()),
-            Some(WorktreeEnd::KeptFor(files)) => (false, files),
-            _ => (false, Vec::new()),
-        };
-        (self.observe)(&Happened {
-            run: run.clone(),
-            state: loaded.state.leaves.join(", "),
-            attempt: loaded.state.attempted,
-            what: Happening::LeftWork {
-                branch: made.branch.clone(),
-                folder: (!is_removed).then(|| made.folder.clone()),
-                uncommitted,
-            },
-        });
+        for made in loaded.worktrees() {
+            // The run is over either way: a worktree that can't be removed stays.
+            let end = end_worktree(&loaded, made).unwrap_or_else(|error| {
+                tracing::warn!(run = %run, "its worktree stays: {error}");
+                WorktreeEnd::Kept
+            });
+            let (is_removed, uncommitted) = match end {
+                WorktreeEnd::Removed => (true, Vec::new()),
+                WorktreeEnd::KeptFor(files) => (false, files),
+                WorktreeEnd::Kept => (false, Vec::new()),
+            };
+            (self.observe)(&Happened {
+                run: run.clone(),
+                state: loaded.state.leaves.join(", "),
+                attempt: loaded.state.attempted,
+                what: Happening::LeftWork {
+                    branch: made.branch.clone(),
+                    folder: (!is_removed).then(|| made.folder.clone()),
+                    uncommitted,
+                },
+            });
+        }
         Ok(())
     }
 
@@ -593,8 +589,11 @@ impl Driver<'_> {
         let name = assignment.who.name();
         let mut order = self.order(&work.run, lease, name);
         if self.settings.checkpoints == Checkpoints::Visit {
+            let loaded = runs.load(&work.run)?;
+            let worktree = loaded.worktree_of(&assignment.state);
+            let folder = worktree.map(|made| PathBuf::from(&made.folder));
             let checkpoint = TakeCheckpoint {
-                folder: self.surroundings.place.root.clone(),
+                folder: folder.unwrap_or_else(|| self.surroundings.place.root.clone()),
                 name: None,
                 reason: Some(format!(
                     "the files before an attempt in `{}`",
@@ -652,7 +651,7 @@ impl Driver<'_> {
             }),
         };
         let attempt = Attempt {
-            worktree: loaded.state.worktree.as_ref(),
+            worktree: loaded.worktree_of(&assignment.state),
             dispatcher: self.dispatcher,
             tokio: self.tokio,
             settings: self.settings,
@@ -695,8 +694,11 @@ impl Driver<'_> {
         };
         let tokens = self.settings.prompt_tokens.unwrap_or(BUDGET);
         let mut prompt = assemble(loaded, &assignment.state, task, (voice, tokens))?;
-        prompt.text +=
-            &describe_workspace(loaded, &branches_below(self.dispatcher.runs(), loaded)?);
+        prompt.text += &describe_workspace(
+            loaded,
+            &assignment.state,
+            &branches_below(self.dispatcher.runs(), loaded)?,
+        );
         Ok(prompt)
     }
 }

@@ -1,7 +1,7 @@
-//! The worktree of a run and the branches of the runs below it, as agents and programs are told.
+//! A state's worktree, and the branches of regions and of runs below, as agents and programs are told.
 //!
-//! Nothing is merged by itself. Whoever works in the state that comes after the runs below takes what it wants of their
-//! branches.
+//! Nothing is merged by itself. Whoever works in the state that comes after the regions, or after the runs below, takes what
+//! it wants of their branches.
 
 use std::fmt::Write as _;
 
@@ -48,27 +48,72 @@ pub(crate) fn branches_below(runs: &Runs, run: &Loaded) -> Result<Vec<BranchBelo
     Ok(branches)
 }
 
-/// Describes for a prompt where a run works; nothing if that is the project's own folder.
-pub(crate) fn describe_workspace(run: &Loaded, below: &[BranchBelow]) -> String {
+/// The branch on which a region has left its work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct BranchOfRegion {
+    region: String,
+    branch: String,
+}
+
+/// Lists the branches of the regions that were left, for a state.
+pub(crate) fn branches_of_regions(run: &Loaded) -> Vec<BranchOfRegion> {
+    let regions = run.state.regions.iter().filter(|(region, _)| {
+        let visit = run.state.visits.get(*region);
+        visit.is_some_and(|visit| visit.left.is_some())
+    });
+    let branches = regions.map(|(region, work)| BranchOfRegion {
+        region: region.clone(),
+        branch: work.worktree.branch.clone(),
+    });
+    branches.collect()
+}
+
+/// Describes for a prompt where a state is worked on; nothing if that is the project's own folder.
+pub(crate) fn describe_workspace(run: &Loaded, state: &str, below: &[BranchBelow]) -> String {
     let mut text = String::new();
-    if let Some(made) = &run.state.worktree {
+    if let Some(made) = run.worktree_of(state) {
+        let owner = match &made.region {
+            Some(region) => format!("the region `{region}`"),
+            None => "this run".to_owned(),
+        };
         let _ = write!(
             text,
-            "\nYou work in a git worktree of this run alone, `{}`, on its branch `{}`. Commit there what is to be kept.\n",
+            "\nYou work in a git worktree of {owner} alone, `{}`, on its branch `{}`. Commit there what is to be kept.\n",
             made.root, made.branch
         );
     }
-    if below.is_empty() {
-        return text;
-    }
-    text += "\nThe runs below have left their work on branches, which nobody has merged:\n\n";
-    for BranchBelow { run, unit, branch } in below.iter().take(MOST_LISTED) {
+    let regions = branches_of_regions(run);
+    let regions = regions
+        .iter()
+        .map(|it| format!("`{}` (region `{}`)", it.branch, it.region));
+    list_branches(&mut text, "regions", regions);
+    let below = below.iter().map(|BranchBelow { run, unit, branch }| {
         let unit = unit.as_ref();
         let unit = unit.map_or_else(String::new, |unit| format!(", for `{unit}`"));
-        let _ = writeln!(text, "- `{branch}` (run `{run}`{unit})");
-    }
-    if below.len() > MOST_LISTED {
-        let _ = writeln!(text, "- and {} more", below.len() - MOST_LISTED);
-    }
+        format!("`{branch}` (run `{run}`{unit})")
+    });
+    list_branches(&mut text, "runs below", below);
     text
+}
+
+/// Lists the branches on which somebody has left work; nothing if there are none.
+fn list_branches(
+    text: &mut String,
+    authors: &str,
+    branches: impl ExactSizeIterator<Item = String>,
+) {
+    let count = branches.len();
+    if count == 0 {
+        return;
+    }
+    let _ = write!(
+        text,
+        "\nThe {authors} have left their work on branches. Nothing is merged by itself:\n\n"
+    );
+    for branch in branches.take(MOST_LISTED) {
+        let _ = writeln!(text, "- {branch}");
+    }
+    if count > MOST_LISTED {
+        let _ = writeln!(text, "- and {} more", count - MOST_LISTED);
+    }
 }

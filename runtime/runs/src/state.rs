@@ -129,6 +129,9 @@ pub struct RunState {
     /// The git worktree that it works in, if it has one of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<WorktreeMade>,
+    /// By region that has a worktree of its own: what is done there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub regions: BTreeMap<String, RegionWork>,
     /// The checkpoint that has the files as they were last seen.
     pub workspace: Option<String>,
     /// The checkpoint that the files are being put back to, while that isn't done.
@@ -390,6 +393,16 @@ pub struct CheckState {
     pub seq: u64,
     /// The time. Unit: milliseconds since 1970.
     pub time: u64,
+}
+
+/// A region that is worked on in a worktree of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegionWork {
+    /// The worktree.
+    pub worktree: WorktreeMade,
+    /// By name: what came last of the checks that were run in it as they are declared.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub checks: BTreeMap<String, CheckState>,
 }
 
 /// A saved working copy, and the record that says so.

@@ -15,7 +15,8 @@ use std::path::{Component, Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use serde_json::json;
-use statemark_runs::{RunError, RunId, StoreError, WORKTREES};
+use statemark_runs::body::WorktreeMade;
+use statemark_runs::{Loaded, RunError, RunId, StoreError, WORKTREES};
 
 use crate::{Ctx, Problem, Project};
 
@@ -31,7 +32,7 @@ const HIDDEN: &[&str] = &[".git", ".statemark", WORKTREES];
 
 /// Returns the project that the server works on.
 ///
-/// An attempt, or a caller that is bound to a run, has it in the worktree of its run, if that has one.
+/// An attempt, or a caller that is bound to a run, has it in the worktree of its run or region, if that has one.
 ///
 /// # Errors
 ///
@@ -43,20 +44,56 @@ pub fn current_project(ctx: &Ctx<'_>) -> Result<Project, Problem> {
     }
 }
 
-/// Returns the project as a run works on it: in its worktree, if it has one.
+/// Returns the project as a run works on it.
+///
+/// For an attempt it is in the worktree of its state, else in the run's, if there is one.
 ///
 /// # Errors
 ///
 /// There is none, or its configuration can't be read; the run can't be read.
-pub fn project_of_run(ctx: &Ctx<'_>, run: &RunId) -> Result<Project, Problem> {
-    let project = project_of_server(ctx)?;
-    let state = match ctx.runs().load(run) {
-        Ok(loaded) => loaded.state,
+fn project_of_run(ctx: &Ctx<'_>, run: &RunId) -> Result<Project, Problem> {
+    let loaded = match ctx.runs().load(run) {
+        Ok(loaded) => loaded,
         // A server may be bound to a run that nobody has started yet.
-        Err(RunError::Store(StoreError::NotFound { .. })) => return Ok(project),
+        Err(RunError::Store(StoreError::NotFound { .. })) => return project_of_server(ctx),
         Err(error) => return Err(error.into()),
     };
-    let Some(made) = &state.worktree else {
+    match attempted_state(ctx, &loaded) {
+        Some(state) => project_in(ctx, loaded.worktree_of(state)),
+        None => project_in(ctx, loaded.state.worktree.as_ref()),
+    }
+}
+
+/// Returns the project as a check of a run is run in it.
+///
+/// # Errors
+///
+/// Those of [`project_of_run`]; several regions require it, and the caller works in none of them.
+fn project_of_check(ctx: &Ctx<'_>, run: &Loaded, check: &str) -> Result<Project, Problem> {
+    if let Some(state) = attempted_state(ctx, run) {
+        return project_in(ctx, run.worktree_of(state));
+    }
+    let made = run.worktree_for_check(check, None).map_err(|several| {
+        let regions: Vec<&String> = several.iter().filter_map(|it| it.region.as_ref()).collect();
+        let message = format!(
+            "several regions require `{check}`, each in a worktree of its own: {regions:?}; `statemark run-check` in the              folder of one of them runs it there"
+        );
+        Problem::new("several_checks", message)
+    })?;
+    project_in(ctx, made)
+}
+
+/// Returns the state in which the caller works on a run by an attempt, if it does.
+fn attempted_state<'r>(ctx: &Ctx<'_>, run: &'r Loaded) -> Option<&'r str> {
+    let attempt = ctx.caller.attempt.as_ref().filter(|it| it.run == run.run)?;
+    let attempt = run.state.attempts.get(&attempt.number)?;
+    Some(&attempt.state)
+}
+
+/// Returns the project in a worktree; as the server has it if there is none.
+fn project_in(ctx: &Ctx<'_>, worktree: Option<&WorktreeMade>) -> Result<Project, Problem> {
+    let project = project_of_server(ctx)?;
+    let Some(made) = worktree else {
         return Ok(project);
     };
     let root = PathBuf::from(&made.root);

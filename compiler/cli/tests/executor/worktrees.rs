@@ -50,9 +50,12 @@ fn records_of(folder: &Path, run: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the worktree that a run has recorded once, in its project, and its branch.
-fn worktree(folder: &Path, records: &[Value]) -> (PathBuf, String) {
-    let made = of_kind(records, "worktree.made");
+/// Returns the worktree that a run, or a region of it, has recorded once, in its project, and its branch.
+fn worktree(folder: &Path, records: &[Value], region: Option<&str>) -> (PathBuf, String) {
+    let made = of_kind(records, "worktree.made").into_iter();
+    let made: Vec<_> = made
+        .filter(|it| it["body"]["region"].as_str() == region)
+        .collect();
     assert_eq!(made.len(), 1, "{records:?}");
     let branch = made[0]["body"]["branch"].as_str().unwrap().to_owned();
     let name = branch.strip_prefix("statemark/").unwrap();
@@ -138,7 +141,7 @@ fn runs_below_work_apart_and_a_state_merges_them() {
         let said = of_kind(&records, "message")[0]["body"]["text"].to_string();
         assert!(said.starts_with("\"1\\nmade passed"), "{said}");
         // Its files were saved before the attempt, and the checkpoint is there after the worktree is gone.
-        let (place, _) = worktree(folder, &records);
+        let (place, _) = worktree(folder, &records, None);
         let name = place.file_name().unwrap().to_str().unwrap();
         let taken = of_kind(&records, "checkpoint.taken")[0];
         assert!(
@@ -160,6 +163,107 @@ fn runs_below_work_apart_and_a_state_merges_them() {
     let listed = command.args(["state", "o"]).env("XDG_CONFIG_HOME", own);
     let listed = String::from_utf8(listed.output().unwrap().stdout).unwrap();
     assert!(listed.starts_with("o (outer): completed"), "{listed}");
+}
+
+/// Two regions that are entered twice: in between, a state merges what they have left.
+const REGIONS: &str = r#"{
+  "id": "house",
+  "initial": "all",
+  "meta": {"executor": "step", "workspace": "worktree", "worktree_end": "remove"},
+  "checks": {"made": {"command": ["test", "-f", "made"]}},
+  "states": {
+    "all": {"type": "parallel", "on_done": "merge", "states": {
+      "c": {"initial": "c_on", "states": {"c_on": {"requires": ["made"], "on": {"c_ended": "c_off"}}, "c_off": {"type": "final"}}},
+      "d": {"initial": "d_on", "states": {"d_on": {"requires": ["made"], "on": {"d_ended": "d_off"}}, "d_off": {"type": "final"}}}
+    }},
+    "merge": {"executor": "merge", "on": {"again": "all", "merged": "over"}},
+    "over": {"type": "final"}
+  }
+}"#;
+
+#[test]
+fn regions_work_apart_and_a_state_merges_them() {
+    // Each begins, and is checked, only once the other one has come as far.
+    let step = "state=$(printf %s \"$STATEMARK_WORK\" | sed 's/.*\"state\":\"\\([cd]\\)_on\".*/\\1/')\n\
+                round=$(ls | grep -c \"^round-$state\")\n\
+                meet() { touch \"../$1-$state-$round\"; until [ \"$(ls .. | grep -c \"^$1-.-$round\")\" = 2 ]; do sleep 0.05; done; }\n\
+                meet begun\ntouch \"round-$state-$round\" made\nls | grep -c ^round\n\
+                \"$STATEMARK\" run-check made\n\
+                (cd ../.. && \"$STATEMARK\" run-check made 2>&1)\nmeet checked\n\
+                git add round-* && git -c user.name=t -c user.email=t commit -qm work\n\
+                \"$STATEMARK\" send \"$STATEMARK_RUN\" \"${state}_ended\"\nrm made\n";
+    let scratch = repository("worktrees-regions", INNER, step);
+    let folder = &scratch.path;
+    scratch.write("house.workflow.json", REGIONS);
+    scratch.write(
+        "merge.sh",
+        "for branch in $(printf %s \"$STATEMARK_WORK\" | grep -o 'statemark/h@[cd]'); do\n\
+         git -c user.name=t -c user.email=t merge -q \"$branch\" || exit 1\ndone\nls | grep -c ^round\n\
+         if [ -f second ]; then rm second; else touch second; \"$STATEMARK\" send \"$STATEMARK_RUN\" again; fi\n",
+    );
+    commit(&scratch);
+    let first = Run::new("statemark agent run house --run-id h --until merge");
+    let said = perform(&first, folder);
+    assert_eq!(said.code, 0, "{}{}", said.stderr, said.stdout);
+    let said = perform(&Run::new("statemark agent prompt h"), folder);
+    says(
+        &said.stdout,
+        &[
+            "You work in a git worktree of this run alone, `",
+            "/.statemark-worktrees/h`, on its branch `statemark/h`",
+            "The regions have left their work on branches. Nothing is merged by itself:\n\n\
+             - `statemark/h@c` (region `c`)\n- `statemark/h@d` (region `d`)\n",
+        ],
+    );
+    let said = perform(&Run::new("statemark agent run h"), folder);
+    assert_eq!(said.code, 0, "{}{}", said.stderr, said.stdout);
+    says(
+        &said.stderr,
+        &[
+            "h: its work is on the branch `statemark/h`; its worktree is removed",
+            "h: its work is on the branch `statemark/h@c`; its worktree is removed",
+            "h: its work is on the branch `statemark/h@d`; its worktree is removed",
+        ],
+    );
+    let records = records_of(folder, "h");
+    let made = of_kind(&records, "worktree.made").into_iter();
+    let mut made: Vec<_> = made.map(|it| it["body"]["region"].as_str()).collect();
+    made.sort_unstable();
+    assert_eq!(made, [None, Some("c"), Some("d")]);
+    // Neither saw the other's work before it was merged; in the second round each began with what was.
+    let words = of_kind(&records, "message").into_iter();
+    let words = words.map(|it| it["body"]["text"].as_str().unwrap().lines().next().unwrap());
+    let counts: Vec<&str> = words.collect();
+    assert_eq!(counts, ["1", "1", "2", "3", "3", "4"]);
+    // From outside, it has to be said where a check is run.
+    let words = of_kind(&records, "message")[0]["body"]["text"].as_str();
+    says(
+        words.unwrap(),
+        &[
+            "error: `made` is required in several regions, which have worktrees of their own",
+            "help: run it in one of them: ",
+            "/.statemark-worktrees/h@c, ",
+            "/.statemark-worktrees/h@d",
+        ],
+    );
+    // The files of each were saved where it works.
+    for place in ["h@c", "h@d", "h"] {
+        let taken = of_kind(&records, "checkpoint.taken").into_iter();
+        let taken = taken.map(|it| it["body"]["repository"].as_str().unwrap());
+        let ending = format!(".statemark-worktrees/{place}");
+        assert_eq!(
+            taken.filter(|it| it.ends_with(&ending)).count(),
+            2,
+            "{place}"
+        );
+    }
+    let kept = git(folder, &["ls-tree", "--name-only", "statemark/h"]);
+    assert_eq!(
+        kept.lines().filter(|it| it.starts_with("round-")).count(),
+        4,
+        "{kept}"
+    );
+    assert_eq!(git(folder, &["status", "--porcelain"]), "");
 }
 
 #[test]
@@ -247,7 +351,7 @@ fn why_there_can_be_no_worktree_is_said() {
         &said.stderr,
         &["r: its work is on the branch `statemark/r`, in the worktree "],
     );
-    let (place, branch) = worktree(folder, &records_of(folder, "r"));
+    let (place, branch) = worktree(folder, &records_of(folder, "r"), None);
     assert_eq!(branch, "statemark/r");
     assert!(place.join("made").exists() && !place.join("half").exists());
     assert!(!folder.join("made").exists());
@@ -256,7 +360,7 @@ fn why_there_can_be_no_worktree_is_said() {
     scratch.write("step.sh", "exit 1\n");
     git(folder, &["commit", "-qam", "fails"]);
     run("inner --run-id s");
-    let (place, _) = worktree(folder, &records_of(folder, "s"));
+    let (place, _) = worktree(folder, &records_of(folder, "s"), None);
     fs::remove_dir_all(&place).unwrap();
     let attempts = of_kind(&records_of(folder, "s"), "attempt.started").len();
     let ann = Run::new("AS=ann statemark continue s");
@@ -387,7 +491,7 @@ fn killed_executors_leave_one_worktree() {
                 break;
             }
         }
-        let (place, branch) = worktree(folder, &records(folder, &run));
+        let (place, branch) = worktree(folder, &records(folder, &run), None);
         assert_eq!(branch, format!("statemark/{run}"));
         assert!(place.join("made").exists());
     }
@@ -399,19 +503,34 @@ fn killed_executors_leave_one_worktree() {
 /// A model's tools reach into the worktree alone, and so does what the hook grants a client there.
 #[test]
 fn tools_and_hooks_hold_in_a_worktree() {
+    let states = r#"
+        "x": {"allowed_tools": ["Write(src/**)", "exec"], "on": {"ended": "z"}},
+        "z": {"executor": "none", "allowed_tools": ["Write(src/**)"], "on": {"over": "y"}},
+        "y": {"type": "final"}
+    "#;
+    let whole = format!(r#""initial": "x", "states": {{{states}}}"#);
+    tools_and_hooks_hold(&whole, "m", None);
+    let region = format!(
+        r#""initial": "all", "states": {{"all": {{"type": "parallel", "states": {{
+            "part": {{"initial": "x", "states": {{{states}}}}},
+            "rest": {{"executor": "none", "allowed_tools": ["Write(src/**)", "exec"], "on": {{"rested": "rest"}}}}
+        }}}}}}"#
+    );
+    tools_and_hooks_hold(&region, "m@part", Some("part"));
+}
+
+/// Checks a worktree of that name, in which a model works in the state `x` of a workflow, and a client after it.
+fn tools_and_hooks_hold(states: &str, name: &str, region: Option<&str>) {
     let write = |path: &str| json!(["write_file", {"path": path, "content": "new\n"}]);
     let api = Api::start(vec![json!({"calls": [
         write("src/a.txt"), write("docs/a.txt"), write(".statemark-worktrees/x"),
         ["exec", {"argv": ["sh", "probe.sh"]}],
         ["send_event", {"event": "ended"}],
     ]})]);
-    let inner = r#"{
-      "id": "inner",
-      "initial": "x",
-      "meta": {"executor": "model", "workspace": "worktree"},
-      "states": {"x": {"allowed_tools": ["Write(src/**)", "exec"], "on": {"ended": "z"}}, "z": {"executor": "none", "allowed_tools": ["Write(src/**)"], "on": {"over": "y"}}, "y": {"type": "final"}}
-    }"#;
-    let scratch = repository("worktrees-model", inner, "");
+    let inner = format!(
+        r#"{{"id": "inner", "meta": {{"executor": "model", "workspace": "worktree"}}, {states}}}"#
+    );
+    let scratch = repository(&format!("worktrees-{name}"), &inner, "");
     let folder = &scratch.path;
     scratch.write(
         "probe.sh",
@@ -430,7 +549,8 @@ fn tools_and_hooks_hold_in_a_worktree() {
     git(folder, &["add", "src", "docs"]);
     git(folder, &["commit", "-qm", "files"]);
     let said = perform(&Run::new("statemark agent run inner --run-id m"), folder);
-    let (place, _) = worktree(folder, &records_of(folder, "m"));
+    let (place, branch) = worktree(folder, &records_of(folder, "m"), region);
+    assert_eq!(branch, format!("statemark/{name}"));
     let read = |file: &str| fs::read_to_string(place.join(file)).unwrap_or_default();
     assert_eq!(read("src/a.txt"), "new\n", "{}", said.stderr);
     assert_eq!(read("docs/a.txt"), "old\n");
@@ -441,11 +561,12 @@ fn tools_and_hooks_hold_in_a_worktree() {
     );
     assert!(!place.join(".statemark-worktrees").exists());
     // A command commits on the branch, and writes nowhere else in the project.
-    let log = git(folder, &["log", "--format=%s", "statemark/m"]);
+    let log = git(folder, &["log", "--format=%s", &branch]);
     assert_eq!(log, "model\nfiles\nall");
     assert!(!has_landlock() || !folder.join("escaped").exists());
     let prompt = api.asked()[0]["messages"].to_string();
-    assert!(prompt.contains("on its branch `statemark/m`"), "{prompt}");
+    let branch = format!("on its branch `{branch}`");
+    assert!(prompt.contains(&branch), "{prompt}");
     let judge = |cwd: &Path, file: &Path| {
         let message = json!({
             "session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": "Write",

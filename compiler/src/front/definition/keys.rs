@@ -426,7 +426,7 @@ pub(super) static META: Shape = Shape {
             "workspace",
             Want::Choice(&["shared", "worktree"]),
             doc(
-                "where executors work on a run: in the project's folder, or in a git worktree of the run alone, on the branch `statemark/RUN`",
+                "where executors work on a run: in the project's folder, or in a git worktree of the run alone, on the branch `statemark/RUN`, and of each region in it, on `statemark/RUN@REGION`",
                 r#"`"shared"`"#,
                 r#""workspace": "worktree""#,
             ),
@@ -435,7 +435,7 @@ pub(super) static META: Shape = Shape {
             "worktree_end",
             Want::Choice(&["keep", "remove"]),
             doc(
-                "what becomes of that worktree at the end of the run: it stays, or it is removed if everything in it is committed; the branch stays either way",
+                "what becomes of those worktrees at the end of the run: they stay, or each is removed if everything in it is committed; the branches stay either way",
                 r#"`"keep"`"#,
                 r#""worktree_end": "remove""#,
             ),

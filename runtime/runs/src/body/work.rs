@@ -211,9 +211,12 @@ pub struct Effect {
     pub detail: Value,
 }
 
-/// The run works in a git worktree of its own from then on.
+/// The run, or a region of it, works in a git worktree of its own from then on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeMade {
+    /// The region; none for the run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
     /// Its folder.
     pub folder: String,
     /// The project's root in it.
@@ -389,8 +392,10 @@ impl Kind for WorktreeMade {
 
     fn summary(&self) -> String {
         let base = self.base.get(..12).unwrap_or(&self.base);
+        let region = self.region.as_ref();
+        let region = region.map_or_else(String::new, |region| format!(", in `{region}`"));
         format!(
-            "works in the worktree {} on the branch `{}`, from commit {base}",
+            "works in the worktree {} on the branch `{}`, from commit {base}{region}",
             self.folder, self.branch
         )
     }

@@ -8,7 +8,8 @@
 //! - One that was made half is made anew: a mark beside it says so until it is whole, and no agent has worked in it then.
 //! - A worktree with something that isn't committed is never removed.
 //!
-//! Deliberately not here: merging. Whoever wants what was committed takes the branch.
+//! Deliberately not here: merging. Whoever wants what was committed takes the branch; a worktree follows another one only
+//! where nothing would be merged.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -67,7 +68,7 @@ pub(crate) struct NewWorktree {
     pub(crate) base: String,
 }
 
-/// Makes the worktree of a run of the project with this root.
+/// Makes the worktree of that name in the project with this root.
 ///
 /// It counts as made half until [`finish`] is called: once the run's journal has it.
 ///
@@ -77,7 +78,7 @@ pub(crate) struct NewWorktree {
 ///
 /// There is no repository, or no commit; the branch or the folder is there already; what is checked out has changes that
 /// aren't committed, which the worktree wouldn't have; git fails.
-pub(crate) fn make(root: &Path, run: &RunId, from: &Path) -> Result<NewWorktree, GitError> {
+pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree, GitError> {
     let _one = ONE
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -91,11 +92,10 @@ pub(crate) fn make(root: &Path, run: &RunId, from: &Path) -> Result<NewWorktree,
         );
         return Err(failed(MAKING, cause));
     };
-    let name = name_of(run);
-    let branch = format!("statemark/{name}");
+    let branch = format!("statemark/{}", name.0);
     let folders = root.join(WORKTREES);
-    let folder = folders.join(&name);
-    let mark = mark_of(root, run);
+    let folder = folders.join(&name.0);
+    let mark = name.mark_in(root);
     if folders.symlink_metadata().is_ok() {
         check_own_folder(&folders).map_err(|error| at(&folders, &error))?;
     }
@@ -146,14 +146,39 @@ fn at(path: &Path, error: &io::Error) -> GitError {
     failed(MAKING, format!("`{}`: {error}", path.display()))
 }
 
-/// Takes the mark away that says that the worktree of a run isn't made to its end.
-pub(crate) fn finish(root: &Path, run: &RunId) {
+/// Takes the mark away that says that a worktree isn't made to its end.
+pub(crate) fn finish(root: &Path, name: &Name) {
     // One that is left behind does no harm: the journal has the worktree.
-    drop(fs::remove_file(mark_of(root, run)));
+    drop(fs::remove_file(name.mark_in(root)));
 }
 
-fn mark_of(root: &Path, run: &RunId) -> PathBuf {
-    root.join(WORKTREES).join(format!("{}{MARK}", name_of(run)))
+/// Moves a worktree to the commit of another one, as far as nothing has to be merged for that.
+///
+/// One with commits that the other lacks, or with changes in the way, stays as it is.
+///
+/// # Errors
+///
+/// One of them is no working copy; git can't be run.
+pub(crate) fn follow(folder: &Path, other: &Path) -> Result<(), GitError> {
+    let ((top, own), (_, theirs)) = (repository(folder)?, repository(other)?);
+    let Some(head) = theirs
+        .head()
+        .filter(|head| own.head().as_ref() != Some(head))
+    else {
+        return Ok(());
+    };
+    let mut command = git_over(&top, &[&top, other])?;
+    // Whether a commit is signed is asked of a program that the repository names.
+    command.args([
+        "merge",
+        "--ff-only",
+        "--no-verify-signatures",
+        "--no-autostash",
+    ]);
+    command.args(["--quiet", "--no-stat"]).arg(&head);
+    // Git refuses what would be a merge, and what would lose something.
+    drop(call(command, &top));
+    Ok(())
 }
 
 /// Checks that a worktree that was made is still one.
@@ -197,24 +222,44 @@ pub(crate) fn remove(root: &Path, folder: &Path) -> Result<(), GitError> {
     call(command, &top).map(drop)
 }
 
-/// Returns the name of a run's worktree, which no other run's has.
-///
-/// A branch can't be named like a folder of branches, so what leads below a run is no slash.
-fn name_of(run: &RunId) -> String {
-    let mut name = String::new();
-    for byte in run.as_str().bytes() {
+/// The name of a worktree: of its folder, and of its branch below `statemark/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name(String);
+
+impl Name {
+    /// Returns the name of a run's worktree, or of that of a region of it. No other one has it.
+    ///
+    /// A branch can't be named like a folder of branches, so what leads below a run is no slash.
+    pub(crate) fn new(run: &RunId, region: Option<&str>) -> Self {
+        let mut name = String::new();
+        spell_into(&mut name, run.as_str());
+        if let Some(region) = region {
+            name.push('@');
+            spell_into(&mut name, region);
+        }
+        if name.len() > MAX_NAME {
+            name = crate::hash::Hash::digest(name.as_bytes()).to_string();
+        }
+        Self(name)
+    }
+
+    /// Returns the mark beside the worktree while it is being made.
+    fn mark_in(&self, root: &Path) -> PathBuf {
+        root.join(WORKTREES).join(format!("{}{MARK}", self.0))
+    }
+}
+
+/// Spells a part of a name with what both a folder and a branch may have.
+fn spell_into(name: &mut String, part: &str) {
+    for byte in part.bytes() {
         match byte {
             b'/' => name.push('+'),
-            b'-' if name.is_empty() => name += "%2d",
+            b'-' if name.is_empty() => *name += "%2d",
             b'-' | b'_' => name.push(char::from(byte)),
             _ if byte.is_ascii_alphanumeric() => name.push(char::from(byte)),
-            _ => name += &format!("%{byte:02x}"),
+            _ => *name += &format!("%{byte:02x}"),
         }
     }
-    if name.len() > MAX_NAME {
-        name = crate::hash::Hash::digest(run.as_str().as_bytes()).to_string();
-    }
-    name
 }
 
 /// Finds the working copy that a folder is in.
@@ -412,19 +457,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_run_has_a_name_of_its_own() {
-        for (run, name) in [
-            ("r", "r"),
-            ("r/a/1", "r+a+1"),
-            ("r+a+1", "r%2ba%2b1"),
-            ("-r", "%2dr"),
-            ("a.lock", "a%2elock"),
-            ("ä b", "%c3%a4%20b"),
+    fn each_run_and_region_has_a_name_of_its_own() {
+        for (run, region, name) in [
+            ("r", None, "r"),
+            ("r/a/1", None, "r+a+1"),
+            ("r+a+1", None, "r%2ba%2b1"),
+            ("-r", None, "%2dr"),
+            ("a.lock", None, "a%2elock"),
+            ("ä b", None, "%c3%a4%20b"),
+            ("r/a", Some("code"), "r+a@code"),
+            ("r@code", None, "r%40code"),
+            ("r", Some("-ö"), "r@-%c3%b6"),
         ] {
-            assert_eq!(name_of(&run.parse().unwrap()), name, "{run}");
+            let name_of = Name::new(&run.parse().unwrap(), region);
+            assert_eq!(name_of.0, name, "{run}");
         }
-        let long = "x".repeat(100) + &"/".repeat(20);
-        assert!(name_of(&long.parse().unwrap()).len() <= MAX_NAME);
+        let long: RunId = "ä".repeat(30).parse().unwrap();
+        let region = "ä".repeat(30);
+        for other in ["", "b"] {
+            let name = Name::new(&long, Some(&(region.clone() + other)));
+            assert!(name.0.len() <= MAX_NAME, "{name:?}");
+            assert_ne!(name, Name::new(&long, Some(&region.repeat(2))));
+        }
     }
 
     #[test]

@@ -13,14 +13,15 @@
 //! that a run can always be stopped.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde_json::Value;
 use statemark_runtime::{EventId, StateId};
 
 use super::Legality;
 use crate::blocker::{Missing, MissingArtifact, MissingCheck};
-use crate::body::StepRecord;
-use crate::runs::RunError;
+use crate::body::{StepRecord, WorktreeMade};
+use crate::runs::{Loaded, RunError};
 use crate::state::Context;
 use crate::step::StepInput;
 use crate::workflow::Workflow;
@@ -107,6 +108,49 @@ pub(crate) fn names(requires: Option<&Value>, event: Option<&str>) -> Vec<String
     names.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
+impl Loaded {
+    /// Returns the active states.
+    fn active_states(&self) -> BTreeSet<StateId> {
+        let table = self.workflow.table();
+        let leaves = self.state.leaves.iter();
+        let leaves = leaves.filter_map(|leaf| table.state_named(leaf));
+        leaves.flat_map(|leaf| table.chain(leaf)).collect()
+    }
+
+    /// Returns the worktree that a check is run in, if the run has any.
+    ///
+    /// It is the one that the caller's folder is in, else that of the active state that requires the check.
+    ///
+    /// # Errors
+    ///
+    /// The worktrees to choose from: active states with one each require the check.
+    pub fn worktree_for_check(
+        &self,
+        check: &str,
+        folder: Option<&Path>,
+    ) -> Result<Option<&WorktreeMade>, Vec<&WorktreeMade>> {
+        if let Some(made) = folder.and_then(|folder| self.worktree_at(folder)) {
+            return Ok(Some(made));
+        }
+        let workflow = &self.workflow;
+        let mut wanted: Vec<&WorktreeMade> = Vec::new();
+        for id in self.active_states() {
+            let requires = workflow.state_meta(id).get("requires");
+            if names(requires, None).iter().any(|it| it == check)
+                && let Some(made) = self.worktree_of(workflow.table().state_name(id))
+                && !wanted.contains(&made)
+            {
+                wanted.push(made);
+            }
+        }
+        match wanted.as_slice() {
+            [] => Ok(self.state.worktree.as_ref()),
+            [made] => Ok(Some(made)),
+            _ => Err(wanted),
+        }
+    }
+}
+
 impl Legality<'_> {
     /// Reports whether an active state requires a check; any check if none is named.
     ///
@@ -171,7 +215,7 @@ impl Legality<'_> {
             }
             Required::Check => {
                 let entered = run.visits.get(state).map_or(0, |visit| visit.entered);
-                let status = self.missing_check(&name, entered)?;
+                let status = self.missing_check(state, &name, entered)?;
                 Some(Missing::Check { name, status })
             }
             Required::Fact => {
@@ -232,8 +276,12 @@ impl Legality<'_> {
     /// Returns the reason that a check's last outcome doesn't count; none if it does.
     ///
     /// `entered` is the record with which the state was entered: an outcome from before is outdated.
-    fn missing_check(&self, name: &str, entered: u64) -> Option<MissingCheck> {
-        let Some(found) = self.run.state.checks.get(name) else {
+    fn missing_check(&self, state: &str, name: &str, entered: u64) -> Option<MissingCheck> {
+        let found = match self.run.region_work(state) {
+            Some(work) => work.checks.get(name),
+            None => self.run.state.checks.get(name),
+        };
+        let Some(found) = found else {
             return Some(MissingCheck::NotRun);
         };
         let seq = found.seq;
@@ -247,7 +295,7 @@ impl Legality<'_> {
         let run = &self.run.state;
         if let Some(root) = &run.root {
             // Runs of former versions have no root, and their checks none either.
-            let own_root = run.worktree.as_ref().map_or(root, |it| &it.root);
+            let own_root = self.run.worktree_of(state).map_or(root, |it| &it.root);
             if found.root.as_ref() != Some(own_root) {
                 let root = own_root.clone();
                 return Some(MissingCheck::Elsewhere { seq, root });
@@ -273,12 +321,8 @@ impl Legality<'_> {
 
     /// Returns the `requires` of the active states: no other state is exited.
     pub(super) fn requiring(&self) -> Vec<&Value> {
-        let workflow = &self.run.workflow;
-        let table = workflow.table();
-        let leaves = self.run.state.leaves.iter();
-        let leaves = leaves.filter_map(|leaf| table.state_named(leaf));
-        let active: BTreeSet<StateId> = leaves.flat_map(|leaf| table.chain(leaf)).collect();
-        let metas = active.into_iter().map(|id| workflow.state_meta(id));
+        let metas = self.run.active_states().into_iter();
+        let metas = metas.map(|id| self.run.workflow.state_meta(id));
         metas.filter_map(|meta| meta.get("requires")).collect()
     }
 

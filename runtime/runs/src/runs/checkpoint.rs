@@ -15,7 +15,9 @@ use crate::state::{Checkpoint, RunState};
 /// A working copy to be saved.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TakeCheckpoint {
-    /// A folder in it. A run with a worktree of its own has that one saved instead.
+    /// A folder in it.
+    ///
+    /// A run with a worktree of its own has that one saved, unless the folder is in that of a region.
     pub folder: PathBuf,
     /// A name, unique in the run; else the number of the record.
     pub name: Option<String>,
@@ -37,8 +39,13 @@ impl Decide for TakeCheckpoint {
             let body = refuse_alone("checkpoint", None, blocker);
             return Ok(Change { bodies: vec![body] });
         }
-        // Of a run that works in a worktree it is that one, whatever folder its caller is in.
-        let worktree = run.state.worktree.as_ref();
+        // Of a run that works in worktrees it is one of those, whatever folder its caller is in.
+        let attempt = cx.order.attempt;
+        let attempt = attempt.and_then(|number| run.state.attempts.get(&number));
+        let worktree = run.worktree_at(&self.folder).or_else(|| match attempt {
+            Some(attempt) => run.worktree_of(&attempt.state),
+            None => run.state.worktree.as_ref(),
+        });
         let folder = worktree.map_or(self.folder.as_path(), |made| Path::new(&made.folder));
         let repository = Repository::open(folder, cx.runs.store().file())?;
         let saved = repository.save(None)?;

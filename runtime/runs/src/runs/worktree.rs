@@ -1,23 +1,32 @@
 //! Worktrees of runs, for workflows that say `"workspace": "worktree"`.
 //!
-//! Each of their runs works in a git worktree of its own. It is made once, before the first attempt, and recorded: whoever
-//! comes later, in another process or after a kill, works in the same one, and checks that the run requires count there
-//! alone. At the run's end it stays, with its branch; one whose workflow says `"worktree_end": "remove"` is removed if
-//! everything in it is committed.
+//! Each of their runs works in a git worktree of its own, and so does each region of one, since regions are worked on side
+//! by side. They are made once, before the first attempt in them, and recorded: whoever comes later, in another process or
+//! after a kill, works in the same ones, and checks that a state requires count in its worktree alone. At the run's end they
+//! stay, with their branches; those whose workflow says `"worktree_end": "remove"` are removed if everything in them is
+//! committed.
+//!
+//! A region's begins with the commit of the worktree around it. When the region is entered again, it follows that one,
+//! unless that would be a merge: merging is a state's work.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
+use statemark_runtime::StateKind;
 
 use super::operation::{Decide, DecideCx, Right};
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs};
 use crate::body::{Body, WorktreeMade};
 use crate::check::absolute;
-use crate::git::{GitError, worktree};
+use crate::git::GitError;
+use crate::git::worktree::{self, Name};
+use crate::state::RegionWork;
 use crate::store::StoreError;
 
-/// Records the worktree that a run works in. The order has the fence of the run's lease.
+/// Records the worktree that a run, or a region of it, works in.
+///
+/// The order has the fence of the run's lease.
 #[derive(Clone, Debug, Serialize)]
 pub struct RecordWorktree {
     /// The worktree.
@@ -33,12 +42,13 @@ impl Decide for RecordWorktree {
         if cx.order.fence.is_none() {
             return Err(InvalidRequest::NoLease.into());
         }
+        let is_there = match &self.made.region {
+            Some(region) => run.state.regions.contains_key(region),
+            None => run.state.worktree.is_some(),
+        };
         let body = Body::WorktreeMade(self.made.clone());
         Ok(Change {
-            bodies: match run.state.worktree {
-                Some(_) => Vec::new(),
-                None => vec![body],
-            },
+            bodies: if is_there { Vec::new() } else { vec![body] },
         })
     }
 }
@@ -65,13 +75,53 @@ impl Loaded {
         let meta = self.workflow.meta().get("meta")?;
         meta.get(key).and_then(Value::as_str)
     }
+
+    /// Returns the regions that a state is in, the innermost first. A region may be a leaf itself.
+    pub fn regions_around(&self, state: &str) -> impl Iterator<Item = &str> {
+        let table = self.workflow.table();
+        let chain = table.state_named(state).into_iter();
+        let regions = chain.flat_map(|id| table.chain(id)).filter(|id| {
+            let above = table.parent(*id).and_then(|above| table.state(above));
+            above.is_some_and(|above| above.kind == StateKind::Parallel)
+        });
+        regions.map(|id| table.state_name(id))
+    }
+
+    /// Returns the work of the innermost region around a state that has a worktree of its own.
+    pub(crate) fn region_work(&self, state: &str) -> Option<&RegionWork> {
+        let mut regions = self.regions_around(state);
+        regions.find_map(|region| self.state.regions.get(region))
+    }
+
+    /// Returns the worktree that a state is worked on in, if the run has any.
+    ///
+    /// It is that of the innermost region around it that has one, else the run's.
+    #[must_use]
+    pub fn worktree_of(&self, state: &str) -> Option<&WorktreeMade> {
+        let of_region = self.region_work(state).map(|work| &work.worktree);
+        of_region.or(self.state.worktree.as_ref())
+    }
+
+    /// Returns the worktree of the run, or of a region of it, that a folder is in.
+    #[must_use]
+    pub fn worktree_at(&self, folder: &Path) -> Option<&WorktreeMade> {
+        let folder = std::fs::canonicalize(folder).ok()?;
+        self.worktrees()
+            .find(|made| folder.starts_with(&made.folder))
+    }
+
+    /// Lists the run's worktree, if it has one, and those of its regions.
+    pub fn worktrees(&self) -> impl Iterator<Item = &WorktreeMade> {
+        let of_regions = self.state.regions.values().map(|work| &work.worktree);
+        self.state.worktree.iter().chain(of_regions)
+    }
 }
 
-/// Opens the worktree of a run, and makes it if there is none yet.
+/// Opens the worktree that a state is worked on in, and makes it if there is none yet.
 ///
 /// None if the run works in the project's folder.
 ///
-/// It begins with the commit of the worktree of the run above, if that has one, else with that of the project.
+/// The run's begins with the commit of the worktree of the run above, if that has one, else with that of the project.
 ///
 /// # Errors
 ///
@@ -80,66 +130,102 @@ pub fn open_worktree(
     runs: &Runs,
     order: &Order,
     run: &Loaded,
+    state: &str,
 ) -> Result<Option<WorktreeMade>, RunError> {
-    if let Some(made) = &run.state.worktree {
+    let own = match &run.state.worktree {
+        Some(made) => {
+            worktree::check(Path::new(&made.folder), &made.branch)?;
+            made.clone()
+        }
+        None if !run.works_in_worktree() => return Ok(None),
+        None => {
+            let root = root_of(runs, run)?;
+            let from = worktree_above(runs, run)?.unwrap_or_else(|| root.clone());
+            make_worktree(runs, order, run, (None, &from))?
+        }
+    };
+    let mut regions = run.regions_around(state);
+    let Some(region) = regions.next() else {
+        return Ok(Some(own));
+    };
+    let outer = regions.find_map(|region| run.state.regions.get(region));
+    let outer = outer.map_or(&own, |work| &work.worktree);
+    let outer = Path::new(&outer.folder);
+    if let Some(work) = run.state.regions.get(region) {
+        let made = &work.worktree;
         worktree::check(Path::new(&made.folder), &made.branch)?;
+        worktree::follow(Path::new(&made.folder), outer)?;
         return Ok(Some(made.clone()));
     }
-    if !run.works_in_worktree() {
-        return Ok(None);
-    }
+    make_worktree(runs, order, run, (Some(region), outer)).map(Some)
+}
+
+fn root_of(runs: &Runs, run: &Loaded) -> Result<PathBuf, GitError> {
     let root = run.state.root.as_ref().map(PathBuf::from);
-    let root = root.or_else(|| runs.root.clone());
-    let root =
-        root.ok_or_else(|| GitError::new("making a worktree", "nobody knows the project's root"))?;
-    let from = worktree_above(runs, run)?.unwrap_or_else(|| root.clone());
-    let new = worktree::make(&root, &run.run, &from)?;
+    root.or_else(|| runs.root.clone())
+        .ok_or_else(|| GitError::new("making a worktree", "nobody knows the project's root"))
+}
+
+/// Makes the worktree of a run, or of a region of it, with the commit of another one, and records it.
+fn make_worktree(
+    runs: &Runs,
+    order: &Order,
+    run: &Loaded,
+    (region, from): (Option<&str>, &Path),
+) -> Result<WorktreeMade, RunError> {
+    let root = root_of(runs, run)?;
+    let name = Name::new(&run.run, region);
+    let new = worktree::make(&root, &name, from)?;
     let made = WorktreeMade {
+        region: region.map(str::to_owned),
         folder: absolute(&new.folder),
         root: absolute(&new.root),
         branch: new.branch,
         base: new.base,
     };
     runs.execute(order, &RecordWorktree { made: made.clone() })?;
-    worktree::finish(&root, &run.run);
-    Ok(Some(made))
+    worktree::finish(&root, &name);
+    Ok(made)
 }
 
-/// Does with the worktree of a run that is over what its workflow says; none if it has none.
+/// Does with a worktree of a run that is over what its workflow says.
 ///
 /// # Errors
 ///
 /// Git fails.
-pub fn end_worktree(run: &Loaded) -> Result<Option<WorktreeEnd>, RunError> {
-    let Some(made) = &run.state.worktree else {
-        return Ok(None);
-    };
+pub fn end_worktree(run: &Loaded, made: &WorktreeMade) -> Result<WorktreeEnd, RunError> {
     let folder = Path::new(&made.folder);
     if run.workspace_key("worktree_end") != Some("remove") || !folder.is_dir() {
-        return Ok(Some(WorktreeEnd::Kept));
+        return Ok(WorktreeEnd::Kept);
     }
     let left = worktree::uncommitted(folder)?;
     if !left.is_empty() {
-        return Ok(Some(WorktreeEnd::KeptFor(left)));
+        return Ok(WorktreeEnd::KeptFor(left));
     }
     let root = run.state.root.as_deref().map_or(folder, Path::new);
     worktree::remove(root, folder)?;
-    Ok(Some(WorktreeEnd::Removed))
+    Ok(WorktreeEnd::Removed)
 }
 
 /// Returns the worktree of the nearest run above that has one.
+///
+/// It is that of the state for which the run below it works.
 fn worktree_above(runs: &Runs, run: &Loaded) -> Result<Option<PathBuf>, RunError> {
     let mut parent = run.state.parent.clone();
-    while let Some(above) = parent {
-        let state = match runs.load(&above.run) {
-            Ok(above) => above.state,
+    while let Some(link) = parent {
+        let above = match runs.load(&link.run) {
+            Ok(above) => above,
             Err(RunError::Store(StoreError::NotFound { .. })) => return Ok(None),
             Err(error) => return Err(error),
         };
-        if let Some(made) = &state.worktree {
+        let made = match &link.step {
+            Some(step) => above.worktree_of(step),
+            None => above.state.worktree.as_ref(),
+        };
+        if let Some(made) = made {
             return Ok(Some(PathBuf::from(&made.folder)));
         }
-        parent = state.parent.clone();
+        parent = above.state.parent.clone();
     }
     Ok(None)
 }

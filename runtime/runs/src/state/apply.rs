@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::{
-    Allowance, AttemptState, CheckState, Checkpoint, Child, EffectState, Request, Revision,
-    RunState, SessionState, SignedRun, StepState, Visit,
+    Allowance, AttemptState, CheckState, Checkpoint, Child, EffectState, RegionWork, Request,
+    Revision, RunState, SessionState, SignedRun, StepState, Visit,
 };
 use crate::actor::Role;
 use crate::body::{
@@ -93,6 +93,7 @@ impl Apply for Forked {
         state.effects.clear();
         state.usage = Usage::default();
         state.worktree = None;
+        state.regions.clear();
         // They go on in the other run.
         state.attempts.clear();
         state.allowance = None;
@@ -305,7 +306,11 @@ impl Apply for Check {
             seq: record.seq,
             time: record.time,
         };
-        state.checks.insert(self.name, found);
+        let mut regions = state.regions.values_mut();
+        match regions.find(|work| found.root.as_ref() == Some(&work.worktree.root)) {
+            Some(work) => work.checks.insert(self.name, found),
+            None => state.checks.insert(self.name, found),
+        };
     }
 }
 
@@ -333,7 +338,16 @@ impl Apply for WorktreeMade {
 
     fn outlast(self, state: &mut RunState, _: &Record) {
         // It is there, whatever was taken back.
-        state.worktree = Some(self);
+        match self.region.clone() {
+            None => state.worktree = Some(self),
+            Some(region) => {
+                let work = RegionWork {
+                    worktree: self,
+                    checks: BTreeMap::new(),
+                };
+                state.regions.insert(region, work);
+            }
+        }
     }
 }
 
@@ -838,6 +852,7 @@ fn rename_states(state: &mut RunState, names: &BTreeMap<String, String>) {
     rename(&mut state.visits, &named);
     rename(&mut state.steps, &named);
     rename(&mut state.subflows, &named);
+    rename(&mut state.regions, &named);
     for step in state
         .children
         .values_mut()

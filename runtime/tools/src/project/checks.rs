@@ -7,7 +7,7 @@ use serde_json::json;
 use statemark_runs::check::{self, CheckResult, Declaration};
 use statemark_runs::{Checked, Loaded, RunCheck, RunCheckIn, Written};
 
-use super::{current_project, project_of_run};
+use super::{current_project, project_of_check};
 use crate::{Ctx, Problem, Project};
 
 /// Time between two reports of progress. Why: clients give a silent call up after a minute.
@@ -49,8 +49,8 @@ pub fn run_check(ctx: &Ctx<'_>, request: &Request<'_>) -> Result<Outcome, Proble
         }
         Err(problem) => return Err(problem),
     };
-    let project = project_of_run(ctx, &run)?;
     let loaded = ctx.load_run(Some(run.as_str()))?;
+    let project = project_of_check(ctx, &loaded, request.name)?;
     let (declared, root) = find_for_run(&loaded, &project, request.name)?;
     let order = ctx.order(run, request.idempotency_key, request.expected_seq)?;
     let check = RunCheck {

@@ -89,6 +89,7 @@ pub(super) const OPERATIONS: [(&str, Act); 40] = [
     // A worktree is at a place that the caller doesn't choose, and a run has one.
     ("RecordWorktree", |runs, order, it| {
         let made = statemark_runs::body::WorktreeMade {
+            region: Some(it.to_owned()),
             folder: it.to_owned(),
             root: it.to_owned(),
             branch: it.to_owned(),

@@ -265,7 +265,12 @@ impl Page {
     }
 
     fn checks(&mut self, loaded: &Loaded) {
-        let mut checks: Vec<_> = loaded.state.checks.iter().collect();
+        let own = loaded.state.checks.iter();
+        let mut checks: Vec<_> = own.map(|(name, check)| (name.clone(), check)).collect();
+        for (region, work) in &loaded.state.regions {
+            let in_region = work.checks.iter();
+            checks.extend(in_region.map(|(name, check)| (format!("{name} in {region}"), check)));
+        }
         checks.sort_by_key(|(_, check)| check.seq);
         let rows: Vec<(&str, Vec<String>)> = checks
             .into_iter()
@@ -276,7 +281,7 @@ impl Page {
                     (false, false) => ("bad", "failed"),
                 };
                 let cells = vec![
-                    name.clone(),
+                    name,
                     word.to_owned(),
                     check.outcome.clone(),
                     format_time(check.time),
