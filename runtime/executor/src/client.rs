@@ -3,6 +3,7 @@
 //! They are given our server, bound to the run, and our hook, so that the state's grants hold for their own tools as well.
 //! What they write, an event a line, is read for what was said and what it cost.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use serde_json::{Map, Value, json};
@@ -42,7 +43,7 @@ pub(crate) fn work(
     client: &Client,
     model: Option<&str>,
 ) -> Result<End, RunError> {
-    let mut piece = String::new();
+    let (mut piece, mut used) = (String::new(), Used::default());
     let (words, variables) = match kind {
         ClientKind::Claude => (claude(attempt), Vec::new()),
         ClientKind::Codex => (codex(attempt), Vec::new()),
@@ -68,7 +69,7 @@ pub(crate) fn work(
             return Ok(());
         };
         let turn = match kind {
-            ClientKind::Claude => read_claude(&event),
+            ClientKind::Claude => read_claude(&event, &mut used),
             ClientKind::Codex => read_codex(&event),
             ClientKind::Gemini => read_gemini(&event, &mut piece),
             ClientKind::OpenCode => read_opencode(&event),
@@ -263,18 +264,73 @@ fn opencode(attempt: &Attempt<'_>) -> Value {
     })
 }
 
+/// The tokens of a client's session, as far as they have been told.
+///
+/// An attempt may be cut off before its end tells the sum, and a budget is to hold before.
+#[derive(Debug, Default)]
+struct Used {
+    /// By message: the tokens that were read and written for it, as it was told of last.
+    messages: BTreeMap<String, (u64, u64)>,
+    /// The sum over the messages.
+    sum: (u64, u64),
+    /// The tokens that are counted already.
+    counted: (u64, u64),
+}
+
+impl Used {
+    /// Takes the tokens of a message and returns what is to be counted. It may be told of several times.
+    fn count_message(&mut self, id: &str, tokens: (u64, u64)) -> (u64, u64) {
+        let known = self.messages.entry(id.to_owned()).or_default();
+        let more = rise(known, tokens);
+        self.sum.0 = self.sum.0.saturating_add(more.0);
+        self.sum.1 = self.sum.1.saturating_add(more.1);
+        rise(&mut self.counted, self.sum)
+    }
+
+    /// Takes the sum of all, and returns what of it is to be counted.
+    fn count_sum(&mut self, sum: (u64, u64)) -> (u64, u64) {
+        rise(&mut self.counted, sum)
+    }
+}
+
+/// Raises counts to others where those are higher, and returns by how much.
+fn rise(counts: &mut (u64, u64), others: (u64, u64)) -> (u64, u64) {
+    let more = (
+        others.0.saturating_sub(counts.0),
+        others.1.saturating_sub(counts.1),
+    );
+    *counts = (counts.0.max(others.0), counts.1.max(others.1));
+    more
+}
+
+/// Returns the tokens that Claude says were read, from a cache too, and written.
+fn tokens_of_claude(usage: &Value) -> (u64, u64) {
+    let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or_default();
+    let cached =
+        count("cache_creation_input_tokens").saturating_add(count("cache_read_input_tokens"));
+    (
+        count("input_tokens").saturating_add(cached),
+        count("output_tokens"),
+    )
+}
+
 /// Reads an event of `claude --output-format stream-json`.
-fn read_claude(event: &Map<String, Value>) -> Turn {
+fn read_claude(event: &Map<String, Value>, used: &mut Used) -> Turn {
     let kind = event
         .get("type")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    let count =
-        |usage: &Value, key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or_default();
     let mut turn = Turn::default();
     match kind {
         "assistant" => {
-            let parts = event.get("message").and_then(|it| it.get("content"));
+            let message = event.get("message");
+            let usage = message.and_then(|it| it.get("usage"));
+            let id = message.and_then(|it| it.get("id")?.as_str());
+            if let (Some(usage), Some(id)) = (usage, id) {
+                let (read, written) = used.count_message(id, tokens_of_claude(usage));
+                turn.usage = (read > 0 || written > 0).then_some((read, written, None));
+            }
+            let parts = message.and_then(|it| it.get("content"));
             for part in parts.and_then(Value::as_array).into_iter().flatten() {
                 let text = match part.get("type").and_then(Value::as_str) {
                     Some("text") => part.get("text").and_then(Value::as_str).map(str::to_owned),
@@ -292,11 +348,9 @@ fn read_claude(event: &Map<String, Value>) -> Turn {
         }
         "result" => {
             if let Some(usage) = event.get("usage") {
-                let cached = count(usage, "cache_creation_input_tokens")
-                    .saturating_add(count(usage, "cache_read_input_tokens"));
-                let read = count(usage, "input_tokens").saturating_add(cached);
+                let (read, written) = used.count_sum(tokens_of_claude(usage));
                 let cost = event.get("total_cost_usd").and_then(Value::as_f64);
-                turn.usage = Some((read, count(usage, "output_tokens"), cost.map(millionths)));
+                turn.usage = Some((read, written, cost.map(millionths)));
             }
         }
         _ => {}
@@ -427,27 +481,58 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_claude_has_used_counts_as_it_is_told_and_once() {
+        let message = |id: &str, read: u64, written: u64| {
+            json!({"type": "assistant", "message": {
+                "id": id, "content": [],
+                "usage": {"input_tokens": read, "cache_read_input_tokens": 1, "output_tokens": written},
+            }})
+        };
+        let end = json!({
+            "type": "result", "total_cost_usd": 0.5, "usage": {"input_tokens": 31, "output_tokens": 9},
+        });
+        let mut used = Used::default();
+        for (event, expected) in [
+            (message("a", 9, 1), Some((10, 1, None))),
+            // The next part of the message.
+            (message("a", 9, 1), None),
+            (message("a", 9, 4), Some((0, 3, None))),
+            (message("b", 19, 2), Some((20, 2, None))),
+            // The sum has what no message has told.
+            (end.clone(), Some((1, 3, Some(500_000)))),
+            (end, Some((0, 0, Some(500_000)))),
+        ] {
+            let turn = read_claude(event.as_object().unwrap(), &mut used);
+            assert_eq!(turn.usage, expected, "{event}");
+        }
+    }
+
+    #[test]
     fn events_of_clients_say_what_was_said_and_what_it_cost() {
         let said = |text: &str| vec![("assistant".to_owned(), text.to_owned())];
         let turn = |said, usage| Turn { said, usage };
         type Read = fn(&Map<String, Value>) -> Turn;
         let cases: [(Read, &str, Turn); 14] = [
             (
-                read_claude,
+                |event| read_claude(event, &mut Used::default()),
                 r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Hm."},{"type":"thinking","thinking":"x"}]}}"#,
                 turn(said("Hm."), None),
             ),
             (
-                read_claude,
+                |event| read_claude(event, &mut Used::default()),
                 r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"a"}}]}}"#,
                 turn(said(r#"[Read {"file_path":"a"}]"#), None),
             ),
             (
-                read_claude,
+                |event| read_claude(event, &mut Used::default()),
                 r#"{"type":"result","usage":{"input_tokens":3,"cache_read_input_tokens":4,"output_tokens":5},"total_cost_usd":0.0125}"#,
                 turn(Vec::new(), Some((7, 5, Some(12_500)))),
             ),
-            (read_claude, r#"{"type":"system"}"#, Turn::default()),
+            (
+                |event| read_claude(event, &mut Used::default()),
+                r#"{"type":"system"}"#,
+                Turn::default(),
+            ),
             (
                 read_codex,
                 r#"{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}"#,

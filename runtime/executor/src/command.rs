@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::json;
@@ -25,6 +25,20 @@ const MAX_OUTPUT: usize = 16 << 10;
 
 /// Longest line of output that is held. Unit: bytes.
 const MAX_LINE: u64 = 1 << 20;
+
+/// Returns a folder below another one, or says why there is none. No link leads out.
+fn folder_below(root: &Path, inside: &str) -> Result<PathBuf, String> {
+    let whole = root.join(inside);
+    let real = |path: &Path| path.canonicalize().map_err(|error| error.to_string());
+    let found = real(&whole).and_then(|folder| Ok((folder.starts_with(real(root)?), folder)));
+    match found {
+        Ok((true, folder)) => Ok(folder),
+        Ok((false, _)) => Err(format!(
+            "the folder `{inside}` leads out of the project, by a link"
+        )),
+        Err(error) => Err(format!("the folder `{inside}` can't be worked in: {error}")),
+    }
+}
 
 /// Works by a program to the end of an attempt.
 pub(crate) fn work(attempt: &Attempt<'_>, command: &Command) -> Result<End, RunError> {
@@ -126,7 +140,12 @@ pub(crate) fn run(
     variables.extend(more.map(|(name, value)| (name.into(), value.into())));
     let worktree = attempt.worktree.map(|made| PathBuf::from(&made.root));
     let mut root = worktree.unwrap_or_else(|| surroundings.place.root.clone());
-    root.extend(attempt.workdir);
+    if let Some(inside) = attempt.workdir {
+        match folder_below(&root, inside) {
+            Ok(folder) => root = folder,
+            Err(reason) => return Ok(RunningEnd::Broken(reason)),
+        }
+    }
     let place = surroundings.place.open();
     let running = Running::start(program, arguments, &place, (&root, variables));
     let mut running = match running {
@@ -259,5 +278,27 @@ mod tests {
         let text = tail.text();
         assert!(text.len() <= 2 * MAX_OUTPUT + 3 && text.starts_with('…'));
         assert!(text.ends_with("line 19999 é"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_link_leads_to_a_folder_outside() {
+        let place = std::env::temp_dir().join(format!("statemark-folders-{}", std::process::id()));
+        let (root, other) = (place.join("root"), place.join("other"));
+        std::fs::create_dir_all(root.join("src")).unwrap();
+        std::fs::create_dir_all(&other).unwrap();
+        for (name, to) in [("out", &other), ("in", &root.join("src"))] {
+            std::os::unix::fs::symlink(to, root.join(name)).unwrap();
+        }
+        let found = |inside: &str| {
+            folder_below(&root, inside)
+                .map_err(|reason| reason.split(' ').take(3).collect::<Vec<_>>().join(" "))
+        };
+        let real = root.canonicalize().unwrap();
+        assert_eq!(found("src"), Ok(real.join("src")));
+        assert_eq!(found("in"), Ok(real.join("src")));
+        assert_eq!(found("out"), Err("the folder `out`".to_owned()));
+        assert_eq!(found("none"), Err("the folder `none`".to_owned()));
+        std::fs::remove_dir_all(place).unwrap();
     }
 }

@@ -481,10 +481,10 @@ impl Driver<'_> {
                 tracing::warn!(run = %run, "its worktree stays: {error}");
                 WorktreeEnd::Kept
             });
-            let (is_removed, uncommitted) = match end {
-                WorktreeEnd::Removed => (true, Vec::new()),
-                WorktreeEnd::KeptFor(files) => (false, files),
-                WorktreeEnd::Kept => (false, Vec::new()),
+            let (is_removed, stays_because) = match end {
+                WorktreeEnd::Removed => (true, None),
+                WorktreeEnd::KeptFor(reason) => (false, Some(reason)),
+                WorktreeEnd::Kept => (false, None),
             };
             (self.observe)(&Happened {
                 run: run.clone(),
@@ -493,7 +493,7 @@ impl Driver<'_> {
                 what: Happening::LeftWork {
                     branch: made.branch.clone(),
                     folder: (!is_removed).then(|| made.folder.clone()),
-                    uncommitted,
+                    stays_because,
                 },
             });
         }

@@ -75,9 +75,9 @@ pub enum Happening {
         /// The worktree, unless it was removed.
         #[serde(skip_serializing_if = "Option::is_none")]
         folder: Option<String>,
-        /// The files because of which a worktree stays that was to be removed.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        uncommitted: Vec<String>,
+        /// The reason why a worktree stays that was to be removed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stays_because: Option<String>,
     },
     /// The work has come so far, where there is a measure.
     Progressed {

@@ -326,14 +326,14 @@ pub fn line_of(happened: &Happened, of: &RunId) -> Option<String> {
         Happening::LeftWork {
             branch,
             folder,
-            uncommitted,
+            stays_because,
         } => {
-            let place = match (folder, uncommitted.first()) {
+            let place = match (folder, stays_because) {
                 (None, _) => "; its worktree is removed".to_owned(),
                 (Some(folder), None) => format!(", in the worktree {folder}"),
-                (Some(folder), Some(first)) => {
-                    let first = statemark_text::visible::line(first);
-                    format!(", in the worktree {folder}, which stays: `{first}` isn't committed")
+                (Some(folder), Some(reason)) => {
+                    let reason = statemark_text::visible::line(reason);
+                    format!(", in the worktree {folder}, which stays: {reason}")
                 }
             };
             format!("{run}: its work is on the branch `{branch}`{place}")

@@ -35,9 +35,9 @@ pub use run::{Running, RunningEnd, environment, run, run_without};
 use self::missing::Missing;
 #[cfg(target_os = "linux")]
 use self::missing::make_private_folder;
-use crate::git::find_working_copy;
 #[cfg(target_os = "linux")]
-use crate::git::git_of_worktree;
+use crate::git::written_by_commits;
+use crate::git::{find_working_copy, find_worktree};
 use crate::hash::Hash;
 use crate::workflow::Workflow;
 
@@ -118,13 +118,14 @@ impl CheckPlace {
         }
     }
 
-    /// Returns the whole project: the working copy around the root, if it is in one.
+    /// Returns the whole project: the run's worktree, or the working copy, that the root is in, if it is in one.
     fn project(&self) -> PathBuf {
         let root = self
             .root
             .canonicalize()
             .unwrap_or_else(|_| self.root.clone());
-        find_working_copy(&root).map_or_else(|| root.clone(), Path::to_path_buf)
+        let found = find_worktree(&root).or_else(|| find_working_copy(&root));
+        found.map_or_else(|| root.clone(), Path::to_path_buf)
     }
 
     /// Returns the folders that a check may write below, and those in them that it may not.
@@ -138,7 +139,7 @@ impl CheckPlace {
         }
         let folders = std::iter::once(self.project()).chain(self.allowed.iter().cloned());
         // What is committed in a worktree is kept by its repository.
-        let folders = folders.chain(git_of_worktree(&self.project()));
+        let folders = folders.chain(written_by_commits(&self.project()));
         confine::Reach {
             writable: folders.collect(),
             closed: self.closed(),

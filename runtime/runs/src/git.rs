@@ -118,13 +118,13 @@ pub(crate) fn lock_working_copy(folder: &Path) -> Result<WorkingCopyLock, GitErr
     OwnGit::open(keeper(&folder), theirs.format)?.lock()
 }
 
-/// Returns the git directory that a worktree of a run shares with its repository.
+/// Lists the folders of a repository that commits in a worktree of a run write to; none for any other folder.
 ///
-/// None for any other folder. Whoever commits in the worktree writes there.
+/// Neither its configuration is among them, nor anything else that has git run a program or write elsewhere.
 #[cfg(target_os = "linux")]
-pub(crate) fn git_of_worktree(folder: &Path) -> Option<PathBuf> {
-    let git = Theirs::open(find_worktree(folder)?)?;
-    git.common().canonicalize().ok()
+pub(crate) fn written_by_commits(folder: &Path) -> Vec<PathBuf> {
+    let theirs = find_worktree(folder).and_then(Theirs::of_worktree);
+    theirs.map(|it| it.written_by_commits()).unwrap_or_default()
 }
 
 /// Returns the working copy whose folder of ours has the checkpoints of a working copy.
@@ -143,9 +143,7 @@ fn find(folder: &Path) -> Result<(PathBuf, Theirs), GitError> {
         return Err(failed(doing, cause));
     }
     let real = fs::canonicalize(folder).map_err(|error| failed(doing, error))?;
-    let found = find_working_copy(&real);
-    let found = found.and_then(|folder| Some((folder.to_path_buf(), Theirs::open(folder)?)));
-    found.ok_or_else(|| {
+    Theirs::find(&real).ok_or_else(|| {
         let folder = folder.display();
         failed(
             doing,

@@ -5,6 +5,8 @@
 //! Deliberately not here: raising them. An answer raises one in `runs/answer.rs`, a request's end in `runs/follow.rs`; an
 //! unknown name becomes one in `legality.rs`.
 
+use crate::runs::LIMIT_REACHED;
+
 /// The event that catches names that the machine doesn't have, where a state has `safe_next`.
 pub(crate) const UNKNOWN: &str = "error.unknown_event";
 
@@ -32,6 +34,7 @@ pub fn raised_when(event: &str) -> Option<&'static str> {
         DENIED => "a person denies an approval",
         SENT_BACK => "a person denies an approval with a comment, or sends a review back",
         EXPIRED => "nobody answers a request in time",
+        LIMIT_REACHED => "a limit of executors is reached",
         _ => return None,
     })
 }

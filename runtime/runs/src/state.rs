@@ -29,6 +29,7 @@ pub(crate) use signed::check_signature;
 pub use status::{Status, WaitingFor};
 
 use crate::actor::{Actor, Role};
+use crate::authority::Right;
 use crate::body::{
     Artifact, AttemptOutcome, CheckpointRestored, CheckpointTaken, EffectStatus, Kind, Opened,
     Parent, Queued, Refused, Resolved, Spent, Started, StepStatus, Subflow, Usage, WorktreeMade,
@@ -156,6 +157,9 @@ pub struct RunState {
     /// The task that executors were last given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// The limits that the machine was told of since the last attempt began, or a person continued the run.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub limits_reached: u64,
     /// From where attempts and their cost are counted towards limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowance: Option<Allowance>,
@@ -573,7 +577,7 @@ impl RunState {
         decisions.extend(forced.map(|(seq, state)| (*seq, format!("forced to `{state}`"))));
         decisions.sort();
         let mut decisions: Vec<String> = decisions.into_iter().map(|(_, deed)| deed).collect();
-        decisions.extend(self.stopped_by_person());
+        decisions.extend(self.stopped_for_person());
         decisions
     }
 
@@ -586,11 +590,13 @@ impl RunState {
         self.decisions()
     }
 
-    /// Describes who has paused or cancelled the run, if a person has.
-    pub(crate) fn stopped_by_person(&self) -> Option<String> {
+    /// Describes who has paused or cancelled the run, if only a person goes on with it.
+    pub(crate) fn stopped_for_person(&self) -> Option<String> {
         let is_person = |by: &&Actor| by.role == Role::Person;
         let cancelled = self.cancelled_by.as_ref().filter(is_person);
-        let paused = self.paused_by.as_ref().filter(is_person);
+        // A limit that is reached pauses a run for a person, too.
+        let paused = self.paused_by.as_ref();
+        let paused = paused.filter(|by| Right::Decide.is_granted(by.role));
         let cancelled = cancelled.map(|by| format!("cancelled by {by}"));
         cancelled.or_else(|| paused.map(|by| format!("paused by {by}")))
     }

@@ -31,6 +31,7 @@ use std::time::Duration;
 use clap::Subcommand;
 use serde_json::Value;
 use statemark_runs::{Actor, Hash, Loaded, Role, RunId, Runs, Status};
+use statemark_text::json::describe_repeated_key;
 use statemark_tools::envelope::next::describe_run;
 use statemark_tools::{NativeCall, NativeOutcome, SessionPolicy, Tool};
 
@@ -252,6 +253,10 @@ fn answer(
         }
         Err(error) => return refusal(&format!("its message can't be read: {error}"), true),
     };
+    // Which of the two its client takes isn't known.
+    if let Some(repeated) = describe_repeated_key(&text) {
+        return refusal(&repeated, true);
+    }
     if message.hook_event_name.is_empty() {
         return refusal("its message names no event (`hook_event_name`)", true);
     }

@@ -344,7 +344,11 @@ fn why_there_can_be_no_worktree_is_said() {
         ],
     );
     scratch.write(".statemark-worktrees/r/half", "");
+    // As long as the mark doesn't say so, the branch isn't ours.
     scratch.write(".statemark-worktrees/r.making", "");
+    refused("r", &["there is a branch `statemark/r` already: "]);
+    let head = git(folder, &["rev-parse", "statemark/r"]);
+    scratch.write(".statemark-worktrees/r.making", &head);
     let said = run("r");
     assert_eq!(said.code, 0, "{}{}", said.stderr, said.stdout);
     says(
@@ -421,7 +425,10 @@ fn no_program_of_the_repository_is_run() {
     scratch.write("sub/f", "a\n");
     git(&folder.join("sub"), &["add", "f"]);
     git(&folder.join("sub"), &["commit", "-qm", "f"]);
-    scratch.write(".gitattributes", "*.sh filter=w=x\n*.toml filter=r=x\n");
+    scratch.write(
+        ".gitattributes",
+        "*.sh filter=w=x\n*.toml filter=r=x\n*.json filter=i=x\n",
+    );
     scratch.write(".git/info/exclude", "*.config\n");
     git(folder, &["add", ".gitattributes", "sub"]);
     git(folder, &["add", "-f", "sub.config", "worktree.config"]);
@@ -434,6 +441,17 @@ fn no_program_of_the_repository_is_run() {
     ] {
         git(folder, &["config", key, &touch(&format!("owned-{name}"))]);
     }
+    // What counts only on a run's branch, or in its worktree.
+    scratch.write(".git/included", &filter("i"));
+    for condition in ["onbranch:statemark/**", "gitdir:**/worktrees/**"] {
+        let key = format!("includeIf.{condition}.path");
+        git(folder, &["config", &key, "included"]);
+    }
+    // Git adds a line to each log of a branch that is there.
+    scratch.write("log", "");
+    let logs = folder.join(".git/logs/refs/heads/statemark");
+    fs::create_dir_all(&logs).unwrap();
+    std::os::unix::fs::symlink(folder.join("log"), logs.join("s")).unwrap();
     let hook = format!("#!/bin/sh\n{}\n", touch("owned-hook"));
     scratch.write(".git/hooks/post-checkout", &hook);
     let run = fs::Permissions::from_mode(0o755);
@@ -455,6 +473,7 @@ fn no_program_of_the_repository_is_run() {
         assert_eq!(said.code, 0, "{}{}", said.stderr, said.stdout);
         says(&said.stderr, &[&format!("`statemark/{run}`"), end]);
         assert!(owned().is_empty(), "{:?}", owned());
+        assert_eq!(fs::read_to_string(folder.join("log")).unwrap(), "");
         // These calls run what the repository names, as a person's do.
         git(folder, &["rm", "-q", "--cached", "--ignore-unmatch", "sub"]);
         git(folder, &["commit", "-q", "--allow-empty", "-m", "alone"]);
@@ -525,6 +544,7 @@ fn tools_and_hooks_hold(states: &str, name: &str, region: Option<&str>) {
     let api = Api::start(vec![json!({"calls": [
         write("src/a.txt"), write("docs/a.txt"), write(".statemark-worktrees/x"),
         ["exec", {"argv": ["sh", "probe.sh"]}],
+        ["exec", {"argv": ["sh", "again.sh"]}],
         ["send_event", {"event": "ended"}],
     ]})]);
     let inner = format!(
@@ -534,7 +554,14 @@ fn tools_and_hooks_hold(states: &str, name: &str, region: Option<&str>) {
     let folder = &scratch.path;
     scratch.write(
         "probe.sh",
-        "pwd >src/where\ngit add src\ngit -c user.name=t -c user.email=t commit -qm model\necho x >../../escaped\n",
+        "pwd >src/where\ngit add src\ngit -c user.name=t -c user.email=t commit -qm model\necho x >../../escaped\n\
+         mkdir fake && echo 'ref: refs/heads/x' >fake/HEAD && echo / >fake/commondir && echo 'gitdir: fake' >.git\n",
+    );
+    // A command that says itself which repository its worktree is of reaches no further by that.
+    scratch.write(
+        "again.sh",
+        "for place in escaped .git/config .git/hooks/post-checkout .statemark/escaped; do echo '# x' >>\"../../$place\"; done\n\
+         git -c user.name=t -c user.email=t commit -q --allow-empty -m no\n",
     );
     scratch.write("src/a.txt", "old\n");
     scratch.write("docs/a.txt", "old\n");
@@ -563,7 +590,13 @@ fn tools_and_hooks_hold(states: &str, name: &str, region: Option<&str>) {
     // A command commits on the branch, and writes nowhere else in the project.
     let log = git(folder, &["log", "--format=%s", &branch]);
     assert_eq!(log, "model\nfiles\nall");
-    assert!(!has_landlock() || !folder.join("escaped").exists());
+    if has_landlock() {
+        for place in ["escaped", ".git/hooks/post-checkout", ".statemark/escaped"] {
+            assert!(!folder.join(place).exists(), "{place}");
+        }
+        let config = fs::read_to_string(folder.join(".git/config")).unwrap();
+        assert!(!config.contains("# x"), "{config}");
+    }
     let prompt = api.asked()[0]["messages"].to_string();
     let branch = format!("on its branch `{branch}`");
     assert!(prompt.contains(&branch), "{prompt}");

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::worktree::{find_worktree, project_of_worktree};
 use super::{GitError, failed, path_from_git};
 use crate::files::read_regular;
 
@@ -23,6 +24,12 @@ const MAX_ALTERNATES: u64 = 1 << 20;
 
 /// Most references that lead from one to the next. Source: git's own limit (`SYMREF_MAXDEPTH`).
 const MAX_DEPTH: usize = 5;
+
+/// The folder of the branches of runs.
+pub(super) const BRANCHES: &str = "refs/heads/statemark";
+
+/// The folder of what was done to these branches.
+pub(super) const LOGS: &str = "logs/refs/heads/statemark";
 
 /// The hash function of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +85,33 @@ pub fn find_working_copy(here: &Path) -> Option<&Path> {
 }
 
 impl Theirs {
+    /// Finds the working copy that a folder is in, and its git directory. The folder is a real path.
+    pub(super) fn find(folder: &Path) -> Option<(PathBuf, Self)> {
+        let (top, theirs) = match find_worktree(folder) {
+            Some(worktree) => (worktree, Self::of_worktree(worktree)?),
+            None => {
+                let top = find_working_copy(folder)?;
+                (top, Self::open(top)?)
+            }
+        };
+        Some((top.to_path_buf(), theirs))
+    }
+
+    /// Opens the git directory of a worktree of a run, where the project's repository has it.
+    ///
+    /// The worktree isn't asked: whoever works in it could name another one.
+    pub(super) fn of_worktree(worktree: &Path) -> Option<Self> {
+        let main = Self::open(find_working_copy(project_of_worktree(worktree)?)?)?;
+        let common = main.common.canonicalize().ok()?;
+        let git = common.join("worktrees").join(worktree.file_name()?);
+        read(&git.join("HEAD"))?;
+        Some(Self {
+            git,
+            common,
+            format: main.format,
+        })
+    }
+
     /// Opens the git directory of a working copy, if there is one.
     pub(super) fn open(working_copy: &Path) -> Option<Self> {
         let dot = working_copy.join(".git");
@@ -134,10 +168,23 @@ impl Theirs {
         self.common.join("objects")
     }
 
+    /// Returns the part that is the working copy's alone.
+    pub(super) fn private(&self) -> &Path {
+        &self.git
+    }
+
     /// Returns the part that working copies share.
-    #[cfg(target_os = "linux")]
     pub(super) fn common(&self) -> &Path {
         &self.common
+    }
+
+    /// Lists the folders that a commit on a branch of a run writes to. None of them leads elsewhere by a link.
+    #[cfg(target_os = "linux")]
+    pub(super) fn written_by_commits(&self) -> Vec<PathBuf> {
+        let shared = ["objects", BRANCHES, LOGS].map(|name| self.common.join(name));
+        let folders = shared.into_iter().chain([self.git.clone()]);
+        let folders = folders.filter_map(|folder| folder.canonicalize().ok());
+        folders.filter(|it| it.starts_with(&self.common)).collect()
     }
 
     /// Returns the folders of which git may read any file.

@@ -5,8 +5,11 @@
 //!
 //! - Nothing that the repository's own configuration names is run: no hook, no monitor, no filter. Those of the person's
 //!   own configuration are, as when that person checks something out.
+//! - What an agent may have written in a worktree, or in the folders of the repository that its commits write to, leads
+//!   git nowhere: git is told which repository it is, and where agents may write, the files of branches are ours alone to
+//!   write, and no log of them is.
 //! - One that was made half is made anew: a mark beside it says so until it is whole, and no agent has worked in it then.
-//! - A worktree with something that isn't committed is never removed.
+//! - A worktree with something that isn't committed, or isn't on its branch, is never removed.
 //!
 //! Deliberately not here: merging. Whoever wants what was committed takes the branch; a worktree follows another one only
 //! where nothing would be merged.
@@ -20,9 +23,9 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use super::child::{self, Obstacles};
-use super::theirs::Theirs;
-use super::{GitError, failed, find_working_copy, line, path_from_git, plain_git};
-use crate::files::{check_own_folder, create_new, make_private_folder};
+use super::theirs::{BRANCHES, LOGS, Theirs};
+use super::{GitError, failed, line, path_from_git, plain_git};
+use crate::files::{check_own_folder, create_new, make_private_folder, read_regular};
 use crate::id::RunId;
 
 /// The folder of worktrees in a project.
@@ -82,13 +85,13 @@ pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree,
     let _one = ONE
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    let (top, theirs) = repository(root)?;
-    let (from, theirs_from) = repository(from)?;
+    let main = Copy::open(root)?;
+    let from = Copy::open(from)?;
     let root = &fs::canonicalize(root).map_err(|error| failed(MAKING, error))?;
-    let Some(base) = theirs_from.head() else {
+    let Some(base) = from.theirs.head() else {
         let cause = format!(
             "`{}` has no commit yet, which a worktree could begin with: commit something first",
-            from.display()
+            from.top.display()
         );
         return Err(failed(MAKING, cause));
     };
@@ -100,26 +103,55 @@ pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree,
         check_own_folder(&folders).map_err(|error| at(&folders, &error))?;
     }
     if mark.symlink_metadata().is_ok() {
-        remove_half(&top, &folder, &branch)?;
+        remove_half(&main, name, (&folder, &mark))?;
     }
-    check_absent(&theirs, &folder, &branch, &top)?;
-    check_clean(&from)?;
+    check_absent(&main, &folder, &branch)?;
+    from.check_clean()?;
     // Neither the worktrees nor the marks are for the repository.
     make_ignored(&folders)?;
     make_file(&mark, "")?;
-    let mut command = git(&top)?;
-    command.args(["worktree", "add", "--quiet", "-b", &branch]);
+    // Nothing is checked out yet: only in the worktree is known what its configuration would run for that.
+    let mut command = main.git()?;
+    command.args(["worktree", "add", "--quiet", "--detach", "--no-checkout"]);
     command.arg(&folder).arg(&base);
-    call(command, &top)?;
+    call(command, &main.top)?;
+    fs::write(&mark, &base).map_err(|error| at(&mark, &error))?;
+    make_branch(main.theirs.common(), name, &base)?;
+    let new = Copy::open(&folder)?;
+    let mut command = new.git()?;
+    command.args(["symbolic-ref", "HEAD", &format!("refs/heads/{branch}")]);
+    call(command, &folder)?;
+    // Here its branch may have a part of the configuration that no other has.
+    let mut command = new.git()?;
+    command.args(["read-tree", "--reset", "-u", "HEAD"]);
+    call(command, &folder)?;
     // What is ours in it isn't for the repository either.
     make_ignored(&folder.join(OWN))?;
-    let inside = root.strip_prefix(&top).unwrap_or(Path::new(""));
+    let inside = root.strip_prefix(&main.top).unwrap_or(Path::new(""));
     Ok(NewWorktree {
         root: folder.join(inside),
         folder,
         branch,
         base,
     })
+}
+
+/// Makes the file of a branch, which isn't there yet.
+///
+/// Git would write a line of its log as well, through a link that an agent may have left there.
+fn make_branch(common: &Path, name: &Name, commit: &str) -> Result<(), GitError> {
+    for folder in [BRANCHES, LOGS].map(|folder| common.join(folder)) {
+        fs::create_dir_all(&folder)
+            .and_then(|()| check_own_folder(&folder))
+            .map_err(|error| at(&folder, &error))?;
+    }
+    let path = common.join(BRANCHES).join(&name.0);
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path);
+    file.and_then(|mut file| writeln!(file, "{commit}"))
+        .map_err(|error| at(&path, &error))
 }
 
 /// Makes a folder of ours that git ignores, unless it is there.
@@ -154,31 +186,40 @@ pub(crate) fn finish(root: &Path, name: &Name) {
 
 /// Moves a worktree to the commit of another one, as far as nothing has to be merged for that.
 ///
-/// One with commits that the other lacks, or with changes in the way, stays as it is.
+/// One with commits that the other lacks, with changes in the way, or that isn't on its branch stays as it is.
 ///
 /// # Errors
 ///
 /// One of them is no working copy; git can't be run.
 pub(crate) fn follow(folder: &Path, other: &Path) -> Result<(), GitError> {
-    let ((top, own), (_, theirs)) = (repository(folder)?, repository(other)?);
-    let Some(head) = theirs
-        .head()
-        .filter(|head| own.head().as_ref() != Some(head))
-    else {
+    let (own, other) = (Copy::open(folder)?, Copy::open(other)?);
+    let (Some(old), Some(new)) = (own.theirs.head(), other.theirs.head()) else {
         return Ok(());
     };
-    let mut command = git_over(&top, &[&top, other])?;
-    // Whether a commit is signed is asked of a program that the repository names.
-    command.args([
-        "merge",
-        "--ff-only",
-        "--no-verify-signatures",
-        "--no-autostash",
-    ]);
-    command.args(["--quiet", "--no-stat"]).arg(&head);
-    // Git refuses what would be a merge, and what would lose something.
-    drop(call(command, &top));
-    Ok(())
+    let Some(branch) = own.branch().filter(|_| old != new) else {
+        return Ok(());
+    };
+    for words in [
+        vec!["merge-base", "--is-ancestor", &old, &new],
+        vec!["update-index", "-q", "--refresh"],
+        vec!["read-tree", "-m", "-u", &old, &new],
+    ] {
+        let mut command = own.git()?;
+        command.args(words);
+        // Git refuses what would be a merge, and what would lose something.
+        if !child::succeeds(MAKING, command, obstacles(folder))? {
+            return Ok(());
+        }
+    }
+    let path = own.theirs.common().join(BRANCHES).join(&branch);
+    let lock = own.theirs.common().join(BRANCHES).join(branch + ".lock");
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&lock);
+    file.and_then(|mut file| writeln!(file, "{new}"))
+        .and_then(|()| fs::rename(&lock, &path))
+        .map_err(|error| at(&path, &error))
 }
 
 /// Checks that a worktree that was made is still one.
@@ -187,7 +228,7 @@ pub(crate) fn follow(folder: &Path, other: &Path) -> Result<(), GitError> {
 ///
 /// Somebody has removed it, or put something else in its place.
 pub(crate) fn check(folder: &Path, branch: &str) -> Result<(), GitError> {
-    if folder.is_dir() && Theirs::open(folder).is_some() {
+    if folder.is_dir() && Theirs::of_worktree(folder).is_some() {
         return Ok(());
     }
     let path = folder.display();
@@ -198,28 +239,41 @@ pub(crate) fn check(folder: &Path, branch: &str) -> Result<(), GitError> {
     Err(failed("looking for the run's worktree", cause))
 }
 
-/// Lists the files of a worktree that aren't committed, and aren't ignored.
+/// Removes a worktree in which everything is committed on its branch, which stays.
+///
+/// Returns the reason if the worktree stays.
 ///
 /// # Errors
 ///
-/// Git fails.
-pub(crate) fn uncommitted(folder: &Path) -> Result<Vec<String>, GitError> {
-    changes(folder, "all")
-}
-
-/// Removes a worktree in which everything is committed. Its branch stays.
-///
-/// # Errors
-///
-/// Something isn't committed: git removes nothing then.
-pub(crate) fn remove(root: &Path, folder: &Path) -> Result<(), GitError> {
+/// It is none; git fails; something can't be removed.
+pub(crate) fn remove(folder: &Path) -> Result<Option<String>, GitError> {
     let _one = ONE
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    let (top, _) = repository(root)?;
-    let mut command = git_over(&top, &[&top, folder])?;
-    command.args(["worktree", "remove"]).arg(folder);
-    call(command, &top).map(drop)
+    let own = Copy::open(folder)?;
+    if own.branch().is_none() {
+        return Ok(Some("it isn't on its branch".to_owned()));
+    }
+    if let Some(module) = own.submodule()? {
+        return Ok(Some(format!("`{module}` is a repository of its own")));
+    }
+    let mut left = own.changes("all", None)?;
+    // A second look without the marks by which git is told to look away from a file.
+    let index = folder.with_extension("index");
+    let mut command = own.git()?;
+    command
+        .args(["read-tree", "HEAD"])
+        .env("GIT_INDEX_FILE", &index);
+    let plain = call(command, folder).and_then(|_| own.changes("all", Some(&index)));
+    drop(fs::remove_file(&index));
+    left.extend(plain?);
+    if let Some(first) = left.first() {
+        return Ok(Some(format!("`{first}` isn't committed")));
+    }
+    for place in [folder, own.theirs.private()] {
+        fs::remove_dir_all(place).map_err(|error| at(place, &error))?;
+    }
+    Ok(None)
 }
 
 /// The name of a worktree: of its folder, and of its branch below `statemark/`.
@@ -262,37 +316,147 @@ fn spell_into(name: &mut String, part: &str) {
     }
 }
 
-/// Finds the working copy that a folder is in.
-fn repository(folder: &Path) -> Result<(PathBuf, Theirs), GitError> {
-    let real = fs::canonicalize(folder);
-    let real = real.map_err(|error| at(folder, &error))?;
-    let found = find_working_copy(&real);
-    let found = found.and_then(|top| Some((top.to_path_buf(), Theirs::open(top)?)));
-    found.ok_or_else(|| {
-        let folder = folder.display();
+/// A working copy, and its repository.
+struct Copy {
+    top: PathBuf,
+    theirs: Theirs,
+}
+
+impl Copy {
+    /// Opens the working copy that a folder is in.
+    fn open(folder: &Path) -> Result<Self, GitError> {
+        let real = fs::canonicalize(folder);
+        let real = real.map_err(|error| at(folder, &error))?;
+        let (top, theirs) = Theirs::find(&real).ok_or_else(|| {
+            let folder = folder.display();
+            let cause = format!(
+                "`{folder}` is in no git repository, and the workflow says that its runs work in worktrees: `git init` and a \
+                 first commit make one"
+            );
+            failed(MAKING, cause)
+        })?;
+        Ok(Self { top, theirs })
+    }
+
+    /// Returns the name of the run's branch that is checked out, if it is that of this worktree.
+    fn branch(&self) -> Option<String> {
+        let name = self.top.file_name()?.to_str()?;
+        let head = self.theirs.head_line()?;
+        (head == format!("ref: {BRANCHES}/{name}")).then(|| name.to_owned())
+    }
+
+    /// Returns git in the working copy, without what the repository's own configuration would run.
+    fn git(&self) -> Result<Command, GitError> {
+        let filters = self.filters()?;
+        let mut command = self.bare();
+        // By variables: in an argument, a `=` in a filter's name would end it.
+        command.env("GIT_CONFIG_COUNT", filters.len().to_string());
+        for (number, key) in filters.iter().enumerate() {
+            let value = match key.as_encoded_bytes().ends_with(b".required") {
+                true => "false",
+                false => "",
+            };
+            command.env(format!("GIT_CONFIG_KEY_{number}"), key);
+            command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
+        Ok(command)
+    }
+
+    /// Lists the settings of filters in the repository's own configuration: each is a program.
+    fn filters(&self) -> Result<BTreeSet<OsString>, GitError> {
+        let mut names = self.bare();
+        names.args(["config", "--list", "--show-scope", "--name-only", "-z"]);
+        let listed = call(names, &self.top)?;
+        let mut fields = listed.split(|byte| *byte == 0);
+        let mut filters = BTreeSet::new();
+        while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
+            if matches!(scope, b"local" | b"worktree") && key.starts_with(b"filter.") {
+                filters.insert(path_from_git(key).into_os_string());
+            }
+        }
+        Ok(filters)
+    }
+
+    fn bare(&self) -> Command {
+        let mut command = plain_git();
+        command
+            .current_dir(&self.top)
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0");
+        if find_worktree(&self.top).is_some() {
+            command
+                .env("GIT_DIR", self.theirs.private())
+                .env("GIT_COMMON_DIR", self.theirs.common())
+                .env("GIT_WORK_TREE", &self.top);
+        }
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        command
+    }
+
+    /// Fails if there are changes that aren't committed. Files that git doesn't know are none.
+    fn check_clean(&self) -> Result<(), GitError> {
+        let changed = self.changes("no", None)?;
+        let Some(first) = changed.first() else {
+            return Ok(());
+        };
+        let others = match changed.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
         let cause = format!(
-            "`{folder}` is in no git repository, and the workflow says that its runs work in worktrees: `git init` and a \
-             first commit make one"
+            "`{first}`{others} in `{}` isn't committed, and the worktree wouldn't have it: commit or stash it first",
+            self.top.display()
         );
-        failed(MAKING, cause)
-    })
+        Err(failed(MAKING, cause))
+    }
+
+    /// Returns a submodule that is there, with a repository whose work git doesn't look at.
+    fn submodule(&self) -> Result<Option<String>, GitError> {
+        let mut command = self.git()?;
+        command.args(["ls-files", "--stage", "-z"]);
+        let listed = call(command, &self.top)?;
+        let entries = listed.split(|byte| *byte == 0);
+        // The mode of a link to a commit, its id, a number, and behind a tab the path.
+        let links = entries.filter(|entry| entry.starts_with(b"160000 "));
+        let mut paths = links.filter_map(|link| link.splitn(2, |byte| *byte == b'\t').nth(1));
+        let found = paths.find(|path| self.top.join(path_from_git(path)).join(".git").exists());
+        Ok(found.map(line))
+    }
+
+    /// Lists the changed files, by an index of one's own if there is one.
+    ///
+    /// `untracked` is git's word for which of those are listed that it doesn't know: `no` or `all`.
+    fn changes(&self, untracked: &str, index: Option<&Path>) -> Result<Vec<String>, GitError> {
+        let mut command = self.git()?;
+        command.args(["status", "--porcelain", "-z", "--no-renames"]);
+        // Within a submodule, its own configuration would say what is run.
+        command.arg("--ignore-submodules=dirty");
+        command.arg(format!("--untracked-files={untracked}"));
+        command.envs(index.map(|index| ("GIT_INDEX_FILE", index)));
+        let status = call(command, &self.top)?;
+        let entries = status.split(|byte| *byte == 0);
+        // Two letters and a blank stand before each path.
+        let paths = entries.filter_map(|entry| entry.get(3..)).map(line);
+        Ok(paths.collect())
+    }
 }
 
 /// Fails if a branch or a folder of a new worktree is there.
-fn check_absent(theirs: &Theirs, folder: &Path, branch: &str, top: &Path) -> Result<(), GitError> {
+fn check_absent(main: &Copy, folder: &Path, branch: &str) -> Result<(), GitError> {
     if folder.symlink_metadata().is_ok() {
         let cause = format!("`{}` is there already: move it away", folder.display());
         return Err(failed(MAKING, cause));
     }
-    if !theirs
-        .references()
-        .contains_key(&format!("refs/heads/{branch}"))
-    {
+    let references = main.theirs.references();
+    if !references.contains_key(&format!("refs/heads/{branch}")) {
         return Ok(());
     }
-    let mut command = git(top)?;
+    let mut command = main.git()?;
     command.args(["worktree", "list", "--porcelain", "-z"]);
-    let list = call(command, top)?;
+    let list = call(command, &main.top)?;
     let head = format!("branch refs/heads/{branch}");
     let entries = list.split(|byte| *byte == 0).map(line);
     let mut place = None;
@@ -311,122 +475,38 @@ fn check_absent(theirs: &Theirs, folder: &Path, branch: &str, top: &Path) -> Res
     Err(failed(MAKING, cause))
 }
 
-/// Fails if a working copy has changes that aren't committed. Files that git doesn't know are none.
-fn check_clean(folder: &Path) -> Result<(), GitError> {
-    let changed = changes(folder, "no")?;
-    let Some(first) = changed.first() else {
-        return Ok(());
-    };
-    let others = match changed.len() {
-        1 => String::new(),
-        count => format!(" and {} more", count - 1),
-    };
-    let cause = format!(
-        "`{first}`{others} in `{}` isn't committed, and the worktree wouldn't have it: commit or stash it first",
-        folder.display()
-    );
-    Err(failed(MAKING, cause))
-}
-
-/// Lists the changed files of a working copy.
-///
-/// `untracked` is git's word for which of those are listed that it doesn't know: `no` or `all`.
-fn changes(folder: &Path, untracked: &str) -> Result<Vec<String>, GitError> {
-    let mut command = git(folder)?;
-    command.args(["status", "--porcelain", "-z", "--no-renames"]);
-    // Within a submodule, its own configuration would say what is run.
-    command.arg("--ignore-submodules=dirty");
-    command.arg(format!("--untracked-files={untracked}"));
-    let status = call(command, folder)?;
-    let entries = status.split(|byte| *byte == 0);
-    // Two letters and a blank stand before each path.
-    let paths = entries.filter_map(|entry| entry.get(3..)).map(line);
-    Ok(paths.collect())
-}
-
 /// Removes what is there of a worktree that wasn't made to its end.
-fn remove_half(top: &Path, folder: &Path, branch: &str) -> Result<(), GitError> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(folder, &error)),
-        _ => {}
-    }
-    // One that is being made is locked, so that pruning alone leaves it.
-    for words in [
-        vec!["worktree", "remove", "--force", "--force"],
-        vec!["worktree", "prune"],
-        vec!["branch", "--quiet", "-D", branch],
-    ] {
-        let mut command = git(top)?;
-        let is_removal = words.contains(&"remove");
-        command.args(words);
-        if is_removal {
-            command.arg(folder);
+///
+/// The mark has the commit that its branch begins with, once it has come to that: somebody else's branch stays.
+fn remove_half(main: &Copy, name: &Name, (folder, mark): (&Path, &Path)) -> Result<(), GitError> {
+    let git = main.theirs.common().join("worktrees").join(&name.0);
+    for place in [folder, &git] {
+        match fs::remove_dir_all(place) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(place, &error)),
+            _ => {}
         }
-        // What it hadn't come to isn't there to be removed.
-        drop(call(command, top));
+    }
+    let branch = main.theirs.common().join(BRANCHES).join(&name.0);
+    // The longest id of a commit has 64 digits.
+    let text = |path: &Path| read_regular(path, 80).ok().flatten();
+    let base = text(mark).filter(|base| !base.is_empty());
+    if let Some(base) = base
+        && text(&branch).is_some_and(|commit| commit.trim() == base)
+    {
+        fs::remove_file(&branch).map_err(|error| at(&branch, &error))?;
     }
     Ok(())
 }
 
-/// Returns git in a working copy, without what the repository's own configuration would run.
-fn git(folder: &Path) -> Result<Command, GitError> {
-    git_over(folder, &[folder])
-}
-
-/// Returns git in a working copy that also looks into others. Each may have a configuration of its own.
-fn git_over(folder: &Path, all: &[&Path]) -> Result<Command, GitError> {
-    let mut filters = BTreeSet::new();
-    for folder in all {
-        filters.append(&mut filters_of(folder)?);
-    }
-    let mut command = bare(folder);
-    // By variables: in an argument, a `=` in a filter's name would end it.
-    command.env("GIT_CONFIG_COUNT", filters.len().to_string());
-    for (number, key) in filters.iter().enumerate() {
-        let value = match key.as_encoded_bytes().ends_with(b".required") {
-            true => "false",
-            false => "",
-        };
-        command.env(format!("GIT_CONFIG_KEY_{number}"), key);
-        command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
-    }
-    Ok(command)
-}
-
-/// Lists the settings of filters in a repository's own configuration: each is a program.
-fn filters_of(folder: &Path) -> Result<BTreeSet<OsString>, GitError> {
-    let mut names = bare(folder);
-    names.args(["config", "--list", "--show-scope", "--name-only", "-z"]);
-    let listed = call(names, folder)?;
-    let mut fields = listed.split(|byte| *byte == 0);
-    let mut filters = BTreeSet::new();
-    while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
-        if matches!(scope, b"local" | b"worktree") && key.starts_with(b"filter.") {
-            filters.insert(path_from_git(key).into_os_string());
-        }
-    }
-    Ok(filters)
-}
-
-fn bare(folder: &Path) -> Command {
-    let mut command = plain_git();
-    command
-        .current_dir(folder)
-        .env("GIT_NO_LAZY_FETCH", "1")
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_TERMINAL_PROMPT", "0");
-    for setting in SETTINGS {
-        command.args(["-c", setting]);
-    }
-    command
-}
-
 fn call(command: Command, folder: &Path) -> Result<Vec<u8>, GitError> {
-    let obstacles = Obstacles {
+    child::output(MAKING, command, b"", obstacles(folder))
+}
+
+fn obstacles(folder: &Path) -> Obstacles<'_> {
+    Obstacles {
         folder: Some(folder),
         ..Obstacles::default()
-    };
-    child::output(MAKING, command, b"", obstacles)
+    }
 }
 
 /// Returns the folder of the project that a folder in a worktree of one of its runs belongs to.

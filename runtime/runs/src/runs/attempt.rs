@@ -190,9 +190,18 @@ impl Decide for ReachLimit {
             state: self.state.clone(),
         };
         let data = json!({"limit": self.limit, "state": self.state, "reason": self.reason});
-        if !draft.deliver(LIMIT_REACHED, Some(data), cause)? {
+        // Without an attempt in between, as many as there are states lead in a circle.
+        let states = run.workflow.table().states().len();
+        let most = u64::try_from(states).unwrap_or(u64::MAX);
+        let is_circle = run.state.limits_reached > most;
+        if is_circle || !draft.deliver(LIMIT_REACHED, Some(data), cause)? {
+            let circle = if is_circle {
+                format!(", and `{LIMIT_REACHED}` leads in a circle")
+            } else {
+                String::new()
+            };
             let reason = format!(
-                "{}; a person continues the run, which counts anew then, or cancels it",
+                "{}{circle}; a person continues the run, which counts anew then, or cancels it",
                 self.reason
             );
             draft.push(Body::Paused(Paused {

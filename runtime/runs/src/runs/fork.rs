@@ -279,7 +279,7 @@ fn forkable_state(runs: &Runs, fork: &ForkRun, role: Role) -> Result<RunState, R
     }
     if !Right::Decide.is_granted(role) {
         let mut decisions = state.decisions();
-        decisions.extend(now.state.stopped_by_person());
+        decisions.extend(now.state.stopped_for_person());
         decisions.dedup();
         if !decisions.is_empty() {
             let run = fork.from.clone();

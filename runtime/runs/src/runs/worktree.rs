@@ -19,8 +19,8 @@ use super::operation::{Decide, DecideCx, Right};
 use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs};
 use crate::body::{Body, WorktreeMade};
 use crate::check::absolute;
-use crate::git::GitError;
 use crate::git::worktree::{self, Name};
+use crate::git::{GitError, project_of_worktree};
 use crate::state::RegionWork;
 use crate::store::StoreError;
 
@@ -58,8 +58,8 @@ impl Decide for RecordWorktree {
 pub enum WorktreeEnd {
     /// The worktree stays.
     Kept,
-    /// The worktree stays, because these files in it aren't committed.
-    KeptFor(Vec<String>),
+    /// The worktree stays, for this reason: something in it isn't committed.
+    KeptFor(String),
     /// The worktree was removed. Its branch stays.
     Removed,
 }
@@ -134,7 +134,7 @@ pub fn open_worktree(
 ) -> Result<Option<WorktreeMade>, RunError> {
     let own = match &run.state.worktree {
         Some(made) => {
-            worktree::check(Path::new(&made.folder), &made.branch)?;
+            check_worktree(run, made)?;
             made.clone()
         }
         None if !run.works_in_worktree() => return Ok(None),
@@ -153,16 +153,30 @@ pub fn open_worktree(
     let outer = Path::new(&outer.folder);
     if let Some(work) = run.state.regions.get(region) {
         let made = &work.worktree;
-        worktree::check(Path::new(&made.folder), &made.branch)?;
+        check_worktree(run, made)?;
         worktree::follow(Path::new(&made.folder), outer)?;
         return Ok(Some(made.clone()));
     }
     make_worktree(runs, order, run, (Some(region), outer)).map(Some)
 }
 
+/// Checks that a recorded worktree is still there.
+fn check_worktree(run: &Loaded, made: &WorktreeMade) -> Result<(), GitError> {
+    let folder = Path::new(&made.folder);
+    worktree::check(folder, &made.branch)?;
+    // Whoever made it may have been killed between the record and this.
+    if let Some(project) = project_of_worktree(folder) {
+        worktree::finish(project, &Name::new(&run.run, made.region.as_deref()));
+    }
+    Ok(())
+}
+
 fn root_of(runs: &Runs, run: &Loaded) -> Result<PathBuf, GitError> {
-    let root = run.state.root.as_ref().map(PathBuf::from);
-    root.or_else(|| runs.root.clone())
+    // Another store's journal knows nothing of the folders here.
+    let is_own = run.state.imported_by.is_none();
+    let root = run.state.root.as_ref().filter(|_| is_own);
+    root.map(PathBuf::from)
+        .or_else(|| runs.root.clone())
         .ok_or_else(|| GitError::new("making a worktree", "nobody knows the project's root"))
 }
 
@@ -198,13 +212,10 @@ pub fn end_worktree(run: &Loaded, made: &WorktreeMade) -> Result<WorktreeEnd, Ru
     if run.workspace_key("worktree_end") != Some("remove") || !folder.is_dir() {
         return Ok(WorktreeEnd::Kept);
     }
-    let left = worktree::uncommitted(folder)?;
-    if !left.is_empty() {
-        return Ok(WorktreeEnd::KeptFor(left));
-    }
-    let root = run.state.root.as_deref().map_or(folder, Path::new);
-    worktree::remove(root, folder)?;
-    Ok(WorktreeEnd::Removed)
+    Ok(match worktree::remove(folder)? {
+        Some(reason) => WorktreeEnd::KeptFor(reason),
+        None => WorktreeEnd::Removed,
+    })
 }
 
 /// Returns the worktree of the nearest run above that has one.

@@ -135,6 +135,9 @@ impl Apply for Event {
         if let Some(cause) = &self.cause {
             use_up(state, cause);
         }
+        if let Some(Cause::Limit { .. }) = &self.cause {
+            state.limits_reached = state.limits_reached.saturating_add(1);
+        }
         let is_itemized = matches!(
             self.cause,
             Some(Cause::Advance {
@@ -391,6 +394,7 @@ impl Apply for Continued {
     fn apply(self, state: &mut RunState, record: &Record) {
         state.paused = None;
         state.paused_by = None;
+        state.limits_reached = 0;
         // An agent could pause and go on to get more calls than its state allows.
         if record.actor.role >= Role::Person {
             for visit in state.visits.values_mut() {
@@ -516,6 +520,9 @@ impl Apply for Imported {
 
     fn outlast(self, state: &mut RunState, record: &Record) {
         state.imported_by = Some(record.actor.to_string());
+        // They are folders of another machine, or were never made.
+        state.worktree = None;
+        state.regions.clear();
     }
 }
 
@@ -573,6 +580,7 @@ impl Apply for AttemptStarted {
         // Those of its former visits are in the journal alone: a state may be visited without end.
         let attempts = &mut state.attempts;
         attempts.retain(|_, it| it.state != self.state || it.seq >= entered || it.ended.is_none());
+        state.limits_reached = 0;
         if self.task.is_some() {
             state.task.clone_from(&self.task);
         }

@@ -8,8 +8,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use statemark_runs::RunId;
 use statemark_runs::policy::{PATH_ARGUMENTS, pack_tool_of};
+use statemark_runs::{RunId, find_worktree};
 use statemark_text::shorten::shorten;
 use statemark_tools::{NativeCall, NativeUse};
 
@@ -111,22 +111,43 @@ pub(super) fn to_native(call: &Call, root: &Path, folder: &Path) -> (NativeCall,
         arguments: place.arguments(&call.input),
         ..NativeCall::default()
     };
-    if call.tool == PATCH {
-        let mut arguments = PATCH_ARGUMENTS.iter().filter_map(|key| call.input.get(key));
-        let patch = arguments.find_map(Value::as_str).or(call.input.as_str());
-        let edits = place.read_patch(patch.unwrap_or_default(), &mut native);
-        return (native, edits);
-    }
     let is_changing = pack_tool_of(&call.tool).is_some_and(|own| CHANGING.contains(&own));
-    if is_changing {
+    let edits = if call.tool == PATCH {
+        match patch_of(&call.input) {
+            Some(patch) => place.read_patch(&patch, &mut native),
+            None => {
+                native.forbidden = Some(format!(
+                    "the patch isn't read: one of `{}` has to be its text, and the others too if they are there",
+                    PATCH_ARGUMENTS.join("`, `")
+                ));
+                Edits::default()
+            }
+        }
+    } else if is_changing {
         native.files = paths(&native.arguments).map(str::to_owned).collect();
-    }
-    let edits = if is_changing {
         place.edits(&call.input)
     } else {
         Edits::default()
     };
+    if let Some(outside) = native.files.iter().find(|it| Path::new(it).is_absolute())
+        && find_worktree(root).is_some()
+    {
+        native.forbidden = Some(format!(
+            "`{outside}` is outside of the worktree `{}`, in which this work is to stay",
+            root.display()
+        ));
+    }
     (native, edits)
+}
+
+/// Returns the text of a patch, in whichever of its arguments it is. Nobody knows which one the tool reads.
+fn patch_of(input: &Value) -> Option<String> {
+    let arguments = PATCH_ARGUMENTS.iter().filter_map(|key| input.get(key));
+    let texts: Vec<&str> = match input {
+        Value::String(text) => vec![text],
+        _ => arguments.map(Value::as_str).collect::<Option<_>>()?,
+    };
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// Returns the paths in arguments.
@@ -156,15 +177,25 @@ impl Place<'_> {
             let is_path = PATH_ARGUMENTS.contains(&key.as_str());
             let is_other = OTHER_PATHS.contains(&key.as_str());
             let key = if is_other { "path" } else { key };
-            let value = if is_path || is_other {
-                match value {
-                    Value::Array(all) => all.iter().map(|it| self.path_value(it)).collect(),
-                    one => self.path_value(one),
-                }
-            } else {
-                value.clone()
+            if !is_path && !is_other {
+                arguments.insert(key.to_owned(), value.clone());
+                continue;
+            }
+            let value: Value = match value {
+                Value::Array(all) => all.iter().map(|it| self.path_value(it)).collect(),
+                one => self.path_value(one),
             };
-            arguments.insert(key.to_owned(), value);
+            // Nobody knows which of several arguments the tool reads: all of them are judged.
+            match arguments.remove(key) {
+                Some(former) => {
+                    let all = [former, value].into_iter().flat_map(|value| match value {
+                        Value::Array(all) => all,
+                        one => vec![one],
+                    });
+                    arguments.insert(key.to_owned(), all.collect());
+                }
+                None => drop(arguments.insert(key.to_owned(), value)),
+            }
         }
         Value::Object(arguments)
     }
@@ -338,18 +369,25 @@ fn resolve(path: &Path) -> PathBuf {
 
 /// Returns the reason for which a call may not change a file, whatever the states grant.
 pub(super) fn protects(native: &NativeCall) -> Option<String> {
-    let file = native.files.iter().find(|file| {
+    native.files.iter().find_map(|file| {
         // Some systems take both cases for one name.
         let file = file.to_lowercase();
         let path = Path::new(&file);
-        PROTECTED.iter().any(|end| path.ends_with(end))
-            || path
-                .iter()
-                .any(|part| part == ".statemark" || part == ".opencode")
-    })?;
-    Some(format!(
-        "`{file}` says what holds this session, and no agent changes it while a run does: a person may"
-    ))
+        let has = |name: &str| path.iter().any(|part| part == name);
+        let what = if has(".git") {
+            "git runs"
+        } else if PROTECTED.iter().any(|end| path.ends_with(end))
+            || has(".statemark")
+            || has(".opencode")
+        {
+            "holds this session"
+        } else {
+            return None;
+        };
+        Some(format!(
+            "`{file}` says what {what}, and no agent changes it while a run does: a person may"
+        ))
+    })
 }
 
 /// Returns the run that the arguments or the answer of a tool of ours name.

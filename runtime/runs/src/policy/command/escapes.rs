@@ -124,6 +124,8 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     ("git", Place::After("index-pack"), "-o"),
     ("git", Place::After("init"), "--template --separate-git-dir"),
     ("git", Place::After("instaweb"), "-d --httpd -b --browser"),
+    ("git", Place::After("interpret-trailers"), "--in-place"),
+    ("git", Place::After("maintenance"), "=start =register"),
     ("git", Place::After("merge"), "-s --strategy"),
     ("git", Place::After("pull"), "-s --strategy"),
     ("git", Place::After("rebase"), "-x -s --strategy"),
