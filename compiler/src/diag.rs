@@ -42,6 +42,8 @@ pub struct Diagnostic {
     pub fixes: Vec<Fix>,
     /// True if an earlier mistake would explain it, and would be reported in its place.
     pub(crate) may_follow: bool,
+    /// True if it matters only where something runs, although others of its code matter in drawings, too.
+    pub(crate) of_machine: bool,
     /// The text that was misread with the mistake, where that is more than the primary span.
     pub(crate) misread: Option<Span>,
     /// The ids of states that lack what the misread text was meant to say of them.
@@ -105,6 +107,7 @@ impl Diagnostic {
             help: Vec::new(),
             fixes: Vec::new(),
             may_follow: false,
+            of_machine: false,
             misread: None,
             doubted: Vec::new(),
         }
@@ -140,6 +143,13 @@ impl Diagnostic {
     #[must_use]
     pub(crate) const fn may_follow(mut self) -> Self {
         self.may_follow = true;
+        self
+    }
+
+    /// Marks a finding that says nothing about a drawing.
+    #[must_use]
+    pub(crate) const fn of_machine(mut self, of_machine: bool) -> Self {
+        self.of_machine = of_machine;
         self
     }
 

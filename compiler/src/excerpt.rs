@@ -15,6 +15,8 @@ pub struct Excerpt {
     text: String,
     /// Ascending by both numbers; the first begins at 0 unless the excerpt is empty.
     pieces: Vec<Piece>,
+    /// The text of its container that begins each further line in the file, such as `> `.
+    prefix: String,
 }
 
 /// A run of bytes that came, one to one, from the file's bytes that begin at `source`.
@@ -34,7 +36,31 @@ impl Excerpt {
             file,
             text: String::new(),
             pieces: Vec::new(),
+            prefix: String::new(),
         }
+    }
+
+    /// Says what begins each further line in the file: the signs of a quote, or the indent of a list.
+    pub(crate) fn set_prefix(&mut self, prefix: String) {
+        self.prefix = prefix;
+    }
+
+    /// Returns what has to begin a line in the file that is added to the text.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Reports whether nothing but the prefix stands in the file before the line at an offset.
+    ///
+    /// Of a line that was cut out, or has other signs, that isn't so.
+    #[must_use]
+    pub(crate) fn is_plain_line(&self, start: usize) -> bool {
+        let Some(newline) = start.checked_sub(1) else {
+            return false;
+        };
+        let both = self.span(newline..start + 1).range();
+        both.len() == 2 + self.prefix.len()
     }
 
     /// Takes a whole file as one piece.
@@ -113,6 +139,7 @@ impl Excerpt {
     #[must_use]
     pub fn without(&self, ranges: &[Range<usize>]) -> Self {
         let mut kept = Self::new(self.file);
+        kept.prefix.clone_from(&self.prefix);
         let mut from = 0;
         for range in ranges
             .iter()
@@ -129,6 +156,7 @@ impl Excerpt {
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         let mut part = Self::new(self.file);
+        part.prefix.clone_from(&self.prefix);
         part.append(self, range);
         part
     }

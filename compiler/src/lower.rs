@@ -141,7 +141,8 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
             .filter(|&state| !draft.get(state).ir.implied);
         let Some(state) = named else {
             let known = context.comparable(draft.state_ids(), draft.states.len());
-            let known = nearest(&name.value, known);
+            // Between the heading's backticks there can be none.
+            let known = nearest(&name.value, known.filter(|id| !id.contains('`')));
             context.diags.push(unknown_instructions(name, known));
             continue;
         };

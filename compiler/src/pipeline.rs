@@ -183,6 +183,7 @@ fn of_drawing(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         .iter()
         .any(|finding| UNCERTAIN.contains(&finding.code.id()));
     found.retain(|finding| begins || finding.code.id() != UNREACHABLE);
+    found.retain(|finding| !finding.of_machine);
     found.retain_mut(|finding| {
         // What would be an error because of what follows from it follows for machines alone.
         let own = finding.severity.min(finding.code.severity());

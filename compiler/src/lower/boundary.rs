@@ -18,7 +18,7 @@ use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ids::is_plain_id;
 use crate::front::words::word_key;
 use crate::ir::{Initial, State};
-use crate::source::{Span, Spanned};
+use crate::source::{Span, Spanned, narrow};
 
 /// Gives the dead ends of a diagram an end.
 pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
@@ -62,13 +62,11 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         }
         if is_news {
             let statement = draft.get(state).last_statement;
-            let prefix = line_prefix(statement, context).filter(|_| ends_line(statement, context));
-            context.diags.push(dead_end(
-                (&id, &event),
-                span,
-                statement,
-                borrowed(prefix.as_ref()),
-            ));
+            let end = end_of_line(statement, context);
+            let line = line_prefix(statement, context);
+            // Some ids can be written in quotes alone, or behind `state`.
+            let line = line.zip(end).filter(|_| is_plain_id(&id));
+            context.diags.push(dead_end((&id, &event), span, line));
         }
         add_end(draft, state);
     }
@@ -141,12 +139,17 @@ fn borrowed<'l>(line: Option<&'l (&'static str, String)>) -> Option<(&'l str, &'
     line.map(|(line_break, prefix)| (*line_break, prefix.as_str()))
 }
 
-/// Returns whether only blanks follow a statement on its line.
-fn ends_line(statement: Span, context: &Context<'_>) -> bool {
+/// Returns the end of a statement's line, if only blanks follow the statement.
+///
+/// They stay: a label that ends in a colon needs them.
+fn end_of_line(statement: Span, context: &Context<'_>) -> Option<Span> {
     let file = context.sources.file(statement.file);
-    let line = file.line_range(file.line_index(statement.end.saturating_sub(1)));
-    let rest = line.and_then(|line| file.text().get(statement.end as usize..line.end));
-    rest.is_some_and(|rest| rest.trim().is_empty())
+    let line = file.line_range(file.line_index(statement.end.saturating_sub(1)))?;
+    let rest = file.text().get(statement.end as usize..line.end)?;
+    let end = statement.end + narrow(rest.len());
+    rest.trim()
+        .is_empty()
+        .then_some(Span { end, ..statement }.after())
 }
 
 /// Gives every scope its initial transition, or reports that it has none.
@@ -426,12 +429,11 @@ fn dead_end_that_takes_done(id: &str, event: &str, span: Span) -> Diagnostic {
 
 /// Reports a leaf that nothing leads out of.
 ///
-/// `line`: the line break and the prefix of a line after `statement`.
+/// `line`: the line break and the prefix of another line, and its place.
 fn dead_end(
     (id, event): (&str, &str),
     span: Span,
-    statement: Span,
-    line: Option<(&str, &str)>,
+    line: Option<((&'static str, String), Span)>,
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::DeadEnd, span, format!("nothing leads out of `{id}`"))
         .may_follow()
@@ -439,11 +441,10 @@ fn dead_end(
         .note(format!(
             "the machine is made as if it said `{id} --> [*] : {event}`"
         ));
-    // Some ids can be written in quotes alone, or behind `state`.
-    match line.filter(|_| is_plain_id(id)) {
-        Some((line_break, prefix)) => diagnostic.safe_fix(
+    match line {
+        Some(((line_break, prefix), end)) => diagnostic.safe_fix(
             format!("say that `{id}` is the end"),
-            statement.after(),
+            end,
             format!("{line_break}{prefix}{id} --> [*] : {event}"),
         ),
         None => diagnostic.help(format!("add `{id} --> [*] : {event}`, or lead on from it")),

@@ -126,9 +126,8 @@ fn claimed_guard(guard: &HostGuard, meant: Option<&str>) -> Diagnostic {
             "a run takes the transition only with `claims: [\"{text}\"]`; nothing checks it, and the record says who claimed it"
         ));
     if let Some(field) = meant {
-        // A label holds the bare name, the definition has it in quotes.
-        let is_quoted = guard.span.range().len() > text.len();
-        return diagnostic.did_you_mean(field, guard.span, if is_quoted { "\"" } else { "" });
+        // A definition that asks for what nothing defines is an error of its own, so this is in a label.
+        return diagnostic.did_you_mean(field, guard.span, "");
     }
     diagnostic.help(
         "to have it checked, write an expression, such as `attempts < 3`, or a `requires_approval`",

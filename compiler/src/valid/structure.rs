@@ -44,7 +44,8 @@ fn unreachable_states(subject: &Subject<'_>, diags: &mut Diags) {
     let (machine, reach) = (subject.machine, subject.reach());
     let states = || machine.named_states().filter(|(_, state)| !state.implied);
     let is_explained = |state: &State| subject.reported.explains(&state.id, state.span);
-    if states().all(|(handle, _)| reach.is_active(handle)) {
+    // A history is never active.
+    if states().all(|(handle, state)| reach.is_active(handle) || state.kind.is_history()) {
         return;
     }
     let next = unreachable_edges(machine, reach);
@@ -78,7 +79,11 @@ fn unreachable_states(subject: &Subject<'_>, diags: &mut Diags) {
         let (group, following) = (of(&named), of(&following));
         if let [first, others @ ..] = group.as_slice() {
             let found = match others {
-                [] => unreachable_state(first, into),
+                // Alone in a drawing, it is a second drawing, or a box beside the others.
+                [] => {
+                    let is_alone = into.is_none() && !leads_out(machine, &named);
+                    unreachable_state(first, into).of_machine(is_alone)
+                }
                 others => unreachable_circle(first, others, into),
             };
             diags.push(with_following(found, &following));
@@ -133,10 +138,7 @@ fn untaken_way(
     states: &[usize],
     reach: &Reachability,
 ) -> Option<(Span, String)> {
-    let is_inside = |state: Handle<State>| {
-        let mut ancestors = machine.ancestry(state);
-        ancestors.any(|it| states.contains(&it.index()))
-    };
+    let is_inside = |state: Handle<State>| is_within(machine, states, state);
     let transitions = machine.transitions.iter().map(|(_, it)| it);
     let arrows = transitions
         .filter(|it| !is_inside(it.source) && it.targets.iter().any(|&target| is_inside(target)));
@@ -150,6 +152,21 @@ fn untaken_way(
         ),
     };
     Some((arrow.span, why))
+}
+
+/// Reports whether a transition leads out of some states.
+fn leads_out(machine: &Machine, states: &[usize]) -> bool {
+    let is_inside = |state: Handle<State>| is_within(machine, states, state);
+    let mut transitions = machine.transitions.iter().map(|(_, it)| it);
+    transitions.any(|arrow| {
+        let is_held = || arrow.targets.iter().all(|&to| is_inside(to));
+        is_inside(arrow.source) && !arrow.implied && !is_held()
+    })
+}
+
+fn is_within(machine: &Machine, states: &[usize], state: Handle<State>) -> bool {
+    let mut ancestors = machine.ancestry(state);
+    ancestors.any(|it| states.contains(&it.index()))
 }
 
 /// Reports states that lead to each other; `into` is a way to one of them that is never taken.

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::fence;
 use crate::excerpt::Excerpt;
 use crate::source::{FileId, Span, narrow};
 
@@ -237,9 +238,14 @@ impl Reader<'_> {
     }
 
     fn end_fence(&mut self, range: Range<usize>) {
-        let Some(text) = self.fence.take() else {
+        let Some(mut text) = self.fence.take() else {
             return;
         };
+        let before = line_start(self.text, range.start)..range.start;
+        let before = self.text.get(before).unwrap_or_default();
+        if !before.is_empty() {
+            text.set_prefix(fence::continuation(before));
+        }
         let whole = self.text.get(range.clone()).unwrap_or_default();
         let line = whole.lines().next().unwrap_or_default();
         let marker: String = match line.chars().next() {

@@ -1,8 +1,7 @@
 //! Edits that move whole lines of a diagram.
 //!
-//! A line can be written only where the file has nothing before each line but what the diagram has. Before it can be a
-//! quote's `>` or the indent of a list, which an edit doesn't know. Then there is no edit, and the diagnostic has only
-//! a help text.
+//! A line is written with what its container has before each line: a quote's `>`, the indent of a list. Where the lines
+//! of the file have something else before them there is no edit, and the diagnostic has only a help text.
 
 use super::lex::rule::is_space;
 use super::preprocess::Prepared;
@@ -47,13 +46,17 @@ impl<'p> Lines<'p> {
             .offset_of(statement.end.checked_sub(1)?)?
             + 1;
         let line_end = self.line_end(end);
+        // Blanks stay: a label that ends in a colon needs them.
+        let place = self.prepared.excerpt.span(end - 1..line_end).after();
         self.is_blank(end, line_end).then(|| Edit {
-            span: statement.after(),
+            span: place,
             text: format!("{}{indent}{text}", self.prepared.line_end),
         })
     }
 
     /// Removes the lines of a statement, if nothing else is on them.
+    ///
+    /// What the container has before the first of them is left for the line that follows.
     pub(super) fn remove(self, statement: Span) -> Option<Edit> {
         let excerpt = &self.prepared.excerpt;
         let start = excerpt.offset_of(statement.start)?;
@@ -63,21 +66,29 @@ impl<'p> Lines<'p> {
         if !self.is_blank(end, line_end) || line_end >= excerpt.text().len() {
             return None;
         }
+        let next = line_end + 1;
+        let removed = match next < excerpt.text().len() {
+            true => excerpt
+                .span(line_start..next)
+                .to(excerpt.span(next..next + 1).before()),
+            false if excerpt.prefix().is_empty() => excerpt.span(line_start..next),
+            false => return None,
+        };
         Some(Edit {
-            span: excerpt.span(line_start..line_end + 1),
+            span: removed,
             text: String::new(),
         })
     }
 
-    /// Returns the blanks before a statement that begins its line.
-    fn indent(self, statement: Span) -> Option<&'p str> {
+    /// Returns what the file has before a statement that begins its line.
+    fn indent(self, statement: Span) -> Option<String> {
         let excerpt = &self.prepared.excerpt;
         let start = excerpt.offset_of(statement.start)?;
         let line_start = self.line_start(start);
-        let newline = line_start.checked_sub(1)?;
-        let is_plain = excerpt.span(newline..line_start + 1).range().len() == 2;
         let indent = excerpt.text().get(line_start..start)?;
-        (is_plain && indent.chars().all(|c| c == ' ' || c == '\t')).then_some(indent)
+        let is_blank = indent.chars().all(|c| c == ' ' || c == '\t');
+        let is_first = excerpt.is_plain_line(line_start) && is_blank;
+        is_first.then(|| format!("{}{indent}", excerpt.prefix()))
     }
 
     fn line_start(self, at: usize) -> usize {

@@ -83,11 +83,12 @@ pub(super) fn prepare(excerpt: &Excerpt) -> Prepared {
 /// Returns the line end of the file that an excerpt is of, which the excerpt of a fence has not.
 fn line_end(excerpt: &Excerpt) -> &'static str {
     let text = excerpt.text();
-    let is_left_out = |at: usize| {
-        let before = at.checked_sub(1).map(|last| excerpt.span(last..at));
-        before.is_some_and(|before| before.end < excerpt.span(at..at + 1).start)
-    };
-    match text.contains("\r\n") || text.find('\n').is_some_and(is_left_out) {
+    let first = text.find('\n').filter(|&at| at > 0);
+    let is_left_out = |at: usize| excerpt.span(at - 1..at).end < excerpt.span(at..at + 1).start;
+    let is_long = first.is_some_and(|at| {
+        text.get(..at).is_some_and(|line| line.ends_with('\r')) || is_left_out(at)
+    });
+    match is_long {
         true => "\r\n",
         false => "\n",
     }

@@ -373,6 +373,9 @@ fn fork_without_join(id: &str, inner: Option<(&str, &str)>, span: Span) -> Diagn
         .help(format!(
             "declare {other}, such as `state all_done <<join>>`, and lead each branch to it"
         ))
+        .help(format!(
+            "if only one of its ways is taken, it is a choice: `state {id} <<choice>>`"
+        ))
 }
 
 fn lost_branch((fork, join, branch): (&str, &str, &str), span: Span, joined: Span) -> Diagnostic {

@@ -227,6 +227,10 @@ fn make_parallel(
     let scope = draft.parent(fork);
     let branches = Branches::new(scope, fork, draft);
     let Some((join, branches)) = branches.resolve(targets, resolved, draft, context) else {
+        for &(_, start) in targets {
+            // What its labels trigger is clear once it forks something.
+            context.diags.remove_followers(start);
+        }
         return;
     };
     let id = draft.get(join).ir.id.clone();

@@ -49,8 +49,10 @@ impl Parser<'_> {
                 let start = line.start + written.find(first).unwrap_or(0);
                 let insertion = self.insertion_of_line(start, start);
                 let line_end = self.prepared.line_end;
-                let insertion = insertion
-                    .map(|(place, _)| (place, format!("{line_end}{}", self.indent_of(span))));
+                let prefix = self.prepared.excerpt.prefix();
+                let insertion = insertion.map(|(place, _)| {
+                    (place, format!("{line_end}{prefix}{}", self.indent_of(span)))
+                });
                 no_header(span.before(), insertion)
             }
         });

@@ -58,11 +58,16 @@ impl Parser<'_> {
         let (Some((what, first)), Some((_, last))) = (entries.first(), entries.last()) else {
             return false;
         };
+        let is_slash = self.text.as_bytes().get(first.start) == Some(&b'/');
+        let is_alone = entries.len() > 1 && *what == LineEntry::Mention;
+        if !is_slash && !is_alone {
+            return false;
+        }
         let written = self.slice(first.clone());
-        let glued = GLUED_SIGNS.into_iter().find(|it| written.starts_with(it));
-        let is_alone =
-            entries.len() > 1 && *what == LineEntry::Mention && COMMENT_SIGNS.contains(&written);
-        let Some(sign) = is_alone.then_some(written).or(glued) else {
+        let mut glued = GLUED_SIGNS.into_iter();
+        let glued = glued.find(|it| written.starts_with(it));
+        let alone = (is_alone && COMMENT_SIGNS.contains(&written)).then_some(written);
+        let Some(sign) = alone.or(glued) else {
             return false;
         };
         let (start, sign) = (first.start, sign.to_owned());

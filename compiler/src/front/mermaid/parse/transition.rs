@@ -153,13 +153,12 @@ impl Parser<'_> {
 
     /// Reports `A --> B;`, where the `;` is part of the name.
     fn check_semicolon(&mut self, range: Range<usize>, endpoint: &Endpoint) {
-        let line = self.line_of(range.start);
         if let EndpointKind::Id(id) = &endpoint.target
-            && !self.is_silent(line)
             && let Some(name) = id.strip_suffix(';')
             && endpoint.class.is_none()
             && !name.contains(['#', '&'])
             && !name.is_empty()
+            && !self.is_silent(self.line_of(range.start))
         {
             let mark = self.span(range.end - 1..range.end);
             self.report(semicolon_in_name(mark, self.span(range), id));

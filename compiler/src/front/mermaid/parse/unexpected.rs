@@ -100,16 +100,16 @@ impl Parser<'_> {
         let line = self.line_range(statement);
         let indent = self.slice(line.start..statement);
         let newline = line.end.min(self.prepared.excerpt.text().len());
-        let plain = |at: usize| {
-            let span = self.prepared.excerpt.span(at..at + 2);
-            span.end - span.start == 2
+        let excerpt = &self.prepared.excerpt;
+        let is_plain = |start: usize| {
+            let is_inside = start > 0 && start < excerpt.text().len();
+            !is_inside || excerpt.is_plain_line(start)
         };
-        let contiguous = line.start == 0 || plain(line.start - 1);
-        let contiguous =
-            contiguous && (newline + 2 > self.prepared.excerpt.text().len() || plain(newline));
-        let blank = indent.chars().all(|c| c == ' ' || c == '\t');
+        let is_blank = indent.chars().all(|c| c == ' ' || c == '\t');
+        let prefix = excerpt.prefix();
         let line_end = self.prepared.line_end;
-        (contiguous && blank).then(|| (self.span(at..at), format!("{line_end}{indent}")))
+        (is_plain(line.start) && is_plain(newline + 1) && is_blank)
+            .then(|| (self.span(at..at), format!("{line_end}{prefix}{indent}")))
     }
 
     fn stray_text(&mut self, previous: Option<Previous>, token: Token) -> Diagnostic {
