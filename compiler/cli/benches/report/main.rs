@@ -98,6 +98,9 @@ fn main() {
         };
         let _ = write!(report, "\n## {title}\n\n{text}");
     }
+    let unreached = statemark_harness::root().join("tests/benches/unreached.md");
+    let unreached = std::fs::read_to_string(unreached).unwrap();
+    let _ = write!(report, "\n## What isn't reached\n\n{unreached}");
     std::fs::write(&path, report).unwrap();
     println!("written: tests/bench.md");
 }
