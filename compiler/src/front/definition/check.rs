@@ -98,6 +98,7 @@ impl Check<'_, '_> {
                 self.diags.push(messages::empty_name(at));
             }
             (Want::Whole(least), Value::NumberLit(number)) => self.whole(name, number, *least),
+            (Want::Positive, Value::NumberLit(number)) => self.positive(name, number),
             (Want::Command, Value::Array(list)) => self.elements(name, list, &Want::Text),
             (Want::List(item), Value::Array(list)) => self.elements(name, list, item),
             (Want::Map(item), Value::Object(map)) => {
@@ -154,6 +155,19 @@ impl Check<'_, '_> {
             Some(value) if value.as_u64().is_none_or(|value| value < least) => {
                 self.diags
                     .push(messages::not_at_least(at, name, number.value, least));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Reports a number that isn't above zero.
+    fn positive(&mut self, name: &str, number: &NumberLit<'_>) {
+        let at = self.place.range(number);
+        match json::number(number.value) {
+            None => self.diags.push(messages::no_such_number(at, number.value)),
+            Some(value) if value.as_f64().is_none_or(|value| value <= 0.0) => {
+                self.diags
+                    .push(messages::not_positive(at, name, number.value));
             }
             Some(_) => {}
         }
@@ -219,7 +233,7 @@ impl Check<'_, '_> {
                 let written = self.place.text().get(range_of(value)).unwrap_or_default();
                 Some(format!("[{written}]"))
             }
-            (Want::Whole(_) | Want::Number, Value::StringLit(text)) => {
+            (Want::Whole(_) | Want::Number | Want::Positive, Value::StringLit(text)) => {
                 json::number(text.value.trim())
                     .filter(|_| text.value.trim().bytes().all(|byte| byte.is_ascii_digit()))
                     .map(|number| number.to_string())

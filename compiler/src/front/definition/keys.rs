@@ -441,6 +441,24 @@ pub(super) static META: Shape = Shape {
             ),
         ),
         host(
+            "max_attempts",
+            Want::Whole(1),
+            doc(
+                "how many attempts of an executor may fail in a visit of a state that says nothing itself",
+                "what `statemark.toml` says, else 3",
+                r#""max_attempts": 2"#,
+            ),
+        ),
+        host(
+            "attempt_timeout",
+            Want::Text,
+            doc(
+                "how long an attempt of an executor may take in states that say nothing themselves",
+                "what `statemark.toml` says, else 30 minutes",
+                r#""attempt_timeout": "10m""#,
+            ),
+        ),
+        host(
             "token_budget",
             Want::Whole(1),
             doc(
@@ -451,7 +469,7 @@ pub(super) static META: Shape = Shape {
         ),
         host(
             "cost_budget",
-            Want::Number,
+            Want::Positive,
             doc(
                 "how many US dollars executors may use in a run and in those below it, before `limit.reached` is sent, or the run stops",
                 "what `statemark.toml` says, else no limit",

@@ -46,6 +46,12 @@ pub(super) fn not_at_least(value: Span, key: &str, text: &str, least: u64) -> Di
     ))
 }
 
+/// Reports that the value of a key isn't above zero.
+pub(super) fn not_positive(value: Span, key: &str, text: &str) -> Diagnostic {
+    Diagnostic::new(Code::BadValue, value, format!("`{key}` can't be `{text}`"))
+        .help("write a number above zero, or drop the key for no limit")
+}
+
 /// Reports that the number has no value: it is too large, or no number that JSON has.
 pub(super) fn no_such_number(value: Span, text: &str) -> Diagnostic {
     let named = text.contains(['I', 'N']);

@@ -97,6 +97,7 @@ fn add_shapes(want: &'static Want, open: &mut VecDeque<&'static Shape>) {
         | Want::Choice(_)
         | Want::Flag
         | Want::Number
+        | Want::Positive
         | Want::Whole(_)
         | Want::Null
         | Want::Command => {}
@@ -291,6 +292,7 @@ fn want_schema(want: &'static Want, shapes: &[&'static Shape]) -> Value {
         Want::Choice(choices) => json!({"enum": choices}),
         Want::Flag => json!({"type": "boolean"}),
         Want::Number => json!({"type": "number"}),
+        Want::Positive => json!({"type": "number", "exclusiveMinimum": 0}),
         Want::Whole(least) => json!({"type": "integer", "minimum": least}),
         Want::Null => json!({"type": "null"}),
         Want::Command => json!({"type": "array", "items": {"type": "string"}}),

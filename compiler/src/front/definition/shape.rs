@@ -18,6 +18,8 @@ pub(super) enum Want {
     Flag,
     /// A number.
     Number,
+    /// A number above zero.
+    Positive,
     /// A whole number of at least this.
     Whole(u64),
     /// `null`.
@@ -116,7 +118,7 @@ impl Want {
             Self::Any => true,
             Self::Text | Self::Name | Self::Choice(_) => matches!(value, Value::StringLit(_)),
             Self::Flag => matches!(value, Value::BooleanLit(_)),
-            Self::Number | Self::Whole(_) => matches!(value, Value::NumberLit(_)),
+            Self::Number | Self::Positive | Self::Whole(_) => matches!(value, Value::NumberLit(_)),
             Self::Null => matches!(value, Value::NullKeyword(_)),
             Self::Command | Self::List(_) => matches!(value, Value::Array(_)),
             Self::Map(_) | Self::Object(_) => matches!(value, Value::Object(_)),
@@ -131,7 +133,7 @@ impl Want {
             Self::Text | Self::Name => "a string".to_owned(),
             Self::Choice(choices) => format!("one of {}", quoted(choices)),
             Self::Flag => "`true` or `false`".to_owned(),
-            Self::Number => "a number".to_owned(),
+            Self::Number | Self::Positive => "a number".to_owned(),
             Self::Whole(_) => "a whole number".to_owned(),
             Self::Null => "`null`".to_owned(),
             Self::Command => "a list of words".to_owned(),

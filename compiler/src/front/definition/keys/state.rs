@@ -348,7 +348,7 @@ pub(in crate::front::definition) static STATE: Shape = shape(
         ),
         host(
             "cost_budget",
-            Want::Number,
+            Want::Positive,
             doc(
                 "how many US dollars executors may use in a visit, before `limit.reached` is sent, or the run stops",
                 "no limit",
