@@ -8,9 +8,10 @@ use statemark_compiler::ir::{EventKind, Machine};
 use statemark_compiler::valid::{self, Valid};
 use statemark_harness::relative;
 use statemark_runtime::{decode, verify};
+use statemark_text::visible;
 
 use crate::random::{self, Shape};
-use crate::specs::each_machine;
+use crate::specs::{compile_text, each_machine};
 
 /// Draws a machine from its spec and from its table, and lists what is wrong with the drawings.
 fn faults(machine: &Valid) -> Vec<String> {
@@ -49,6 +50,10 @@ fn broken_promises(machine: &Machine, drawing: &str) -> Vec<String> {
             faults.push("it has a script".to_owned());
         }
         states.extend(element.attribute("data-state"));
+        let is_hidden = |letter| letter != '\n' && visible::is_hidden(letter);
+        if let Some(text) = element.text().filter(|text| text.contains(is_hidden)) {
+            faults.push(format!("nobody sees what is in {text:?}"));
+        }
         let numbers = element.attribute("data-transition").unwrap_or_default();
         transitions.extend(numbers.split(' ').filter_map(|it| it.parse::<usize>().ok()));
     }
@@ -114,4 +119,29 @@ fn nothing_overlaps_in_drawings_of_random_machines() {
         }
     }
     assert!(drawn >= 100, "only {drawn} machines were drawn");
+}
+
+#[test]
+fn what_cannot_be_seen_is_shown_in_drawings() {
+    let spec = r#"{
+        "id": "w", "title": "a\u202eb", "description": "c\u202ed", "initial": "x",
+        "states": {
+            "x": {"title": "pay\u202e\u200bme", "description": "e\u2066f", "on": {"go": {"target": "y", "guard": "of == \"\u202d\""}}},
+            "y": {"type": "final"}
+        }
+    }"#;
+    let (_, compiled) = compile_text("w.workflow.json", spec);
+    let [machine] = compiled.machines.as_slice() else {
+        panic!("{:?}", compiled.diagnostics)
+    };
+    assert_eq!(faults(machine), Vec::<String>::new());
+    let drawing = svg::write(machine, &Options::default());
+    for shown in [
+        r"a\u{202e}b",
+        r"c\u{202e}d",
+        r"pay\u{202e}\u{200b}me",
+        r"e\u{2066}f",
+    ] {
+        assert!(drawing.contains(shown), "{shown}\n{drawing}");
+    }
 }

@@ -4,6 +4,7 @@
 //! error: the rest is dropped silently.
 
 pub(crate) mod inline;
+pub(crate) mod quoted;
 pub(crate) mod screen;
 
 use std::borrow::Cow;

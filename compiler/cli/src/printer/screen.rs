@@ -24,7 +24,8 @@ use ratatui_crossterm::crossterm::terminal::{
 use ratatui_crossterm::crossterm::{cursor, execute};
 use statemark_text::visible;
 
-use super::own_prefix;
+use super::quoted::MARK;
+use super::{WIDTH, own_prefix};
 
 /// True while a screen is shown: a panic restores the terminal then, once.
 static IS_SHOWN: AtomicBool = AtomicBool::new(false);
@@ -207,6 +208,21 @@ fn style_of(codes: &str) -> Style {
     })
 }
 
+/// Returns the columns of the terminal to which a stream goes; [`WIDTH`] where it doesn't tell.
+#[cfg(unix)]
+pub(crate) fn columns(stream: impl std::os::fd::AsFd) -> usize {
+    let size = rustix::termios::tcgetwinsize(stream);
+    let columns = size.map(|size| usize::from(size.ws_col));
+    columns.ok().filter(|it| *it > 0).unwrap_or(WIDTH)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn columns(_: impl io::Write) -> usize {
+    let size = ratatui_crossterm::crossterm::terminal::size();
+    let columns = size.map(|(columns, _)| usize::from(columns));
+    columns.ok().filter(|it| *it > 0).unwrap_or(WIDTH)
+}
+
 /// Returns the columns that a text takes.
 pub(crate) fn columns_of(text: &str) -> usize {
     Span::raw(text).width()
@@ -253,7 +269,8 @@ struct Cell<'l> {
 
 /// Wraps lines at blanks into so many columns. A word that is longer is broken.
 ///
-/// Further lines are indented. A character that is wider than all columns is left out.
+/// Further lines are indented; those of a [quoted](super::quoted) text have its mark. A character that is wider than all
+/// columns is left out.
 pub(crate) fn wrap_lines(lines: &[Line<'static>], columns: usize) -> Vec<Line<'static>> {
     let mut wrapped = Vec::with_capacity(lines.len());
     for line in lines {
@@ -283,25 +300,36 @@ fn wrap_into(line: &Line<'static>, columns: usize, wrapped: &mut Vec<Line<'stati
         style: Style::new(),
         columns: 1,
     };
+    let has_mark = cells.get(blanks).is_some_and(|cell| cell.symbol == MARK);
+    let head: Vec<Cell<'_>> = match cells.get(..blanks + HANGING) {
+        Some(head) if has_mark => head.to_vec(),
+        _ => vec![blank; indent],
+    };
     let mut row: Vec<Cell<'_>> = Vec::new();
-    let (mut used, mut begin) = (0, blanks);
+    let (mut used, mut is_first) = (0, true);
+    let mut begin = if has_mark { head.len() } else { blanks };
     for cell in cells {
         let is_blank = cell.symbol == " ";
         while used + cell.columns > columns {
+            let width = |cells: &[Cell<'_>]| cells.iter().map(|cell| cell.columns).sum::<usize>();
+            let has_room = |width: usize| head.len() + width + cell.columns <= columns;
             let at = row.iter().rposition(|cell| cell.symbol == " ");
             let at = at.filter(|at| *at >= begin && !is_blank);
+            // No row goes without its mark for the sake of a whole word.
+            let at = at
+                .filter(|at| !has_mark || row.get(at + 1..).is_some_and(|it| has_room(width(it))));
             let rest = at.map_or_else(Vec::new, |at| row.split_off(at + 1));
             wrapped.push(joined(&row));
-            let width: usize = rest.iter().map(|cell| cell.columns).sum();
-            let has_room = indent + width + cell.columns <= columns;
-            begin = if has_room { indent } else { 0 };
+            let width = width(&rest);
+            begin = if has_room(width) { head.len() } else { 0 };
             row.clear();
-            row.resize(begin, blank);
+            row.extend(head.iter().take(begin));
             row.extend(rest);
             used = begin + width;
+            is_first = false;
         }
         // The blank at which a line was broken begins none.
-        if !is_blank || row.len() > begin || begin == blanks {
+        if !is_blank || is_first || row.len() > begin {
             used += cell.columns;
             row.push(cell);
         }

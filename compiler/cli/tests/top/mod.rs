@@ -254,7 +254,7 @@ fn a_person_watches_and_decides_and_the_terminal_is_as_it_was() {
     person.type_keys("\t\r");
     person.wait_for("it asks for: approval");
     person.type_keys("a");
-    let asked = person.wait_for("approve it: is this the one? [y/N]");
+    let asked = person.wait_for("asked by agent: is this the one? [y/N]");
     assert!(person.is_restored());
     assert!(asked.contains("Everybody will see it."), "{asked}");
     person.type_keys("no\r");

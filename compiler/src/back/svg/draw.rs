@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use statemark_text::markup::push_escaped;
+use statemark_text::visible;
 
 use super::chart::ChartTransition;
 use super::graph::{Edge, Graph, LABEL, Line, Node, NodeKind};
@@ -83,12 +84,12 @@ impl Drawing<'_> {
         put!(
             self,
             "<title id=\"{prefix}sm-title\">{}</title>\n",
-            escape(title)
+            escape_for_people(title)
         );
         put!(
             self,
             "<desc id=\"{prefix}sm-desc\">{}</desc>\n",
-            escape(&self.describe())
+            escape_for_people(&self.describe())
         );
         let style = style(self.options.theme);
         put!(self, "<style>\n{style}</style>\n");
@@ -273,7 +274,7 @@ impl Drawing<'_> {
             escape(&self.options.prefix),
             id(&state.id),
             escape(&state.id),
-            escape(&tooltip(state))
+            escape_for_people(&tooltip(state))
         );
     }
 
@@ -430,7 +431,7 @@ impl Drawing<'_> {
         if first.approval {
             title.push_str(" (needs approval)");
         }
-        put!(self, "<title>{}</title>", escape(&title));
+        put!(self, "<title>{}</title>", escape_for_people(&title));
     }
 
     fn edge(&mut self, index: usize, named: &mut std::collections::BTreeSet<usize>) {
@@ -738,6 +739,11 @@ fn id(state: &str) -> String {
         }
     }
     id
+}
+
+/// Escapes a text that a person reads: what can't be seen is shown as what it is.
+fn escape_for_people(text: &str) -> String {
+    escape(&visible::lines(text, |_| 0))
 }
 
 /// Escapes a text for an element or an attribute. What XML can't have is left out.

@@ -4,6 +4,8 @@
 //! Helvetica, Liberation Sans). Other fonts are wider by up to a sixth, so a [`Font`] measures with a margin; boxes have
 //! padding on top of that.
 
+use statemark_text::visible;
+
 /// Advance widths of `' '..='~'`. Unit: thousandths of the font size.
 const REGULAR: [i64; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
@@ -51,13 +53,15 @@ impl Font {
 
     /// Breaks a text into lines of at most a width, at spaces if there are any.
     ///
-    /// A word that is wider is broken behind `_`, `.`, `/` or `-`, else between letters.
+    /// A word that is wider is broken behind `_`, `.`, `/` or `-`, else between letters. What can't be seen is shown as what
+    /// it is, before it is measured.
     pub(super) fn wrap(self, text: &str, width: i64) -> Vec<String> {
         let mut lines = Vec::new();
         for paragraph in text.lines() {
             let mut line = String::new();
             for word in paragraph.split_whitespace() {
-                for (index, piece) in self.pieces(word, width).into_iter().enumerate() {
+                let word = visible::line(word);
+                for (index, piece) in self.pieces(&word, width).into_iter().enumerate() {
                     let space = if index == 0 && !line.is_empty() {
                         " "
                     } else {

@@ -1,6 +1,7 @@
 //! `inbox`, `approve`, `deny`, `answer`, `ask` and `withdraw`: questions to people.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -9,7 +10,7 @@ use statemark_runs::body::{Opened, RequestKind};
 use statemark_runs::runs::run_of_request;
 use statemark_runs::signing::Signature;
 use statemark_runs::{
-    AnswerRequest, Key, Loaded, Query, Reply, RunError, RunId, Runs, Status, WithdrawRequest,
+    AnswerRequest, Key, Lead, Loaded, Query, Reply, RunError, RunId, Runs, Status, WithdrawRequest,
     fire_all_due, shell_word,
 };
 use statemark_text::json::describe_repeated_key;
@@ -20,7 +21,8 @@ use crate::args::{self, StoreArgs, TextFormat};
 use crate::clock::format_length;
 use crate::environment;
 use crate::failure::{CommandResult, ExitStatus, Failure};
-use crate::printer::{self, Palette, Printer, WIDTH, fit, is_yes, json_line};
+use crate::printer::quoted::{brief, labeled, quote, wrap_to};
+use crate::printer::{self, Palette, Printer, WIDTH, fit, is_yes, json_line, screen};
 use crate::runs;
 use crate::signing::{SigningKey, read_signature};
 
@@ -74,7 +76,11 @@ pub(in crate::commands) fn inbox(args: &InboxArgs, printer: &mut Printer) -> Com
         let open = open_requests(&runs, args.workflow.as_deref(), usize::MAX)?;
         let text = match args.store.format() {
             TextFormat::Json => open.iter().map(json_line).collect(),
-            TextFormat::Text => describe_requests(&open, runs.now(), printer.palette()),
+            TextFormat::Text => {
+                let is_read = printer::is_result_at_terminal();
+                let columns = is_read.then(|| screen::columns(io::stdout()));
+                describe_requests(&open, columns, runs.now(), printer.palette())
+            }
         };
         let ids = open.into_iter().map(|open| open.request.request);
         let ids: Vec<String> = ids.collect();
@@ -136,24 +142,30 @@ pub(in crate::commands) fn open_requests(
     }
 }
 
-fn describe_requests(open: &[OpenRequest], now: u64, palette: Palette) -> String {
+/// Describes open requests. Where they go to a terminal, what others wrote is wrapped to its columns.
+fn describe_requests(
+    open: &[OpenRequest],
+    columns: Option<usize>,
+    now: u64,
+    palette: Palette,
+) -> String {
     let mut text = String::new();
     for open in open {
         let request = &open.request;
         let id = palette.event(&request.request);
         let ago = format_length(now.saturating_sub(open.time));
-        let by = visible::line(&open.by);
+        let by = brief(&open.by);
         let unreviewed = if open.unreviewed { " (unreviewed)" } else { "" };
         let origin = format!("{}{unreviewed}, by {by}, {ago} ago", open.workflow);
         let origin = palette.dim(&origin);
         let _ = writeln!(text, "{id}  {origin}");
         // A person decides on it: it is never cut.
-        for line in request.prompt.lines() {
-            let _ = writeln!(text, "  {}", visible::line(line));
-        }
+        let prompt = quote(&request.prompt);
+        text += &columns.map_or(prompt.clone(), |columns| wrap_to(&prompt, columns));
         if !request.details.is_null() {
             let details = request.details.to_string();
-            let _ = writeln!(text, "  {}", fit(&details, WIDTH - 2));
+            let width = columns.unwrap_or(WIDTH).min(WIDTH);
+            text += &quote(&fit(&details, width.saturating_sub(4)));
         }
         text += &describe_terms(request, now, palette);
     }
@@ -165,7 +177,7 @@ pub(in crate::commands) fn describe_terms(request: &Opened, now: u64, palette: P
     let mut text = String::new();
     if !request.approvers.is_empty() {
         let approvers = request.approvers.join(", ");
-        let _ = writeln!(text, "  for {}", visible::line(&approvers));
+        text += &labeled("for", &approvers);
     }
     if request.signed {
         text.push_str("  to be signed\n");
@@ -174,7 +186,13 @@ pub(in crate::commands) fn describe_terms(request: &Opened, now: u64, palette: P
         let _ = writeln!(text, "  {}", time_left(expires, now));
     }
     for command in reply_commands(request) {
-        let _ = writeln!(text, "  {}", palette.dim(&visible::line(&command)));
+        let command = visible::line(&command);
+        if command.len() <= WIDTH {
+            let _ = writeln!(text, "  {}", palette.dim(&command));
+        } else {
+            // It has a choice that somebody else wrote.
+            text += &quote(&command);
+        }
     }
     text
 }
@@ -392,8 +410,10 @@ fn reply(
         } else {
             ""
         },
-        describe_reply(&answer.reply)
+        describe_reply(&answer.reply, &loaded, &request)
     );
+    // Rows that the terminal would break have no mark.
+    let deed = wrap_to(&deed, screen::columns(io::stderr()));
     // Another request than the one that was looked at may be the run's only one by now.
     if *id != args.request && confirm(&deed)?.is_none() {
         let message = format!(
@@ -506,51 +526,80 @@ fn confirm(deed: &str) -> Result<Option<()>, Failure> {
 }
 
 /// Describes a request whole, as somebody sees it who decides about it.
+///
+/// Each row of what others wrote has a mark, or stands behind a word of ours and is short.
 pub(in crate::commands) fn describe_request(loaded: &Loaded, id: &str, now: u64) -> String {
     let Some(request) = loaded.state.requests.get(id) else {
         return format!("`{id}`");
     };
     let opened = &request.opened;
     let ago = format_length(now.saturating_sub(request.time));
-    let (workflow, asker) = (&loaded.state.workflow, &request.asker);
-    let asker = visible::line(&asker.to_string()).into_owned();
+    let workflow = &loaded.state.workflow;
+    let asker = brief(&request.asker.to_string());
     let mut text = format!("{id}  {workflow}, by {asker}, {ago} ago\n");
-    for line in opened.prompt.lines() {
-        let _ = writeln!(text, "  {}", visible::line(line));
-    }
+    text += &quote(&opened.prompt);
     if !opened.choices.is_empty() {
-        let _ = writeln!(
-            text,
-            "  choices: {}",
-            visible::line(&opened.choices.join(", "))
-        );
+        text.push_str("  choices:\n");
+        opened
+            .choices
+            .iter()
+            .for_each(|choice| text += &quote(choice));
     }
     if !opened.details.is_null() {
-        let _ = writeln!(text, "  details: {}", opened.details);
+        text += &labeled("details:", &visible::json(&opened.details.to_string()));
     }
     if let Some(waiting) = &opened.event {
-        let _ = write!(text, "  event `{}`", visible::line(&waiting.event));
-        if let Some(data) = &waiting.data {
-            let _ = write!(text, " with {data}");
+        text += &labeled("event", &waiting.event);
+        for lead in loaded.workflow.leads(waiting) {
+            text += &describe_lead(&lead);
         }
-        text.push('\n');
+        if let Some(data) = &waiting.data {
+            text += &labeled("with", &visible::json(&data.to_string()));
+        }
         let context = serde_json::to_string(&loaded.state.context).unwrap_or_default();
-        let _ = writeln!(text, "  data {context}");
+        text += &labeled("data", &visible::json(&context));
     }
     for state in &loaded.state.leaves {
-        let _ = writeln!(text, "  in {}", visible::line(state));
+        text += &labeled("in", state);
     }
     text.pop();
     text
 }
 
+/// Says where a transition leads that an approval would have taken.
+fn describe_lead(lead: &Lead) -> String {
+    let from = lead.from.as_deref().unwrap_or("anywhere");
+    let to = match lead.to.as_slice() {
+        [] => "the same".to_owned(),
+        to => to.join(", "),
+    };
+    let mut text = labeled("leads", &format!("{from} → {to}"));
+    if let Some(guard) = &lead.guard {
+        text += &labeled("  if", guard);
+    }
+    if !lead.actions.is_empty() {
+        text += &labeled("  doing", &lead.actions.join(", "));
+    }
+    text
+}
+
 /// Describes an answer as a deed.
-fn describe_reply(reply: &Reply) -> String {
+///
+/// It names the request, its event and its asker once more: what stands above may be long.
+fn describe_reply(reply: &Reply, loaded: &Loaded, opened: &Opened) -> String {
+    let id = &opened.request;
+    let mut about = format!("`{id}`");
+    if let Some(waiting) = &opened.event {
+        let _ = write!(about, ", event `{}`", brief(&waiting.event));
+    }
+    if let Some(request) = loaded.state.requests.get(id) {
+        let _ = write!(about, ", asked by {}", brief(&request.asker.to_string()));
+    }
     match reply {
-        Reply::Approve => "approve it".to_owned(),
-        Reply::Deny => "deny it".to_owned(),
-        Reply::SendBack => "send it back".to_owned(),
-        Reply::Value(value) => format!("answer {value}"),
+        Reply::Approve => format!("approve {about}"),
+        Reply::Deny => format!("deny {about}"),
+        Reply::SendBack => format!("send back {about}"),
+        Reply::Value(value) => format!("answer {about}, with {value}"),
     }
 }
 
