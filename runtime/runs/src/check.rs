@@ -118,7 +118,7 @@ impl CheckPlace {
         }
     }
 
-    /// Returns the whole project: the run's worktree, or the working copy, that the root is in, if it is in one.
+    /// Returns the whole project: the run's worktree, or the working copy, that the root is in.
     fn project(&self) -> PathBuf {
         let root = self
             .root

@@ -118,7 +118,9 @@ pub(crate) fn lock_working_copy(folder: &Path) -> Result<WorkingCopyLock, GitErr
     OwnGit::open(keeper(&folder), theirs.format)?.lock()
 }
 
-/// Lists the folders of a repository that commits in a worktree of a run write to; none for any other folder.
+/// Lists the folders of a repository that commits in a run's worktree write to.
+///
+/// None for any other folder.
 ///
 /// Neither its configuration is among them, nor anything else that has git run a program or write elsewhere.
 #[cfg(target_os = "linux")]

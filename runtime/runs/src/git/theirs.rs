@@ -178,7 +178,7 @@ impl Theirs {
         &self.common
     }
 
-    /// Lists the folders that a commit on a branch of a run writes to. None of them leads elsewhere by a link.
+    /// Lists the folders that a commit on a run's branch writes to. No link leads elsewhere.
     #[cfg(target_os = "linux")]
     pub(super) fn written_by_commits(&self) -> Vec<PathBuf> {
         let shared = ["objects", BRANCHES, LOGS].map(|name| self.common.join(name));

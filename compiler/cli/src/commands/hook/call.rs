@@ -140,7 +140,7 @@ pub(super) fn to_native(call: &Call, root: &Path, folder: &Path) -> (NativeCall,
     (native, edits)
 }
 
-/// Returns the text of a patch, in whichever of its arguments it is. Nobody knows which one the tool reads.
+/// Returns the text of a patch, in whichever argument. Nobody knows which one the tool reads.
 fn patch_of(input: &Value) -> Option<String> {
     let arguments = PATCH_ARGUMENTS.iter().filter_map(|key| input.get(key));
     let texts: Vec<&str> = match input {
