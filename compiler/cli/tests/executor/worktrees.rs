@@ -344,7 +344,7 @@ fn why_there_can_be_no_worktree_is_said() {
         ],
     );
     scratch.write(".statemark-worktrees/r/half", "");
-    // As long as the mark doesn't say so, the branch isn't ours.
+    // Unless the mark says so, the branch isn't ours.
     scratch.write(".statemark-worktrees/r.making", "");
     refused("r", &["there is a branch `statemark/r` already: "]);
     let head = git(folder, &["rev-parse", "statemark/r"]);

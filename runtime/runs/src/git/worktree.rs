@@ -104,18 +104,19 @@ pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree,
     }
     if mark.symlink_metadata().is_ok() {
         remove_half(&main, name, (&folder, &mark))?;
+        fs::remove_file(&mark).map_err(|error| at(&mark, &error))?;
     }
     check_absent(&main, &folder, &branch)?;
     from.check_clean()?;
     // Neither the worktrees nor the marks are for the repository.
     make_ignored(&folders)?;
-    make_file(&mark, "")?;
+    let made = create_new(&mark).and_then(|mut file| file.write_all(base.as_bytes()));
+    made.map_err(|error| at(&mark, &error))?;
     // Nothing is checked out yet: only in the worktree is known what its configuration would run for that.
     let mut command = main.git()?;
     command.args(["worktree", "add", "--quiet", "--detach", "--no-checkout"]);
     command.arg(&folder).arg(&base);
     call(command, &main.top)?;
-    fs::write(&mark, &base).map_err(|error| at(&mark, &error))?;
     make_branch(main.theirs.common(), name, &base)?;
     let new = Copy::open(&folder)?;
     let mut command = new.git()?;
@@ -477,7 +478,7 @@ fn check_absent(main: &Copy, folder: &Path, branch: &str) -> Result<(), GitError
 
 /// Removes what is there of a worktree that wasn't made to its end.
 ///
-/// The mark has the commit that its branch begins with, once it has come to that: somebody else's branch stays.
+/// The mark has the commit that its branch begins with: a branch that is elsewhere is somebody else's, and stays.
 fn remove_half(main: &Copy, name: &Name, (folder, mark): (&Path, &Path)) -> Result<(), GitError> {
     let git = main.theirs.common().join("worktrees").join(&name.0);
     for place in [folder, &git] {
