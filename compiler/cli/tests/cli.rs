@@ -240,7 +240,7 @@ fn a_reader_that_goes_away_is_no_error() {
 #[test]
 fn color_is_asked_for_or_left_out() {
     let scratch = Scratch::new("color");
-    scratch.write("near.md", "## State Machine\n");
+    scratch.write("near.md", "## STATE MACHINE\n");
     let colored = |command: &str| {
         let said = perform(&Run::new(command), &scratch.path);
         [
