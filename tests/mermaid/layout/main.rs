@@ -25,7 +25,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use statemark_compiler::diag::{Diags, Severity};
+use statemark_compiler::diag::{Code, Diagnostic, Diags, Severity};
 use statemark_compiler::excerpt::Excerpt;
 use statemark_compiler::front::mermaid::ast::{Diagram, Direction};
 use statemark_compiler::front::mermaid::parse_diagram;
@@ -102,6 +102,14 @@ fn diagrams_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// Reports whether a finding is an error of syntax.
+///
+/// Two others are errors because Mermaid draws nothing then: it has read the diagram, and has a layout for it.
+fn is_syntax_error(found: &Diagnostic) -> bool {
+    let is_drawn = !matches!(found.code, Code::NoteBeforeState | Code::EmptyComposite);
+    found.severity == Severity::Error && is_drawn
+}
+
 /// Returns the line for a diagram: its layout, or its first error.
 fn answer(name: &str, text: &str) -> serde_json::Result<String> {
     let mut sources = Sources::new();
@@ -111,7 +119,7 @@ fn answer(name: &str, text: &str) -> serde_json::Result<String> {
     let diagnostics = diags.into_sorted();
     let error = diagnostics
         .iter()
-        .find(|diagnostic| diagnostic.severity == Severity::Error)
+        .find(|found| is_syntax_error(found))
         .map(|error| {
             let span = error.primary.span;
             let line = sources.file(span.file).position(span.start).line;

@@ -1,11 +1,11 @@
 //! Layouts of small diagrams. The expected ones are Mermaid's own: `tests/mermaid/fuzz` compares thousands more.
 
-use statemark_compiler::diag::{Diags, Severity};
+use statemark_compiler::diag::Diags;
 use statemark_compiler::excerpt::Excerpt;
 use statemark_compiler::front::mermaid::parse_diagram;
 use statemark_compiler::source::Sources;
 
-use super::{answer, layout};
+use super::{answer, is_syntax_error, layout};
 
 /// Compares the layout of a diagram whose header is left out: each state as `parent>id "label" shape`, without the parent
 /// at the root, the label where it is the id and the shape where it is a plain one; then the transitions.
@@ -17,9 +17,7 @@ fn check(body: &str, picture: &str) {
     let mut diags = Diags::new();
     let layout = layout(&parse_diagram(&Excerpt::whole(file, &text), &mut diags));
     let diagnostics = diags.into_sorted();
-    let errors = diagnostics
-        .iter()
-        .filter(|diagnostic| diagnostic.severity == Severity::Error);
+    let errors = diagnostics.iter().filter(|found| is_syntax_error(found));
     assert_eq!(errors.count(), 0, "{diagnostics:?}");
     let mut parts = Vec::new();
     for state in &layout.states {
