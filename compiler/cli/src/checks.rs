@@ -99,11 +99,8 @@ fn worktree_for<'r>(run: &'r Loaded, name: &str) -> Result<Option<&'r WorktreeMa
     let here = std::env::current_dir().ok();
     let found = run.worktree_for_check(name, here.as_deref());
     found.map_err(|several| {
-        let folders: Vec<&str> = several.iter().map(|made| made.root.as_str()).collect();
-        Failure::new(format!(
-            "`{name}` is required in several regions, which have worktrees of their own"
-        ))
-        .with_help(format!("run it in one of them: {}", folders.join(", ")))
+        let help = format!("run it in one of them: {}", several.folders.join(", "));
+        Failure::new(several.to_string()).with_help(help)
     })
 }
 

@@ -74,11 +74,10 @@ fn project_of_check(ctx: &Ctx<'_>, run: &Loaded, check: &str) -> Result<Project,
         return project_in(ctx, run.worktree_of(state));
     }
     let made = run.worktree_for_check(check, None).map_err(|several| {
-        let regions: Vec<&String> = several.iter().filter_map(|it| it.region.as_ref()).collect();
-        let message = format!(
-            "several regions require `{check}`, each in a worktree of its own: {regions:?}; `statemark run-check` in the              folder of one of them runs it there"
-        );
-        Problem::new("several_checks", message)
+        let folders = several.folders.join("`, `");
+        let message =
+            format!("{several}: `statemark run-check` runs it in the folder of one, `{folders}`");
+        Problem::new("several_worktrees", message)
     })?;
     project_in(ctx, made)
 }

@@ -13,14 +13,13 @@
 //! that a run can always be stopped.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde_json::Value;
 use statemark_runtime::{EventId, StateId};
 
 use super::Legality;
 use crate::blocker::{Missing, MissingArtifact, MissingCheck};
-use crate::body::{StepRecord, WorktreeMade};
+use crate::body::StepRecord;
 use crate::runs::{Loaded, RunError};
 use crate::state::Context;
 use crate::step::StepInput;
@@ -109,45 +108,12 @@ pub(crate) fn names(requires: Option<&Value>, event: Option<&str>) -> Vec<String
 }
 
 impl Loaded {
-    /// Returns the active states.
-    fn active_states(&self) -> BTreeSet<StateId> {
+    /// Returns the active states, with those around them.
+    pub(crate) fn active_states(&self) -> BTreeSet<StateId> {
         let table = self.workflow.table();
         let leaves = self.state.leaves.iter();
         let leaves = leaves.filter_map(|leaf| table.state_named(leaf));
         leaves.flat_map(|leaf| table.chain(leaf)).collect()
-    }
-
-    /// Returns the worktree that a check is run in, if the run has any.
-    ///
-    /// It is the one that the caller's folder is in, else that of the active state that requires the check.
-    ///
-    /// # Errors
-    ///
-    /// The worktrees to choose from: active states with one each require the check.
-    pub fn worktree_for_check(
-        &self,
-        check: &str,
-        folder: Option<&Path>,
-    ) -> Result<Option<&WorktreeMade>, Vec<&WorktreeMade>> {
-        if let Some(made) = folder.and_then(|folder| self.worktree_at(folder)) {
-            return Ok(Some(made));
-        }
-        let workflow = &self.workflow;
-        let mut wanted: Vec<&WorktreeMade> = Vec::new();
-        for id in self.active_states() {
-            let requires = workflow.state_meta(id).get("requires");
-            if names(requires, None).iter().any(|it| it == check)
-                && let Some(made) = self.worktree_of(workflow.table().state_name(id))
-                && !wanted.contains(&made)
-            {
-                wanted.push(made);
-            }
-        }
-        match wanted.as_slice() {
-            [] => Ok(self.state.worktree.as_ref()),
-            [made] => Ok(Some(made)),
-            _ => Err(wanted),
-        }
     }
 }
 

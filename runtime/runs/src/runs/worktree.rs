@@ -21,6 +21,7 @@ use crate::body::{Body, WorktreeMade};
 use crate::check::absolute;
 use crate::git::worktree::{self, Name};
 use crate::git::{GitError, project_of_worktree};
+use crate::legality::required_names;
 use crate::state::RegionWork;
 use crate::store::StoreError;
 
@@ -51,6 +52,15 @@ impl Decide for RecordWorktree {
             bodies: if is_there { Vec::new() } else { vec![body] },
         })
     }
+}
+
+/// A check that states in several worktrees require, so that nobody knows where to run it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{check}` is required in several regions, which have worktrees of their own")]
+pub struct SeveralWorktrees {
+    check: String,
+    /// The project's root in each of them.
+    pub folders: Vec<String>,
 }
 
 /// The fate of a worktree at the end of its run.
@@ -108,6 +118,42 @@ impl Loaded {
         let folder = std::fs::canonicalize(folder).ok()?;
         self.worktrees()
             .find(|made| folder.starts_with(&made.folder))
+    }
+
+    /// Returns the worktree that a check is run in, if the run has any.
+    ///
+    /// It is the one that the caller's folder is in, else that of the active state that requires the check.
+    ///
+    /// # Errors
+    ///
+    /// Active states in several worktrees require it.
+    pub fn worktree_for_check(
+        &self,
+        check: &str,
+        folder: Option<&Path>,
+    ) -> Result<Option<&WorktreeMade>, SeveralWorktrees> {
+        if let Some(made) = folder.and_then(|folder| self.worktree_at(folder)) {
+            return Ok(Some(made));
+        }
+        let workflow = &self.workflow;
+        let mut wanted: Vec<&WorktreeMade> = Vec::new();
+        for id in self.active_states() {
+            let requires = workflow.state_meta(id).get("requires");
+            if required_names(requires, None).iter().any(|it| it == check)
+                && let Some(made) = self.worktree_of(workflow.table().state_name(id))
+                && !wanted.contains(&made)
+            {
+                wanted.push(made);
+            }
+        }
+        match wanted.as_slice() {
+            [] => Ok(self.state.worktree.as_ref()),
+            [made] => Ok(Some(made)),
+            several => Err(SeveralWorktrees {
+                check: check.to_owned(),
+                folders: several.iter().map(|made| made.root.clone()).collect(),
+            }),
+        }
     }
 
     /// Lists the run's worktree, if it has one, and those of its regions.

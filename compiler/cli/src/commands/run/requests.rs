@@ -161,7 +161,10 @@ fn describe_requests(
         let _ = writeln!(text, "{id}  {origin}");
         // A person decides on it: it is never cut.
         let prompt = quote(&request.prompt);
-        text += &columns.map_or(prompt.clone(), |columns| wrap_to(&prompt, columns));
+        text += &match columns {
+            Some(columns) => wrap_to(&prompt, columns),
+            None => prompt,
+        };
         if !request.details.is_null() {
             let details = request.details.to_string();
             let width = columns.unwrap_or(WIDTH).min(WIDTH);
