@@ -13,6 +13,7 @@ mod hostile;
 mod keep;
 mod model;
 mod postgres;
+mod recalled;
 mod reports;
 mod revisions;
 mod script;

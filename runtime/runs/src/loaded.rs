@@ -33,6 +33,11 @@ impl Loaded {
         self.state.unreviewed && !self.is_accepted
     }
 
+    /// Reports whether its journal has to be what its machine makes of it, since its decisions are signed.
+    pub(crate) fn needs_proof(&self) -> bool {
+        self.workflow.demands_signatures() || self.state.signing.is_some()
+    }
+
     /// Returns the workflow that a state invokes.
     pub(crate) fn invokes(&self, state: &str) -> Option<&str> {
         let id = self.workflow.table().state_named(state)?;

@@ -91,6 +91,7 @@ use crate::clock::Clock;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::redact::Redactor;
+use crate::state::RunState;
 use crate::store::{Head, Store, StoreError};
 use crate::workflow::{Workflow, Workflows};
 
@@ -229,23 +230,39 @@ impl Runs {
     pub fn load(&self, run: &RunId) -> Result<Loaded, RunError> {
         let head = self.store.head(run)?;
         let state = self.remembered.state(&*self.store, &head)?;
+        let loaded = self.loaded(head, state)?;
+        if loaded.needs_proof() {
+            self.prove(&loaded)?;
+        }
+        Ok(loaded)
+    }
+
+    /// Returns a run as this process left it, if nobody else has written to it lately.
+    ///
+    /// The store isn't asked: others may have written since. So it is good for an append alone, which the store takes at
+    /// the end that this knows ([`Expect::Exactly`](crate::Expect::Exactly)) and nowhere else.
+    #[must_use]
+    pub fn recall(&self, run: &RunId) -> Option<Loaded> {
+        let (head, state) = self.remembered.left(run)?;
+        let loaded = self.loaded(head, state).ok()?;
+        (!loaded.needs_proof() || self.is_proven(&loaded.head)).then_some(loaded)
+    }
+
+    /// Returns the run with this end, in this state.
+    fn loaded(&self, head: Head, state: Arc<RunState>) -> Result<Loaded, RunError> {
         let table = state.table.ok_or_else(|| StoreError::Corrupt {
-            run: Some(run.clone()),
+            run: Some(head.run.clone()),
             seq: Some(1),
             what: "the journal doesn't begin with `run.started`".to_owned(),
         })?;
         let workflow = self.workflow_of(&table)?;
-        let loaded = Loaded {
+        Ok(Loaded {
             is_accepted: state.unreviewed && self.is_reviewed(&workflow)?,
             workflow,
-            run: run.clone(),
+            run: head.run.clone(),
             head,
             state,
-        };
-        if loaded.workflow.demands_signatures() || loaded.state.signing.is_some() {
-            self.prove(&loaded)?;
-        }
-        Ok(loaded)
+        })
     }
 
     /// Checks that the journal of a run with signed decisions is what its machine makes of it.
@@ -261,7 +278,7 @@ impl Runs {
         if loaded.state.signing.is_none() {
             return Err(corrupt(1, UNSIGNED_RUN.to_owned()).into());
         }
-        if self.proven_runs().get(&loaded.run) == Some(&loaded.head.hash) {
+        if self.is_proven(&loaded.head) {
             return Ok(());
         }
         let replay = replay_run(self, &loaded.run, None)?;
@@ -281,6 +298,11 @@ impl Runs {
             proven.clear();
         }
         proven.insert(head.run.clone(), head.hash);
+    }
+
+    /// Reports whether the journal of a run is proven up to its end.
+    fn is_proven(&self, head: &Head) -> bool {
+        self.proven_runs().get(&head.run) == Some(&head.hash)
     }
 
     fn proven_runs(&self) -> std::sync::MutexGuard<'_, BTreeMap<RunId, Hash>> {

@@ -59,6 +59,10 @@ pub enum Expect {
     NoRun,
     /// The run ends with this record.
     At(u64),
+    /// The run ends with this record, and it has this hash.
+    ///
+    /// Of two journals that are equally long, only one is the journal that a decision was made for.
+    Exactly(u64, Hash),
     /// The run exists.
     Any,
 }
@@ -613,6 +617,9 @@ impl Append {
             (Expect::NoRun, None) => start,
             (Expect::Any, Some(end)) => (end.seq, end.hash),
             (Expect::At(seq), Some(end)) if end.seq == seq => (seq, end.hash),
+            (Expect::Exactly(seq, hash), Some(end)) if (end.seq, end.hash) == (seq, hash) => {
+                (seq, hash)
+            }
             (_, end) => {
                 let actual = end.map_or(0, |end| end.seq);
                 return Err(StoreError::Conflict { actual });

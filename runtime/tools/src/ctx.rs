@@ -220,6 +220,18 @@ impl<'c> Ctx<'c> {
         Ok(self.runs().catch_up(&run)?)
     }
 
+    /// Returns the run that is meant as this server left it, if nothing is due in it and nobody else has written lately.
+    ///
+    /// That is a guess, which saves a look at the store. A change finds out at its append.
+    ///
+    /// # Errors
+    ///
+    /// No run is meant, or several are; the caller is bound to another run.
+    pub(crate) fn recall_run(&self, named: Option<&str>) -> Result<Option<Loaded>, Problem> {
+        let run = self.resolve_run(named)?;
+        Ok(self.runs().recall_caught_up(&run))
+    }
+
     /// Creates an order of the caller.
     ///
     /// # Errors

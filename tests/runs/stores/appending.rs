@@ -3,8 +3,8 @@
 use std::sync::Barrier;
 
 use statemark_runs::{
-    Actor, Append, Appended, Expect, Key, MAX_BODY, MAX_PAGE, MAX_TIME, ManualClock, Record, Role,
-    Store, StoreError,
+    Actor, Append, Appended, Expect, Hash, Key, MAX_BODY, MAX_PAGE, MAX_TIME, ManualClock, Record,
+    Role, Store, StoreError,
 };
 
 use super::{
@@ -17,6 +17,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("a record comes back as it was given", comes_back),
     ("seqs are dense and hashes chained", is_chained),
     ("an append is made only as expected", is_expected),
+    ("of journals that are as long one is expected", is_the_same),
     ("a conflict leaves nothing", conflict_leaves_nothing),
     ("a key is answered as the first time", key_is_replayed),
     ("a key with another request is refused", key_is_reused),
@@ -76,6 +77,32 @@ fn is_expected(store: &dyn Store, _: &ManualClock) {
         assert_eq!(conflict(&at), 2);
     }
     assert_eq!(any(store).unwrap(), Appended::Done { first: 3, last: 3 });
+}
+
+fn is_the_same(store: &dyn Store, _: &ManualClock) {
+    begun(store, "a", 2);
+    store
+        .append(&notes("b", Expect::NoRun, &["1", "other"]))
+        .unwrap();
+    let hash = |of: &str| store.head(&run(of)).unwrap().hash;
+    let exactly = |seq, hash| store.append(&notes("a", Expect::Exactly(seq, hash), &["x"]));
+    for wrong in [(2, hash("b")), (1, hash("a")), (3, hash("a"))] {
+        assert_eq!(conflict(&exactly(wrong.0, wrong.1)), 2);
+    }
+    let first = hash("a");
+    assert_eq!(
+        exactly(2, first).unwrap(),
+        Appended::Done { first: 3, last: 3 }
+    );
+    assert_eq!(conflict(&exactly(2, first)), 3);
+    assert_eq!(conflict(&exactly(3, first)), 3);
+    assert_eq!(
+        exactly(3, hash("a")).unwrap(),
+        Appended::Done { first: 4, last: 4 }
+    );
+    // Nothing is there that it could be.
+    let none = store.append(&notes("c", Expect::Exactly(0, Hash::ZERO), &["x"]));
+    assert_eq!(conflict(&none), 0);
 }
 
 fn conflict_leaves_nothing(store: &dyn Store, _: &ManualClock) {

@@ -24,7 +24,12 @@ struct Batch {
     new: Vec<NewRecord>,
     /// Their bodies, as they are written.
     bodies: Vec<Body>,
+    /// The time of the records.
+    now: u64,
 }
+
+/// A run, and what becomes of it; nothing if it needn't change.
+type Decided = (Loaded, Option<Batch>);
 
 /// Most tries of a decision that others precede.
 ///
@@ -40,32 +45,53 @@ impl Runs {
         mut decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
     ) -> Result<Written, RunError> {
         let digest = self.digest(order, request)?;
+        // Nothing else is decided by a guess: only what the journal takes says that the run is still the same.
+        if let Some(recalled) = self.recall(&order.run)
+            && let Ok(Some((recalled, Some(batch)))) =
+                self.decide_on(order, recalled, &mut decide)
+            && let Some(written) = self.write_at_end(order, digest, recalled, batch)?
+        {
+            return Ok(written);
+        }
         if let Some(written) = self.replayed(order, digest)? {
             return Ok(written);
         }
         for _ in 0..TRIES {
             let loaded = self.load(&order.run)?;
-            let actual = loaded.head.seq;
-            if order.expected.is_some_and(|expected| expected != actual) {
-                return Err(StoreError::Conflict { actual }.into());
-            }
-            let loaded = match self.note_clock(loaded)? {
-                Some(loaded) => loaded,
-                // Somebody else wrote first.
-                None => continue,
+            let Some((loaded, batch)) = self.decide_on(order, loaded, &mut decide)? else {
+                continue;
             };
-            let now = time_after(self.now(), loaded.state.updated);
-            let change = decide(&loaded, now)?;
-            if change.bodies.is_empty() {
+            let Some(batch) = batch else {
                 return Ok(Written::nothing(loaded, false));
-            }
-            let batch = self.prepare(order, &loaded, change.bodies, now)?;
-            match self.write(order, digest, loaded, batch, now) {
-                Err(RunError::Store(StoreError::Conflict { .. })) => {}
-                written => return written,
+            };
+            if let Some(written) = self.write_at_end(order, digest, loaded, batch)? {
+                return Ok(written);
             }
         }
         Err(RunError::Contention { tries: TRIES })
+    }
+
+    /// Decides what becomes of a run that is as it was loaded. Returns none if somebody else wrote first.
+    fn decide_on(
+        &self,
+        order: &Order,
+        loaded: Loaded,
+        decide: &mut impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
+    ) -> Result<Option<Decided>, RunError> {
+        let actual = loaded.head.seq;
+        if order.expected.is_some_and(|expected| expected != actual) {
+            return Err(StoreError::Conflict { actual }.into());
+        }
+        let Some(loaded) = self.note_clock(loaded)? else {
+            return Ok(None);
+        };
+        let now = time_after(self.now(), loaded.state.updated);
+        let change = decide(&loaded, now)?;
+        let bodies = change.bodies;
+        let changes = !bodies.is_empty();
+        let batch = changes.then(|| self.prepare(order, &loaded, bodies, now));
+        let batch = batch.transpose()?;
+        Ok(Some((loaded, batch)))
     }
 
     /// Records that the clock was set back since the run's last record, if it was.
@@ -83,11 +109,8 @@ impl Runs {
         let order = Order::new(loaded.run.clone(), Actor::new(Role::System));
         let digest = self.digest(&order, &"clock")?;
         let batch = self.prepare(&order, &loaded, vec![body], now)?;
-        match self.write(&order, digest, loaded, batch, now) {
-            Ok(written) => Ok(Some(written.loaded)),
-            Err(RunError::Store(StoreError::Conflict { .. })) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let written = self.write_at_end(&order, digest, loaded, batch)?;
+        Ok(written.map(|written| written.loaded))
     }
 
     /// Makes the records of a change and of what follows from it, and the state with them.
@@ -102,6 +125,7 @@ impl Runs {
             after: loaded.clone(),
             new: Vec::new(),
             bodies: Vec::new(),
+            now,
         };
         for body in bodies {
             self.add(&mut batch, (now, &order.actor), body)?;
@@ -129,15 +153,33 @@ impl Runs {
         Ok(())
     }
 
+    /// Writes a batch at the end that a run was loaded with. Returns none if it doesn't end so any more.
+    fn write_at_end(
+        &self,
+        order: &Order,
+        digest: Hash,
+        before: Loaded,
+        batch: Batch,
+    ) -> Result<Option<Written>, RunError> {
+        match self.write(order, digest, before, batch) {
+            Err(RunError::Store(StoreError::Conflict { .. })) => Ok(None),
+            written => written.map(Some),
+        }
+    }
+
     fn write(
         &self,
         order: &Order,
         digest: Hash,
         before: Loaded,
         batch: Batch,
-        now: u64,
     ) -> Result<Written, RunError> {
-        let Batch { after, new, bodies } = batch;
+        let Batch {
+            after,
+            new,
+            bodies,
+            now,
+        } = batch;
         let (seq, last) = (before.head.seq, before.head.hash);
         let (records, hash) = chain(&new, order.key.as_ref(), seq, last);
         let rewinds = has_rewind(&records);
@@ -157,7 +199,7 @@ impl Runs {
         };
         let append = Append {
             run: order.run.clone(),
-            expect: Expect::At(seq),
+            expect: Expect::Exactly(seq, last),
             key: order.key.clone().map(|key| (key, digest)),
             fence: order.fence,
             records: new,
@@ -182,7 +224,7 @@ impl Runs {
                     head,
                     state,
                 };
-                self.remembered.put(&loaded.head, &loaded.state);
+                self.remembered.put_written(&loaded.head, &loaded.state);
                 if loaded.state.signing.is_some() {
                     // It was proven when it was loaded, and these records are ours.
                     self.note_proven(&loaded.head);

@@ -1,7 +1,8 @@
 //! The cache of run states in a process, so that only new records are read.
 //!
 //! Nothing depends on it: a state is taken from here only if the journal still has the record that it ended with, which
-//! the chain of hashes says. A process that has just begun remembers nothing and gives the same answers.
+//! the chain of hashes says. A process that has just begun remembers nothing and gives the same answers. Whoever is going
+//! to append may guess that it still ends so ([`Remembered::left`]): the store finds out.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,11 +31,18 @@ const ENTRY_BYTES: usize = 512;
 /// Why: beyond, the fold cache of the store is nearer.
 const MAX_CATCH_UP: u64 = FOLD_EVERY;
 
+/// Appends of this process in a row, with none of others between, after which the next is expected to be one, too.
+///
+/// Why: where two processes write in turns, each guess would be wrong, and cost a transaction.
+const OWN: u32 = 2;
+
 /// A cached state.
 struct Entry {
-    /// The hash of the last record in it.
-    hash: Hash,
+    /// The end of the journal that it is the state of.
+    head: Head,
     state: Arc<RunState>,
+    /// The appends of this process in a row that have led to it.
+    own: u32,
     /// The size when it was last measured, and the record that it ended with then.
     bytes: (usize, u64),
     /// The turn in which it was last used.
@@ -66,7 +74,7 @@ impl Remembered {
         store: &dyn Store,
         head: &Head,
     ) -> Result<Arc<RunState>, StoreError> {
-        let cached = self.entries().get(&head.run);
+        let cached = self.entries().hash_and_state(&head.run);
         let state = match cached {
             Some((hash, state)) if state.seq == head.seq && hash == head.hash => return Ok(state),
             Some((hash, state)) if state.seq < head.seq && head.seq - state.seq <= MAX_CATCH_UP => {
@@ -80,13 +88,22 @@ impl Remembered {
             None => state::load(store, &head.run, Some(head.seq))?,
         };
         let state = Arc::new(state);
-        self.put(head, &state);
+        self.entries().put(head, &state, 0);
         Ok(state)
     }
 
-    /// Remembers the state of a run that ends so.
-    pub(super) fn put(&self, head: &Head, state: &Arc<RunState>) {
-        self.entries().put(head, state);
+    /// Remembers the state of a run to which this process has just written, and which ends so.
+    pub(super) fn put_written(&self, head: &Head, state: &Arc<RunState>) {
+        let mut entries = self.entries();
+        let before = entries.by_run.get(&head.run).map_or(0, |entry| entry.own);
+        entries.put(head, state, before.saturating_add(1));
+    }
+
+    /// Returns the end and the state of a run as this process left it, if it alone writes to the run.
+    pub(super) fn left(&self, run: &RunId) -> Option<(Head, Arc<RunState>)> {
+        let mut entries = self.entries();
+        let entry = entries.get(run).filter(|entry| entry.own >= OWN)?;
+        Some((entry.head.clone(), Arc::clone(&entry.state)))
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
@@ -96,18 +113,24 @@ impl Remembered {
 
 impl Entries {
     /// Returns a state, and the hash of the last record in it.
-    fn get(&mut self, run: &RunId) -> Option<(Hash, Arc<RunState>)> {
+    fn hash_and_state(&mut self, run: &RunId) -> Option<(Hash, Arc<RunState>)> {
+        let entry = self.get(run)?;
+        Some((entry.head.hash, Arc::clone(&entry.state)))
+    }
+
+    /// Returns an entry, which is used now.
+    fn get(&mut self, run: &RunId) -> Option<&Entry> {
         let entry = self.by_run.get_mut(run)?;
         self.turn += 1;
         if let Some(run) = self.by_turn.remove(&entry.used) {
             self.by_turn.insert(self.turn, run);
         }
         entry.used = self.turn;
-        Some((entry.hash, Arc::clone(&entry.state)))
+        Some(entry)
     }
 
     /// Puts a state in, and lets go of those that were used longest ago while all are too large.
-    fn put(&mut self, head: &Head, state: &Arc<RunState>) {
+    fn put(&mut self, head: &Head, state: &Arc<RunState>, own: u32) {
         let before = self.remove(&head.run);
         // To measure a state takes time in its size.
         let measured = before.filter(|(_, seq)| *seq / FOLD_EVERY == head.seq / FOLD_EVERY);
@@ -116,8 +139,9 @@ impl Entries {
         self.bytes += bytes.0;
         self.by_turn.insert(self.turn, head.run.clone());
         let entry = Entry {
-            hash: head.hash,
+            head: head.clone(),
             state: Arc::clone(state),
+            own,
             bytes,
             used: self.turn,
         };
@@ -173,18 +197,18 @@ mod tests {
     fn the_states_used_longest_ago_make_room() {
         let mut entries = Entries::default();
         for run in ["a", "b", "c"] {
-            entries.put(&head(run, 1), &state(1, MAX_BYTES / 4));
+            entries.put(&head(run, 1), &state(1, MAX_BYTES / 4), 0);
         }
         assert!(entries.get(&"a".parse().unwrap()).is_some());
-        entries.put(&head("d", 1), &state(1, MAX_BYTES / 4));
+        entries.put(&head("d", 1), &state(1, MAX_BYTES / 4), 0);
         assert_eq!(known(&entries), ["a", "c", "d"]);
         // Between two folds a state isn't measured again, and counts once.
-        entries.put(&head("a", 2), &state(2, MAX_BYTES));
+        entries.put(&head("a", 2), &state(2, MAX_BYTES), 0);
         assert_eq!(known(&entries), ["a", "c", "d"]);
-        entries.put(&head("a", FOLD_EVERY), &state(FOLD_EVERY, MAX_BYTES / 2));
+        entries.put(&head("a", FOLD_EVERY), &state(FOLD_EVERY, MAX_BYTES / 2), 0);
         assert_eq!(known(&entries), ["a", "d"]);
         // What is larger than all may be isn't remembered.
-        entries.put(&head("e", 1), &state(1, MAX_BYTES));
+        entries.put(&head("e", 1), &state(1, MAX_BYTES), 0);
         assert!(entries.by_run.is_empty() && entries.by_turn.is_empty());
         assert_eq!(entries.bytes, 0);
     }

@@ -61,6 +61,21 @@ impl Runs {
         self.catch_up_except(run, &mut BTreeSet::new(), &mut Pending::of_call(self), 0)
     }
 
+    /// Returns a run as this process left it ([`recall`](Self::recall)), if nothing is due in it.
+    #[must_use]
+    pub fn recall_caught_up(&self, run: &RunId) -> Option<Loaded> {
+        self.recall(run).filter(|it| self.is_caught_up(it))
+    }
+
+    /// Reports whether nothing is due in a run.
+    fn is_caught_up(&self, loaded: &Loaded) -> bool {
+        let (state, now) = (&loaded.state, self.now());
+        !loaded.needs_reconciling()
+            && state.queue.is_empty()
+            && state.timers.iter().all(|timer| timer.due > now)
+            && (state.updated <= now || state.status().is_over())
+    }
+
     /// Catches a run up, except for runs in `seen` and below the greatest depth.
     ///
     /// Why: imported journals can say that runs work for each other in a ring.
@@ -74,7 +89,7 @@ impl Runs {
         seen.insert(run.clone());
         let mut loaded = self.load(run)?;
         // What is due there is the other store's to take.
-        if self.store.is_asleep()? {
+        if self.is_caught_up(&loaded) || self.store.is_asleep()? {
             return Ok(loaded);
         }
         if loaded.needs_reconciling() {

@@ -35,6 +35,7 @@ impl Ends {
         let fits = match append.expect {
             Expect::NoRun => false,
             Expect::At(expected) => expected == seq,
+            Expect::Exactly(expected, its_hash) => (expected, its_hash) == (seq, hash),
             Expect::Any => true,
         };
         fits.then_some((seq, hash))

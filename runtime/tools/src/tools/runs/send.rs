@@ -7,7 +7,8 @@ use statemark_runs::body::{EffectKey, Event, Refused, StepStatus, Subject};
 use statemark_runs::policy::Gating;
 use statemark_runs::runs::SendOutcome;
 use statemark_runs::{
-    Advance, Advanced, Claims, Loaded, Remedy, Report, RunId, SendEvent, Written, state,
+    Advance, Advanced, Claims, Loaded, Order, Remedy, Report, RunError, RunId, SendEvent,
+    StoreError, Written, state,
 };
 
 use crate::envelope::{
@@ -87,9 +88,6 @@ impl ToolCall for SendEventCall {
     type Response = About<Moved>;
 
     fn run(&self, ctx: &Ctx<'_>) -> Result<About<Moved>, Problem> {
-        let before = ctx.load_run(self.run_id.as_deref())?;
-        let key = self.idempotency_key.as_deref();
-        let order = ctx.order(before.run.clone(), key, self.expected_seq)?;
         match (&self.event, &self.step) {
             (Some(event), None) => {
                 let of_steps = [
@@ -101,15 +99,11 @@ impl ToolCall for SendEventCall {
                     let what = "it says something of a `step`; leave it out with an `event`";
                     return Err(Problem::argument(name, what));
                 }
-                let send = SendEvent {
-                    event: event.clone(),
-                    data: self.data.clone(),
-                    claims: self.read_claims()?,
-                };
-                let written = ctx.runs().execute(&order, &send)?;
-                answer_sent(ctx, &before, &written)
+                self.send(ctx, event)
             }
             (None, Some(step)) => {
+                let before = ctx.load_run(self.run_id.as_deref())?;
+                let order = self.order(ctx, &before, self.expected_seq)?;
                 let advanced = ctx.runs().execute(&order, &self.advance(step)?)?;
                 answer_report(ctx, &before, &advanced)
             }
@@ -126,6 +120,35 @@ impl ToolCall for SendEventCall {
 }
 
 impl SendEventCall {
+    /// Sends the event: first to the run as this server left it, then, if others have written since, to what it is now.
+    fn send(&self, ctx: &Ctx<'_>, event: &str) -> Result<About<Moved>, Problem> {
+        let run = self.run_id.as_deref();
+        let send = SendEvent {
+            event: event.to_owned(),
+            data: self.data.clone(),
+            claims: self.read_claims()?,
+        };
+        let recalled = ctx.recall_run(run)?;
+        let recalled = recalled.filter(|it| self.expected_seq.is_none_or(|seq| seq == it.head.seq));
+        if let Some(before) = recalled {
+            let order = self.order(ctx, &before, Some(before.head.seq))?;
+            match ctx.runs().execute(&order, &send) {
+                // What others have made due comes first.
+                Err(RunError::Store(StoreError::Conflict { .. }))
+                    if self.expected_seq.is_none() => {}
+                written => return answer_sent(ctx, &before, &written?),
+            }
+        }
+        let before = ctx.load_run(run)?;
+        let order = self.order(ctx, &before, self.expected_seq)?;
+        let written = ctx.runs().execute(&order, &send)?;
+        answer_sent(ctx, &before, &written)
+    }
+
+    fn order(&self, ctx: &Ctx<'_>, run: &Loaded, expected: Option<u64>) -> Result<Order, Problem> {
+        ctx.order(run.run.clone(), self.idempotency_key.as_deref(), expected)
+    }
+
     fn read_claims(&self) -> Result<Claims, Problem> {
         let claims = Claims::new(self.claims.clone().unwrap_or_default());
         claims.map_err(|error| Problem::argument("claims", error.to_string()))
