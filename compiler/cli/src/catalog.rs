@@ -8,7 +8,7 @@ mod create;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
@@ -95,8 +95,13 @@ pub(crate) struct SpecCatalog {
     /// A spec with the same id hides them.
     fallback: BTreeMap<String, Entry>,
     /// The documentation that a server has besides that of the workflows.
-    pages: Vec<Page>,
+    pages: Option<LazyPages>,
 }
+
+/// Pages that are made when somebody asks for them.
+///
+/// Why: that takes as long as all else that a server does before it answers.
+type LazyPages = LazyLock<Vec<Page>, Box<dyn FnOnce() -> Vec<Page> + Send>>;
 
 impl SpecCatalog {
     /// Compiles the specs among some paths.
@@ -142,8 +147,12 @@ impl SpecCatalog {
     }
 
     /// Adds documentation for a server.
-    pub(crate) fn with_pages(self, pages: Vec<Page>) -> Self {
-        Self { pages, ..self }
+    pub(crate) fn with_pages(self, pages: impl FnOnce() -> Vec<Page> + Send + 'static) -> Self {
+        let pages: Box<dyn FnOnce() -> Vec<Page> + Send> = Box::new(pages);
+        Self {
+            pages: Some(LazyLock::new(pages)),
+            ..self
+        }
     }
 
     /// Returns the workflow that a word means, and the catalog that it is in.
@@ -493,7 +502,8 @@ impl Catalog for SpecCatalog {
     }
 
     fn pages(&self) -> Vec<Page> {
-        self.pages.clone()
+        let pages = self.pages.as_ref();
+        pages.map_or_else(Vec::new, |pages| (**pages).clone())
     }
 
     fn simulate(&self, wanted: &Simulation<'_>) -> Result<Simulated, Problem> {

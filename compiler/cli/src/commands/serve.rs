@@ -203,7 +203,7 @@ pub(super) fn prepare(args: &ServeArgs, program: clap::Command) -> Result<Prepar
         .with_global()?
         .with_library(&args.library)?
         .with_builtin(&builtin_specs(&args.profile))
-        .with_pages(docs::pages(program));
+        .with_pages(|| docs::pages(program));
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
