@@ -33,7 +33,7 @@ use crate::prompt::{BUDGET, Prompt, Voice, assemble};
 use crate::settings::{Checkpoints, Settings, ToolStyle};
 use crate::slots::{Slot, Slots, Turn};
 use crate::surroundings::Surroundings;
-use crate::workspace::{branches_below, describe_workspace};
+use crate::workspace::{branches_below, describe_workspace, take_in};
 
 /// The code of the problem that another executor works on a run.
 pub const LEASED: &str = "leased";
@@ -479,7 +479,7 @@ impl Driver<'_> {
             // The run is over either way: a worktree that can't be removed stays.
             let end = end_worktree(&loaded, made).unwrap_or_else(|error| {
                 tracing::warn!(run = %run, "its worktree stays: {error}");
-                WorktreeEnd::Kept
+                WorktreeEnd::KeptFor(error.to_string())
             });
             let (is_removed, stays_because) = match end {
                 WorktreeEnd::Removed => (true, None),
@@ -674,7 +674,11 @@ impl Driver<'_> {
             executor: name.to_owned(),
             model: start.model,
         });
-        attempt.work()
+        let end = attempt.work();
+        if let Some(made) = loaded.worktree_of(&assignment.state) {
+            take_in(&work.run, made);
+        }
+        end
     }
 
     /// Assembles the prompt of an assignment.

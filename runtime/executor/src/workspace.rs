@@ -6,6 +6,8 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use statemark_runs::body::WorktreeMade;
+use statemark_runs::runs::take_in_work;
 use statemark_runs::{Loaded, RunError, RunId, Runs, StoreError};
 
 /// Most branches that a prompt lists. Why: the others are in the work of programs, and in git.
@@ -38,6 +40,7 @@ pub(crate) fn branches_below(runs: &Runs, run: &Loaded) -> Result<Vec<BranchBelo
             Err(error) => return Err(error),
         };
         if let Some(made) = &state.worktree {
+            take_in(&id, made);
             branches.push(BranchBelow {
                 run: id,
                 unit: child.unit.clone(),
@@ -46,6 +49,19 @@ pub(crate) fn branches_below(runs: &Runs, run: &Loaded) -> Result<Vec<BranchBelo
         }
     }
     Ok(branches)
+}
+
+/// Takes in what was committed in a worktree: whoever is told of its branch finds it there.
+///
+/// What can't be taken in stays in the worktree, and the log says why.
+pub(crate) fn take_in(run: &RunId, made: &WorktreeMade) {
+    match take_in_work(made) {
+        Ok(None) => {}
+        Ok(Some(reason)) => {
+            tracing::warn!(run = %run, branch = made.branch, "the branch stays where it was: {reason}");
+        }
+        Err(error) => tracing::warn!(run = %run, branch = made.branch, "{error}"),
+    }
 }
 
 /// The branch on which a region has left its work.
@@ -61,9 +77,12 @@ pub(crate) fn branches_of_regions(run: &Loaded) -> Vec<BranchOfRegion> {
         let visit = run.state.visits.get(*region);
         visit.is_some_and(|visit| visit.left.is_some())
     });
-    let branches = regions.map(|(region, work)| BranchOfRegion {
-        region: region.clone(),
-        branch: work.worktree.branch.clone(),
+    let branches = regions.map(|(region, work)| {
+        take_in(&run.run, &work.worktree);
+        BranchOfRegion {
+            region: region.clone(),
+            branch: work.worktree.branch.clone(),
+        }
     });
     branches.collect()
 }

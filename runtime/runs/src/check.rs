@@ -36,7 +36,6 @@ use self::missing::Missing;
 #[cfg(target_os = "linux")]
 use self::missing::make_private_folder;
 #[cfg(target_os = "linux")]
-use crate::git::written_by_commits;
 use crate::git::{find_working_copy, find_worktree};
 use crate::hash::Hash;
 use crate::workflow::Workflow;
@@ -138,8 +137,6 @@ impl CheckPlace {
             };
         }
         let folders = std::iter::once(self.project()).chain(self.allowed.iter().cloned());
-        // What is committed in a worktree is kept by its repository.
-        let folders = folders.chain(written_by_commits(&self.project()));
         confine::Reach {
             writable: folders.collect(),
             closed: self.closed(),

@@ -13,6 +13,7 @@
 //!
 //! Deliberately not here: the records of checkpoints (`runs/checkpoint.rs`, `runs/restore.rs`).
 
+pub(crate) mod borrower;
 mod changes;
 mod child;
 mod directory;
@@ -116,17 +117,6 @@ pub(crate) struct Repository {
 pub(crate) fn lock_working_copy(folder: &Path) -> Result<WorkingCopyLock, GitError> {
     let (folder, theirs) = find(folder)?;
     OwnGit::open(keeper(&folder), theirs.format)?.lock()
-}
-
-/// Lists the folders of a repository that commits in a run's worktree write to.
-///
-/// None for any other folder.
-///
-/// Neither its configuration is among them, nor anything else that has git run a program or write elsewhere.
-#[cfg(target_os = "linux")]
-pub(crate) fn written_by_commits(folder: &Path) -> Vec<PathBuf> {
-    let theirs = find_worktree(folder).and_then(Theirs::of_worktree);
-    theirs.map(|it| it.written_by_commits()).unwrap_or_default()
 }
 
 /// Returns the working copy whose folder of ours has the checkpoints of a working copy.

@@ -84,7 +84,9 @@ pub use timers::{Fired, fire_all_due, fire_due};
 pub use tool::{DenyTool, RecordCall, ReserveCall, ReserveOutcome};
 pub use trail::{Stay, Trail, load_trail};
 pub use usage::{TreeUsage, counted_tree_usage, tree_usage};
-pub use worktree::{RecordWorktree, SeveralWorktrees, WorktreeEnd, end_worktree, open_worktree};
+pub use worktree::{
+    RecordWorktree, SeveralWorktrees, WorktreeEnd, end_worktree, open_worktree, take_in_work,
+};
 
 use crate::authority::AuthorityCache;
 use crate::clock::Clock;

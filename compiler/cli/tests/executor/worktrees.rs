@@ -481,6 +481,119 @@ fn no_program_of_the_repository_is_run() {
     }
 }
 
+/// What a check does that wants to be more than its run: as the name of its worktree says.
+const EVIL: &str = r#"
+exec 2>&1
+file() { echo "objects/$(echo "$1" | cut -c 1-2)/$(echo "$1" | cut -c 3-)"; }
+commit() { git -c user.name=t -c user.email=t commit -qm "$1"; }
+# Puts another object in the place of one.
+forge() { mkdir -p "$(dirname ".git/$(file "$1")")"; rm -f ".git/$(file "$1")"; cp ".git/$(file "$2")" ".git/$(file "$1")"; }
+blob=$(git rev-parse HEAD:src/build.sh)
+evil=$(echo 'echo evil' | git hash-object -w --stdin)
+case $(basename "$PWD") in
+other)
+    for place in "$(file "$blob")" refs/heads/statemark/other refs/heads/statemark/victim refs/heads/main config; do
+        cp ".git/$(file "$evil")" "../../.git/$place" && echo "wrote $place"
+        rm "../../.git/$place" && echo "removed $place"
+    done
+    git branch -f statemark/victim HEAD
+    git update-ref refs/heads/main HEAD
+    forge "$blob" "$evil"
+    rm src/build.sh; git checkout src/build.sh
+    echo more >src/more && git add src/more && commit other ;;
+commit)
+    echo first >src/more && git add src/more && commit first
+    first=$(git rev-parse HEAD)
+    echo else >src/more && git add src/more && commit second
+    forge "$(git rev-parse HEAD)" "$first" ;;
+tree)
+    echo tree >src/more && git add src/more && commit tree
+    rm ".git/$(file "$(git rev-parse HEAD:src/more)")" ;;
+blob)
+    echo blob >src/more && git add src/more && commit blob
+    forge "$(git rev-parse HEAD:src/more)" "$evil" ;;
+link)
+    rm -rf .git/refs/heads/statemark && ln -s ../../../../../.git/refs/heads .git/refs/heads/statemark
+    rm -f .git/packed-refs && ln -s ../../../.git/config .git/packed-refs ;;
+pipe)
+    echo pipe >src/more && git add src/more && commit pipe
+    rm .git/objects/info/alternates && mkfifo .git/objects/info/alternates ;;
+gone)
+    rm -rf .git && echo 'gitdir: ../../.git' >.git ;;
+esac
+true
+"#;
+
+/// What is written in a worktree's repository comes over as from another machine, and nothing else of it does.
+#[test]
+fn no_worktree_writes_in_the_projects_repository() {
+    let inner = INNER.replace(
+        r#"["test", "-f", "made"]"#,
+        r#"["sh", "-c", "sh evil.sh >src/said"]"#,
+    );
+    let step = "\"$STATEMARK\" run-check made\n\"$STATEMARK\" send \"$STATEMARK_RUN\" ended\n";
+    let scratch = repository("worktrees-evil", &inner, step);
+    let folder = &scratch.path;
+    scratch.write("evil.sh", EVIL);
+    scratch.write("src/build.sh", "echo good\n");
+    git(&scratch.path, &["add", "src"]);
+    commit(&scratch);
+    let main = git(folder, &["rev-parse", "main"]);
+    let config = fs::read_to_string(folder.join(".git/config")).unwrap();
+    // Each with the number of its commits, and what is said if its branch stays where it was.
+    for (run, commits, reason) in [
+        ("other", 1, ""),
+        ("commit", 0, "which stays: "),
+        ("tree", 0, "which stays: "),
+        ("blob", 0, "which stays: "),
+        ("link", 0, "which stays: "),
+        ("pipe", 0, "which stays: "),
+        ("gone", 0, "its `.git` isn't the one that was made"),
+        ("victim", 0, ""),
+    ] {
+        let said = perform(
+            &Run::new(&format!("statemark agent run inner --run-id {run}")),
+            folder,
+        );
+        assert_eq!(said.code, 0, "{run}: {}{}", said.stderr, said.stdout);
+        let place = folder.join(".statemark-worktrees").join(run);
+        let evil = fs::read_to_string(place.join("src/said")).unwrap();
+        if has_landlock() {
+            assert!(
+                !evil.contains("wrote") && !evil.contains("removed"),
+                "{evil}"
+            );
+        }
+        assert_eq!(
+            said.stderr.contains("which stays"),
+            !reason.is_empty(),
+            "{run}: {}",
+            said.stderr
+        );
+        says(&said.stderr, &[reason]);
+        let range = format!("{main}..statemark/{run}");
+        let count = git(folder, &["rev-list", "--count", &range]);
+        assert_eq!(count, commits.to_string(), "{run}: {evil}");
+        assert_eq!(git(folder, &["rev-parse", "main"]), main, "{run}");
+        assert_eq!(
+            fs::read_to_string(folder.join(".git/config")).unwrap(),
+            config
+        );
+        // Checked out anew, it is what was committed.
+        fs::remove_file(folder.join("src/build.sh")).unwrap();
+        git(folder, &["checkout", "--", "src/build.sh"]);
+        assert_eq!(
+            fs::read_to_string(folder.join("src/build.sh")).unwrap(),
+            "echo good\n"
+        );
+    }
+    let place = folder.join(".statemark-worktrees/victim/src/build.sh");
+    assert_eq!(fs::read_to_string(place).unwrap(), "echo good\n");
+    let kept = git(folder, &["show", "statemark/other:src/build.sh"]);
+    assert_eq!(kept, "echo good");
+    git(folder, &["fsck", "--strict", "--no-dangling"]);
+}
+
 /// A worktree is made once, however often its executor is killed, and each attempt works in it.
 #[test]
 fn killed_executors_leave_one_worktree() {
@@ -554,14 +667,14 @@ fn tools_and_hooks_hold(states: &str, name: &str, region: Option<&str>) {
     let folder = &scratch.path;
     scratch.write(
         "probe.sh",
-        "pwd >src/where\ngit add src\ngit -c user.name=t -c user.email=t commit -qm model\necho x >../../escaped\n\
-         mkdir fake && echo 'ref: refs/heads/x' >fake/HEAD && echo / >fake/commondir && echo 'gitdir: fake' >.git\n",
+        "pwd >src/where\ngit add src\ngit -c user.name=t -c user.email=t commit -qm model\necho x >../../escaped\n",
     );
     // A command that says itself which repository its worktree is of reaches no further by that.
     scratch.write(
         "again.sh",
-        "for place in escaped .git/config .git/hooks/post-checkout .statemark/escaped; do echo '# x' >>\"../../$place\"; done\n\
-         git -c user.name=t -c user.email=t commit -q --allow-empty -m no\n",
+        "echo / >.git/commondir\n\
+         for place in escaped .git/config .git/hooks/post-checkout .statemark/escaped; do echo '# x' >>\"../../$place\"; done\n\
+         rm .git/commondir\n",
     );
     scratch.write("src/a.txt", "old\n");
     scratch.write("docs/a.txt", "old\n");

@@ -28,9 +28,6 @@ const MAX_DEPTH: usize = 5;
 /// The folder of the branches of runs.
 pub(super) const BRANCHES: &str = "refs/heads/statemark";
 
-/// The folder of what was done to these branches.
-pub(super) const LOGS: &str = "logs/refs/heads/statemark";
-
 /// The hash function of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
@@ -88,7 +85,10 @@ impl Theirs {
     /// Finds the working copy that a folder is in, and its git directory. The folder is a real path.
     pub(super) fn find(folder: &Path) -> Option<(PathBuf, Self)> {
         let (top, theirs) = match find_worktree(folder) {
-            Some(worktree) => (worktree, Self::of_worktree(worktree)?),
+            Some(worktree) => {
+                let own = Self::in_worktree(worktree);
+                (worktree, own.or_else(|| Self::of_worktree(worktree))?)
+            }
             None => {
                 let top = find_working_copy(folder)?;
                 (top, Self::open(top)?)
@@ -109,6 +109,23 @@ impl Theirs {
             git,
             common,
             format: main.format,
+        })
+    }
+
+    /// Opens the repository in a worktree of a run, as whoever works in it sees it, if it has one of its own.
+    ///
+    /// All of it is theirs to write: it is data.
+    pub(super) fn in_worktree(worktree: &Path) -> Option<Self> {
+        let git = worktree.join(".git");
+        let facts = std::fs::symlink_metadata(&git).ok()?;
+        let format = Self::of_worktree(worktree)
+            .filter(|_| facts.is_dir())?
+            .format;
+        read(&git.join("HEAD"))?;
+        Some(Self {
+            common: git.clone(),
+            git,
+            format,
         })
     }
 
@@ -176,15 +193,6 @@ impl Theirs {
     /// Returns the part that working copies share.
     pub(super) fn common(&self) -> &Path {
         &self.common
-    }
-
-    /// Lists the folders that a commit on a run's branch writes to. No link leads elsewhere.
-    #[cfg(target_os = "linux")]
-    pub(super) fn written_by_commits(&self) -> Vec<PathBuf> {
-        let shared = ["objects", BRANCHES, LOGS].map(|name| self.common.join(name));
-        let folders = shared.into_iter().chain([self.git.clone()]);
-        let folders = folders.filter_map(|folder| folder.canonicalize().ok());
-        folders.filter(|it| it.starts_with(&self.common)).collect()
     }
 
     /// Returns the folders of which git may read any file.

@@ -1,13 +1,13 @@
 //! Worktrees of a repository in which runs work apart from its own folder.
 //!
-//! A worktree is git's: a folder with a branch of its own over the objects of the repository, so this is the one place
-//! where something is written into a person's repository. What to rely on:
+//! A worktree is git's: a folder with a branch of its own, so this is the one place where something is written into a
+//! person's repository. Whoever works in it has another repository there, which borrows that one's objects
+//! ([`borrower`]). What to rely on:
 //!
 //! - Nothing that the repository's own configuration names is run: no hook, no monitor, no filter. Those of the person's
 //!   own configuration are, as when that person checks something out.
-//! - What an agent may have written in a worktree, or in the folders of the repository that its commits write to, leads
-//!   git nowhere: git is told which repository it is, and where agents may write, the files of branches are ours alone to
-//!   write, and no log of them is.
+//! - What an agent may have written in a worktree leads git nowhere: git is told which repository it is, and that one is the
+//!   person's, in which nobody who works in a worktree writes.
 //! - One that was made half is made anew: a mark beside it says so until it is whole, and no agent has worked in it then.
 //! - A worktree with something that isn't committed, or isn't on its branch, is never removed.
 //!
@@ -23,8 +23,8 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use super::child::{self, Obstacles};
-use super::theirs::{BRANCHES, LOGS, Theirs};
-use super::{GitError, failed, line, path_from_git, plain_git};
+use super::theirs::{BRANCHES, Theirs, find_working_copy};
+use super::{GitError, borrower, failed, line, path_from_git, plain_git};
 use crate::files::{check_own_folder, create_new, make_private_folder, read_regular};
 use crate::id::RunId;
 
@@ -32,7 +32,7 @@ use crate::id::RunId;
 pub const WORKTREES: &str = ".statemark-worktrees";
 
 /// The folder of what is ours in a working copy.
-const OWN: &str = ".statemark";
+pub(super) const OWN: &str = ".statemark";
 
 /// The ending of the mark beside a worktree that is being made.
 const MARK: &str = ".making";
@@ -87,6 +87,12 @@ pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree,
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     let main = Copy::open(root)?;
     let from = Copy::open(from)?;
+    if find_worktree(&from.top).is_some()
+        && let Some(reason) = borrower::take_in(&from.top)?
+    {
+        let cause = format!("`{}` can't be begun with: {reason}", from.top.display());
+        return Err(failed(MAKING, cause));
+    }
     let root = &fs::canonicalize(root).map_err(|error| failed(MAKING, error))?;
     let Some(base) = from.theirs.head() else {
         let cause = format!(
@@ -128,6 +134,7 @@ pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree,
     call(command, &folder)?;
     // What is ours in it isn't for the repository either.
     make_ignored(&folder.join(OWN))?;
+    borrower::lend(&new)?;
     let inside = root.strip_prefix(&main.top).unwrap_or(Path::new(""));
     Ok(NewWorktree {
         root: folder.join(inside),
@@ -139,13 +146,12 @@ pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree,
 
 /// Makes the file of a branch, which isn't there yet.
 ///
-/// Git would write a line of its log as well, through a link that an agent may have left there.
+/// Git would write a line of its log as well, through a link that an agent of an earlier version may have left there.
 fn make_branch(common: &Path, name: &Name, commit: &str) -> Result<(), GitError> {
-    for folder in [BRANCHES, LOGS].map(|folder| common.join(folder)) {
-        fs::create_dir_all(&folder)
-            .and_then(|()| check_own_folder(&folder))
-            .map_err(|error| at(&folder, &error))?;
-    }
+    let folder = common.join(BRANCHES);
+    fs::create_dir_all(&folder)
+        .and_then(|()| check_own_folder(&folder))
+        .map_err(|error| at(&folder, &error))?;
     let path = common.join(BRANCHES).join(&name.0);
     let file = fs::OpenOptions::new()
         .write(true)
@@ -193,6 +199,9 @@ pub(crate) fn finish(root: &Path, name: &Name) {
 ///
 /// One of them is no working copy; git can't be run.
 pub(crate) fn follow(folder: &Path, other: &Path) -> Result<(), GitError> {
+    if borrower::take_in(folder)?.is_some() || borrower::take_in(other)?.is_some() {
+        return Ok(());
+    }
     let (own, other) = (Copy::open(folder)?, Copy::open(other)?);
     let (Some(old), Some(new)) = (own.theirs.head(), other.theirs.head()) else {
         return Ok(());
@@ -200,37 +209,39 @@ pub(crate) fn follow(folder: &Path, other: &Path) -> Result<(), GitError> {
     let Some(branch) = own.branch().filter(|_| old != new) else {
         return Ok(());
     };
-    for words in [
-        vec!["merge-base", "--is-ancestor", &old, &new],
-        vec!["update-index", "-q", "--refresh"],
-        vec!["read-tree", "-m", "-u", &old, &new],
+    let index = Index::of_head(&own)?;
+    let staged = borrower::index(&own);
+    let staged = staged.as_deref().unwrap_or(&index.0);
+    for (words, index) in [
+        (vec!["merge-base", "--is-ancestor", &old, &new], &*index.0),
+        (vec!["diff-index", "--cached", "--quiet", &old], staged),
+        (vec!["update-index", "-q", "--refresh"], &*index.0),
+        (vec!["read-tree", "-m", "-u", &old, &new], &*index.0),
     ] {
         let mut command = own.git()?;
-        command.args(words);
+        command.args(words).env("GIT_INDEX_FILE", index);
         // Git refuses what would be a merge, and what would lose something.
         if !child::succeeds(MAKING, command, obstacles(folder))? {
             return Ok(());
         }
     }
-    let path = own.theirs.common().join(BRANCHES).join(&branch);
-    let lock = own.theirs.common().join(BRANCHES).join(branch + ".lock");
-    let file = fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&lock);
-    file.and_then(|mut file| writeln!(file, "{new}"))
-        .and_then(|()| fs::rename(&lock, &path))
-        .map_err(|error| at(&path, &error))
+    let reference = format!("{BRANCHES}/{branch}");
+    borrower::move_branch(own.theirs.common(), &reference, &new)?;
+    borrower::follow(&own, &index.0)
 }
 
-/// Checks that a worktree that was made is still one.
+/// Checks that a worktree that was made is still one, and gets it ready for work.
+///
+/// What was committed in it is on its branch then, as far as that is possible.
 ///
 /// # Errors
 ///
 /// Somebody has removed it, or put something else in its place.
-pub(crate) fn check(folder: &Path, branch: &str) -> Result<(), GitError> {
+pub(crate) fn enter(folder: &Path, branch: &str) -> Result<(), GitError> {
     if folder.is_dir() && Theirs::of_worktree(folder).is_some() {
-        return Ok(());
+        let own = Copy::open(folder)?;
+        borrower::lend(&own)?;
+        return borrower::take_in(folder).map(drop);
     }
     let path = folder.display();
     let cause = format!(
@@ -251,6 +262,9 @@ pub(crate) fn remove(folder: &Path) -> Result<Option<String>, GitError> {
     let _one = ONE
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(reason) = borrower::take_in(folder)? {
+        return Ok(Some(reason));
+    }
     let own = Copy::open(folder)?;
     if own.branch().is_none() {
         return Ok(Some("it isn't on its branch".to_owned()));
@@ -258,17 +272,7 @@ pub(crate) fn remove(folder: &Path) -> Result<Option<String>, GitError> {
     if let Some(module) = own.submodule()? {
         return Ok(Some(format!("`{module}` is a repository of its own")));
     }
-    let mut left = own.changes("all", None)?;
-    // A second look without the marks by which git is told to look away from a file.
-    let index = folder.with_extension("index");
-    let mut command = own.git()?;
-    command
-        .args(["read-tree", "HEAD"])
-        .env("GIT_INDEX_FILE", &index);
-    let plain = call(command, folder).and_then(|_| own.changes("all", Some(&index)));
-    drop(fs::remove_file(&index));
-    left.extend(plain?);
-    if let Some(first) = left.first() {
+    if let Some(first) = own.changes("all")?.first() {
         return Ok(Some(format!("`{first}` isn't committed")));
     }
     for place in [folder, own.theirs.private()] {
@@ -317,18 +321,47 @@ fn spell_into(name: &mut String, part: &str) {
     }
 }
 
-/// A working copy, and its repository.
-struct Copy {
-    top: PathBuf,
-    theirs: Theirs,
+/// An index of what is checked out in a worktree by its commit alone, until this is dropped.
+///
+/// It has none of the marks by which git is told to look away from a file.
+struct Index(PathBuf);
+
+impl Index {
+    fn of_head(own: &Copy) -> Result<Self, GitError> {
+        let index = Self(own.top.with_extension("index"));
+        let mut command = own.git()?;
+        command
+            .args(["read-tree", "HEAD"])
+            .env("GIT_INDEX_FILE", &index.0);
+        call(command, &own.top)?;
+        Ok(index)
+    }
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        // One that is left behind is written anew.
+        drop(fs::remove_file(&self.0));
+    }
+}
+
+/// A working copy, and its repository: the project's, also for a worktree.
+pub(super) struct Copy {
+    pub(super) top: PathBuf,
+    pub(super) theirs: Theirs,
 }
 
 impl Copy {
     /// Opens the working copy that a folder is in.
-    fn open(folder: &Path) -> Result<Self, GitError> {
+    pub(super) fn open(folder: &Path) -> Result<Self, GitError> {
         let real = fs::canonicalize(folder);
         let real = real.map_err(|error| at(folder, &error))?;
-        let (top, theirs) = Theirs::find(&real).ok_or_else(|| {
+        let found = match find_worktree(&real) {
+            Some(top) => Theirs::of_worktree(top).map(|theirs| (top, theirs)),
+            None => find_working_copy(&real).and_then(|top| Some((top, Theirs::open(top)?))),
+        };
+        let found = found.map(|(top, theirs)| (top.to_path_buf(), theirs));
+        let (top, theirs) = found.ok_or_else(|| {
             let folder = folder.display();
             let cause = format!(
                 "`{folder}` is in no git repository, and the workflow says that its runs work in worktrees: `git init` and a \
@@ -379,27 +412,26 @@ impl Copy {
     }
 
     fn bare(&self) -> Command {
-        let mut command = plain_git();
-        command
-            .current_dir(&self.top)
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_TERMINAL_PROMPT", "0");
+        let mut command = quiet_git(&self.top);
         if find_worktree(&self.top).is_some() {
             command
                 .env("GIT_DIR", self.theirs.private())
                 .env("GIT_COMMON_DIR", self.theirs.common())
                 .env("GIT_WORK_TREE", &self.top);
         }
-        for setting in SETTINGS {
-            command.args(["-c", setting]);
-        }
+        command
+    }
+
+    /// Returns git in the repository alone, which checks nothing out.
+    pub(super) fn git_of_project(&self) -> Command {
+        let mut command = quiet_git(self.theirs.common());
+        command.env("GIT_DIR", self.theirs.common());
         command
     }
 
     /// Fails if there are changes that aren't committed. Files that git doesn't know are none.
     fn check_clean(&self) -> Result<(), GitError> {
-        let changed = self.changes("no", None)?;
+        let changed = self.changes("no")?;
         let Some(first) = changed.first() else {
             return Ok(());
         };
@@ -417,20 +449,33 @@ impl Copy {
     /// Returns a submodule that is there, with a repository whose work git doesn't look at.
     fn submodule(&self) -> Result<Option<String>, GitError> {
         let mut command = self.git()?;
-        command.args(["ls-files", "--stage", "-z"]);
+        command.args(["ls-tree", "-r", "-z", "HEAD"]);
         let listed = call(command, &self.top)?;
         let entries = listed.split(|byte| *byte == 0);
-        // The mode of a link to a commit, its id, a number, and behind a tab the path.
+        // The mode of a link to a commit, the word for it, its id, and behind a tab the path.
         let links = entries.filter(|entry| entry.starts_with(b"160000 "));
         let mut paths = links.filter_map(|link| link.splitn(2, |byte| *byte == b'\t').nth(1));
         let found = paths.find(|path| self.top.join(path_from_git(path)).join(".git").exists());
         Ok(found.map(line))
     }
 
-    /// Lists the changed files, by an index of one's own if there is one.
+    /// Lists the changed files.
     ///
     /// `untracked` is git's word for which of those are listed that it doesn't know: `no` or `all`.
-    fn changes(&self, untracked: &str, index: Option<&Path>) -> Result<Vec<String>, GitError> {
+    fn changes(&self, untracked: &str) -> Result<Vec<String>, GitError> {
+        if find_worktree(&self.top).is_none() {
+            return self.changes_by(untracked, None);
+        }
+        let index = Index::of_head(self)?;
+        let mut changes = self.changes_by(untracked, Some(&index.0))?;
+        // What was added, and is in no file any more.
+        if let Some(index) = borrower::index(self) {
+            changes.extend(self.changes_by("no", Some(&index))?);
+        }
+        Ok(changes)
+    }
+
+    fn changes_by(&self, untracked: &str, index: Option<&Path>) -> Result<Vec<String>, GitError> {
         let mut command = self.git()?;
         command.args(["status", "--porcelain", "-z", "--no-renames"]);
         // Within a submodule, its own configuration would say what is run.
@@ -443,6 +488,20 @@ impl Copy {
         let paths = entries.filter_map(|entry| entry.get(3..)).map(line);
         Ok(paths.collect())
     }
+}
+
+/// Returns git in a folder, which runs nothing of a repository's and asks nobody.
+fn quiet_git(folder: &Path) -> Command {
+    let mut command = plain_git();
+    command
+        .current_dir(folder)
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0");
+    for setting in SETTINGS {
+        command.args(["-c", setting]);
+    }
+    command
 }
 
 /// Fails if a branch or a folder of a new worktree is there.

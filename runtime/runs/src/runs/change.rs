@@ -47,8 +47,7 @@ impl Runs {
         let digest = self.digest(order, request)?;
         // Nothing else is decided by a guess: only what the journal takes says that the run is still the same.
         if let Some(recalled) = self.recall(&order.run)
-            && let Ok(Some((recalled, Some(batch)))) =
-                self.decide_on(order, recalled, &mut decide)
+            && let Ok(Some((recalled, Some(batch)))) = self.decide_on(order, recalled, &mut decide)
             && let Some(written) = self.write_at_end(order, digest, recalled, batch)?
         {
             return Ok(written);

@@ -20,7 +20,7 @@ use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs};
 use crate::body::{Body, WorktreeMade};
 use crate::check::absolute;
 use crate::git::worktree::{self, Name};
-use crate::git::{GitError, project_of_worktree};
+use crate::git::{GitError, borrower, project_of_worktree};
 use crate::legality::required_names;
 use crate::state::RegionWork;
 use crate::store::StoreError;
@@ -206,10 +206,26 @@ pub fn open_worktree(
     make_worktree(runs, order, run, (Some(region), outer)).map(Some)
 }
 
+/// Takes in what was committed in a worktree: its branch is where the worktree stands then.
+///
+/// Returns the reason if the branch stays where it was.
+///
+/// # Errors
+///
+/// What is there isn't what it says it is; git fails.
+pub fn take_in_work(made: &WorktreeMade) -> Result<Option<String>, GitError> {
+    let folder = Path::new(&made.folder);
+    // A worktree that was removed has nothing that isn't on its branch.
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    borrower::take_in(folder)
+}
+
 /// Checks that a recorded worktree is still there.
 fn check_worktree(run: &Loaded, made: &WorktreeMade) -> Result<(), GitError> {
     let folder = Path::new(&made.folder);
-    worktree::check(folder, &made.branch)?;
+    worktree::enter(folder, &made.branch)?;
     // Whoever made it may have been killed between the record and this.
     if let Some(project) = project_of_worktree(folder) {
         worktree::finish(project, &Name::new(&run.run, made.region.as_deref()));
@@ -255,12 +271,18 @@ fn make_worktree(
 /// Git fails.
 pub fn end_worktree(run: &Loaded, made: &WorktreeMade) -> Result<WorktreeEnd, RunError> {
     let folder = Path::new(&made.folder);
-    if run.workspace_key("worktree_end") != Some("remove") || !folder.is_dir() {
+    if !folder.is_dir() {
         return Ok(WorktreeEnd::Kept);
     }
-    Ok(match worktree::remove(folder)? {
+    let is_removed = run.workspace_key("worktree_end") == Some("remove");
+    let stays_because = match is_removed {
+        true => worktree::remove(folder)?,
+        false => borrower::take_in(folder)?,
+    };
+    Ok(match stays_because {
         Some(reason) => WorktreeEnd::KeptFor(reason),
-        None => WorktreeEnd::Removed,
+        None if is_removed => WorktreeEnd::Removed,
+        None => WorktreeEnd::Kept,
     })
 }
 
