@@ -33,7 +33,7 @@ use crate::prompt::{BUDGET, Prompt, Voice, assemble};
 use crate::settings::{Checkpoints, Settings, ToolStyle};
 use crate::slots::{Slot, Slots, Turn};
 use crate::surroundings::Surroundings;
-use crate::workspace::{branches_below, describe_workspace, take_in};
+use crate::workspace::{branches_below, describe_workspace, take_in, take_in_others};
 
 /// The code of the problem that another executor works on a run.
 pub const LEASED: &str = "leased";
@@ -462,7 +462,9 @@ impl Driver<'_> {
     fn open_workspace(&self, run: &RunId, state: &str, lease: &Lease) -> Result<(), Problem> {
         let runs = self.dispatcher.runs();
         let order = self.order(run, lease, "executor");
-        match open_worktree(runs, &order, &runs.load(run)?, state) {
+        let loaded = runs.load(run)?;
+        take_in_others(runs, &loaded)?;
+        match open_worktree(runs, &order, &loaded, state) {
             Ok(_) => Ok(()),
             Err(RunError::Git(error)) => {
                 let message = format!("`{run}` can't be worked on: {error}");

@@ -13,6 +13,52 @@ use statemark_runs::{Loaded, RunError, RunId, Runs, StoreError};
 /// Most branches that a prompt lists. Why: the others are in the work of programs, and in git.
 const MOST_LISTED: usize = 50;
 
+/// Takes in what was committed in a worktree.
+///
+/// What can't be taken in stays there, and the log says why.
+pub(crate) fn take_in(run: &RunId, made: &WorktreeMade) {
+    match take_in_work(made) {
+        Ok(None) => {}
+        Ok(Some(reason)) => {
+            tracing::warn!(run = %run, branch = made.branch, "the branch stays where it was: {reason}");
+        }
+        Err(error) => tracing::warn!(run = %run, branch = made.branch, "{error}"),
+    }
+}
+
+/// Takes in what regions and the runs right below a run have committed: whoever is told of a branch finds it there.
+///
+/// # Errors
+///
+/// A run can't be read.
+pub(crate) fn take_in_others(runs: &Runs, run: &Loaded) -> Result<(), RunError> {
+    for work in run.state.regions.values() {
+        take_in(&run.run, &work.worktree);
+    }
+    for (id, below) in runs_below(runs, run)? {
+        if let Some(made) = &below.state.worktree {
+            take_in(&id, made);
+        }
+    }
+    Ok(())
+}
+
+/// Loads the runs right below a run.
+fn runs_below(runs: &Runs, run: &Loaded) -> Result<Vec<(RunId, Loaded)>, RunError> {
+    let mut below = Vec::new();
+    for id in run.state.children.keys() {
+        let Ok(id) = id.parse::<RunId>() else {
+            continue;
+        };
+        match runs.load(&id) {
+            Ok(loaded) => below.push((id, loaded)),
+            Err(RunError::Store(StoreError::NotFound { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(below)
+}
+
 /// The branch on which a run below has left its work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct BranchBelow {
@@ -30,38 +76,17 @@ pub(crate) struct BranchBelow {
 /// A run can't be read.
 pub(crate) fn branches_below(runs: &Runs, run: &Loaded) -> Result<Vec<BranchBelow>, RunError> {
     let mut branches = Vec::new();
-    for (id, child) in run.state.children.iter() {
-        let Ok(id) = id.parse::<RunId>() else {
-            continue;
-        };
-        let state = match runs.load(&id) {
-            Ok(below) => below.state,
-            Err(RunError::Store(StoreError::NotFound { .. })) => continue,
-            Err(error) => return Err(error),
-        };
-        if let Some(made) = &state.worktree {
-            take_in(&id, made);
+    for (id, below) in runs_below(runs, run)? {
+        let child = run.state.children.get(id.as_str());
+        if let Some(made) = &below.state.worktree {
             branches.push(BranchBelow {
                 run: id,
-                unit: child.unit.clone(),
+                unit: child.and_then(|child| child.unit.clone()),
                 branch: made.branch.clone(),
             });
         }
     }
     Ok(branches)
-}
-
-/// Takes in what was committed in a worktree: whoever is told of its branch finds it there.
-///
-/// What can't be taken in stays in the worktree, and the log says why.
-pub(crate) fn take_in(run: &RunId, made: &WorktreeMade) {
-    match take_in_work(made) {
-        Ok(None) => {}
-        Ok(Some(reason)) => {
-            tracing::warn!(run = %run, branch = made.branch, "the branch stays where it was: {reason}");
-        }
-        Err(error) => tracing::warn!(run = %run, branch = made.branch, "{error}"),
-    }
 }
 
 /// The branch on which a region has left its work.
@@ -77,12 +102,9 @@ pub(crate) fn branches_of_regions(run: &Loaded) -> Vec<BranchOfRegion> {
         let visit = run.state.visits.get(*region);
         visit.is_some_and(|visit| visit.left.is_some())
     });
-    let branches = regions.map(|(region, work)| {
-        take_in(&run.run, &work.worktree);
-        BranchOfRegion {
-            region: region.clone(),
-            branch: work.worktree.branch.clone(),
-        }
+    let branches = regions.map(|(region, work)| BranchOfRegion {
+        region: region.clone(),
+        branch: work.worktree.branch.clone(),
     });
     branches.collect()
 }

@@ -401,11 +401,11 @@ fn no_program_of_the_repository_is_run() {
         r#""workspace": "worktree", "worktree_end": "remove""#,
     );
     // What git looks at again is touched last, so that no call of the agent's own runs what it names.
-    let step = "exec 2>&1\nown=$(sed 's/gitdir: //' .git)\n\
+    let step = "exec 2>&1\n\
                 if [ -d sub ]; then\ngit init -q sub && echo a >sub/f && git -C sub add f\n\
                 git -C sub -c user.name=t -c user.email=t commit -qm f\n\
                 cp sub.config sub/.git/config\necho '* filter=s=x' >sub/.git/info/attributes\nfi\n\
-                cp worktree.config \"$own/config.worktree\"\n\
+                cat worktree.config >>.git/config && cp worktree.config .git/config.worktree\n\
                 touch made && \"$STATEMARK\" run-check made && \"$STATEMARK\" send \"$STATEMARK_RUN\" ended\n\
                 rm made\nsleep 1\ntouch step.sh\n[ ! -d sub ] || touch sub/f\n";
     let scratch = repository("worktrees-owned", &inner, step);
@@ -479,6 +479,50 @@ fn no_program_of_the_repository_is_run() {
         git(folder, &["commit", "-q", "--allow-empty", "-m", "alone"]);
         owned().iter().for_each(|it| fs::remove_file(it).unwrap());
     }
+}
+
+/// A person's worktree may have the name of a run: it stays as it is, and so does what was added in it.
+#[test]
+fn a_worktree_of_a_person_stays_theirs() {
+    let inner = INNER.replace(
+        r#""workspace": "worktree""#,
+        r#""workspace": "worktree", "worktree_end": "remove""#,
+    );
+    let step = "touch made && \"$STATEMARK\" run-check made && rm made && \"$STATEMARK\" send \"$STATEMARK_RUN\" ended\n";
+    let scratch = repository("worktrees-named", &inner, step);
+    let folder = &scratch.path;
+    commit(&scratch);
+    let theirs = Scratch::new("worktrees-named-theirs");
+    let theirs = theirs.path.join("feature");
+    let place = theirs.to_str().unwrap();
+    git(folder, &["worktree", "add", "-q", "-b", "work", place]);
+    fs::write(theirs.join("added"), "").unwrap();
+    git(&theirs, &["add", "added"]);
+    let run = || {
+        perform(
+            &Run::new("statemark agent run inner --run-id feature"),
+            folder,
+        )
+    };
+    // A person may even have one of the name that ours has.
+    let listed = folder.join(".git/worktrees/statemark-feature");
+    fs::create_dir_all(&listed).unwrap();
+    let said = run();
+    assert_eq!(said.code, 2, "{}{}", said.stderr, said.stdout);
+    says(
+        &said.stderr,
+        &["/.git/worktrees/statemark-feature` is there already"],
+    );
+    fs::remove_dir(&listed).unwrap();
+    let said = perform(&Run::new("statemark agent run feature"), folder);
+    assert_eq!(said.code, 0, "{}{}", said.stderr, said.stdout);
+    says(&said.stderr, &["its worktree is removed"]);
+    assert_eq!(
+        git(&theirs, &["status", "--porcelain", "--branch"]),
+        "## work\nA  added"
+    );
+    let list = git(folder, &["worktree", "list"]);
+    assert_eq!(list.lines().count(), 2, "{list}");
 }
 
 /// What a check does that wants to be more than its run: as the name of its worktree says.

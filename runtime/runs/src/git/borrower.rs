@@ -50,46 +50,43 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LENDING: &str = "making a worktree's repository";
 const TAKING: &str = "taking in what was committed in a worktree";
 
-/// Makes the repository in a worktree, unless it is there.
-pub(super) fn lend(own: &Copy) -> Result<(), GitError> {
+/// Makes the repository in a worktree, with an index of what is checked out.
+pub(super) fn lend(own: &Copy, index: &Path) -> Result<(), GitError> {
     let dot = own.top.join(DOT);
-    if !is_folder(&dot) {
-        let made = own.top.join(OWN).join("repository");
-        let filled = remove_all(&made).and_then(|()| fill(own, &made));
-        // Where git has made the worktree, a file stands in its place.
-        filled
-            .and_then(|()| remove_all(&dot))
-            .and_then(|()| fs::rename(&made, &dot))
-            .map_err(|error| at(&dot, &error))?;
-    }
-    write_references(own, &dot)
+    let made = own.top.join(OWN).join("repository");
+    remove_all(&made)
+        .and_then(|()| fill(own, &made, index))
+        // In a worktree that git has made, a file stands in its place.
+        .and_then(|()| remove_all(&dot))
+        .and_then(|()| fs::rename(&made, &dot))
+        .map_err(|error| at(&dot, &error))?;
+    write_references(own)
 }
 
-/// Fills a new repository that borrows the objects of a worktree's.
-fn fill(own: &Copy, git: &Path) -> std::io::Result<()> {
-    let common = own.theirs.common();
+/// Reports whether a worktree has a repository of its own.
+pub(super) fn is_lent(own: &Copy) -> bool {
+    Theirs::in_worktree(&own.top).is_some()
+}
+
+/// Fills a new repository that borrows the objects of the project's.
+fn fill(own: &Copy, git: &Path, index: &Path) -> std::io::Result<()> {
+    let theirs = &own.theirs;
     for folder in ["objects/info", "objects/pack", "refs/heads", "info"] {
         make_private_folder(&git.join(folder))?;
     }
-    let lines = [own.theirs.objects()].map(|folder| folder.display().to_string());
-    fs::write(git.join("objects/info/alternates"), lines.join("\n") + "\n")?;
+    let objects = format!("{}\n", theirs.objects().display());
+    fs::write(git.join("objects/info/alternates"), objects)?;
     fs::write(git.join("config"), configuration(own))?;
     fs::write(git.join("HEAD"), format!("ref: {}\n", reference(own)))?;
-    let none = || String::from("# None.\n");
-    let exclude = read_regular(&own.theirs.exclude(), MAX_FILE)?;
-    fs::write(git.join("info/exclude"), exclude.unwrap_or_else(none))?;
-    if let Some(shallow) = own.theirs.shallow() {
+    let exclude = read_regular(&theirs.exclude(), MAX_FILE)?;
+    fs::write(git.join("info/exclude"), exclude.unwrap_or_default())?;
+    if let Some(shallow) = theirs.shallow() {
         fs::write(git.join("shallow"), shallow)?;
     }
-    // Commits run the hooks that commits in the project do. Whoever commits here is who may write here.
+    // Commits run the hooks that commits in the project do, as whoever commits.
     #[cfg(unix)]
-    std::os::unix::fs::symlink(common.join("hooks"), git.join("hooks"))?;
-    let _ = common;
-    match fs::read(own.theirs.private().join("index")) {
-        Ok(index) => fs::write(git.join("index"), index),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
+    std::os::unix::fs::symlink(theirs.common().join("hooks"), git.join("hooks"))?;
+    fs::copy(index, git.join("index")).map(drop)
 }
 
 /// Returns a configuration by which a worktree's repository behaves as the project's.
@@ -119,7 +116,8 @@ fn reference(own: &Copy) -> String {
 }
 
 /// Tells a worktree's repository the branches and tags of the project's as they are now.
-fn write_references(own: &Copy, git: &Path) -> Result<(), GitError> {
+pub(super) fn write_references(own: &Copy) -> Result<(), GitError> {
+    let git = own.top.join(DOT);
     let mut text = String::from("# pack-refs with: sorted \n");
     for (name, id) in own.theirs.references() {
         let _ = writeln!(text, "{id} {name}");
@@ -129,7 +127,7 @@ fn write_references(own: &Copy, git: &Path) -> Result<(), GitError> {
     if before.as_deref() == Some(&*text) {
         return Ok(());
     }
-    replace(git, "packed-refs", text.as_bytes())
+    replace(&git, "packed-refs", text.as_bytes())
 }
 
 /// Replaces a file right in a worktree's repository.
@@ -232,7 +230,7 @@ pub(super) fn move_branch(common: &Path, reference: &str, to: &str) -> Result<()
 pub(super) fn follow(own: &Copy, index: &Path) -> Result<(), GitError> {
     let git = own.top.join(DOT);
     let reference = reference(own);
-    write_references(own, &git)?;
+    write_references(own)?;
     // What stands in a file of its own counts before what is packed.
     let mut folder = git.clone();
     let parts: Vec<&str> = reference.split('/').collect();
@@ -267,10 +265,6 @@ fn remove_all(path: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
-}
-
-fn is_folder(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir())
 }
 
 fn at(path: &Path, error: &std::io::Error) -> GitError {

@@ -28,6 +28,9 @@ const MAX_DEPTH: usize = 5;
 /// The folder of the branches of runs.
 pub(super) const BRANCHES: &str = "refs/heads/statemark";
 
+/// The folder of the parts of a repository that are its worktrees'.
+pub(super) const LISTED: &str = "worktrees";
+
 /// The hash function of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
@@ -99,12 +102,20 @@ impl Theirs {
 
     /// Opens the git directory of a worktree of a run, where the project's repository has it.
     ///
-    /// The worktree isn't asked: whoever works in it could name another one.
+    /// The worktree isn't asked: whoever works in it could name another one. Nor is the name enough: a person may have a
+    /// worktree of the same one elsewhere.
     pub(super) fn of_worktree(worktree: &Path) -> Option<Self> {
         let main = Self::open(find_working_copy(project_of_worktree(worktree)?)?)?;
         let common = main.common.canonicalize().ok()?;
-        let git = common.join("worktrees").join(worktree.file_name()?);
-        read(&git.join("HEAD"))?;
+        let name = worktree.file_name()?.to_str()?;
+        let own = worktree.canonicalize().ok()?.join(".git");
+        // The second is as git has made it, for an earlier version or by hand.
+        let names = [format!("statemark-{name}"), name.to_owned()];
+        let mut places = names.iter().map(|name| common.join(LISTED).join(name));
+        let git = places.find(|git| {
+            let says = read(&git.join("gitdir"));
+            says.is_some_and(|text| line_path(&text) == own) && read(&git.join("HEAD")).is_some()
+        })?;
         Some(Self {
             git,
             common,

@@ -4,8 +4,10 @@
 //! person's repository. Whoever works in it has another repository there, which borrows that one's objects
 //! ([`borrower`]). What to rely on:
 //!
-//! - Nothing that the repository's own configuration names is run: no hook, no monitor, no filter. Those of the person's
-//!   own configuration are, as when that person checks something out.
+//! - Nothing that the repository's own configuration names is run: no hook, no monitor, no filter. Git works in a directory
+//!   of ours and doesn't read it. Those of the person's own configuration are, as when that person checks something out.
+//! - What is another's stays: a worktree of a person may have any name, and one of ours is known by what its part of the
+//!   repository says of its folder.
 //! - What an agent may have written in a worktree leads git nowhere: git is told which repository it is, and that one is the
 //!   person's, in which nobody who works in a worktree writes.
 //! - One that was made half is made anew: a mark beside it says so until it is whole, and no agent has worked in it then.
@@ -14,8 +16,6 @@
 //! Deliberately not here: merging. Whoever wants what was committed takes the branch; a worktree follows another one only
 //! where nothing would be merged.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -23,8 +23,9 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use super::child::{self, Obstacles};
-use super::theirs::{BRANCHES, Theirs, find_working_copy};
-use super::{GitError, borrower, failed, line, path_from_git, plain_git};
+use super::directory::{OwnGit, Session};
+use super::theirs::{BRANCHES, LISTED, Theirs, find_working_copy};
+use super::{GitError, borrower, failed, keeper, line, path_from_git, plain_git};
 use crate::files::{check_own_folder, create_new, make_private_folder, read_regular};
 use crate::id::RunId;
 
@@ -112,29 +113,25 @@ pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree,
         remove_half(&main, name, (&folder, &mark))?;
         fs::remove_file(&mark).map_err(|error| at(&mark, &error))?;
     }
-    check_absent(&main, &folder, &branch)?;
+    check_absent(&main, name, &folder, &branch)?;
     from.check_clean()?;
     // Neither the worktrees nor the marks are for the repository.
     make_ignored(&folders)?;
     let made = create_new(&mark).and_then(|mut file| file.write_all(base.as_bytes()));
     made.map_err(|error| at(&mark, &error))?;
-    // Nothing is checked out yet: only in the worktree is known what its configuration would run for that.
-    let mut command = main.git()?;
-    command.args(["worktree", "add", "--quiet", "--detach", "--no-checkout"]);
-    command.arg(&folder).arg(&base);
-    call(command, &main.top)?;
+    fs::create_dir(&folder).map_err(|error| at(&folder, &error))?;
     make_branch(main.theirs.common(), name, &base)?;
+    register(main.theirs.common(), name, &folder)?;
     let new = Copy::open(&folder)?;
-    let mut command = new.git()?;
-    command.args(["symbolic-ref", "HEAD", &format!("refs/heads/{branch}")]);
-    call(command, &folder)?;
-    // Here its branch may have a part of the configuration that no other has.
-    let mut command = new.git()?;
-    command.args(["read-tree", "--reset", "-u", "HEAD"]);
+    let index = Index::empty(&new);
+    let mut command = new.git();
+    command
+        .args(["read-tree", "--reset", "-u", "HEAD"])
+        .env("GIT_INDEX_FILE", &index.0);
     call(command, &folder)?;
     // What is ours in it isn't for the repository either.
     make_ignored(&folder.join(OWN))?;
-    borrower::lend(&new)?;
+    borrower::lend(&new, &index.0)?;
     let inside = root.strip_prefix(&main.top).unwrap_or(Path::new(""));
     Ok(NewWorktree {
         root: folder.join(inside),
@@ -142,6 +139,26 @@ pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree,
         branch,
         base,
     })
+}
+
+/// Tells the repository of a worktree, as `git worktree add` does: git lists it, and lets nobody else take its branch.
+///
+/// Git itself would choose another name if somebody has a worktree of that one.
+///
+/// Source: `gitrepository-layout(5)`, `worktrees/<id>`.
+fn register(common: &Path, name: &Name, folder: &Path) -> Result<(), GitError> {
+    let git = common.join(LISTED).join(name.listed());
+    let fill = || -> io::Result<()> {
+        fs::create_dir_all(common.join(LISTED))?;
+        fs::create_dir(&git)?;
+        fs::write(git.join("commondir"), "../..\n")?;
+        fs::write(git.join("HEAD"), format!("ref: {BRANCHES}/{}\n", name.0))?;
+        fs::write(
+            git.join("gitdir"),
+            format!("{}\n", folder.join(".git").display()),
+        )
+    };
+    fill().map_err(|error| at(&git, &error))
 }
 
 /// Makes the file of a branch, which isn't there yet.
@@ -218,7 +235,7 @@ pub(crate) fn follow(folder: &Path, other: &Path) -> Result<(), GitError> {
         (vec!["update-index", "-q", "--refresh"], &*index.0),
         (vec!["read-tree", "-m", "-u", &old, &new], &*index.0),
     ] {
-        let mut command = own.git()?;
+        let mut command = own.git();
         command.args(words).env("GIT_INDEX_FILE", index);
         // Git refuses what would be a merge, and what would lose something.
         if !child::succeeds(MAKING, command, obstacles(folder))? {
@@ -240,7 +257,10 @@ pub(crate) fn follow(folder: &Path, other: &Path) -> Result<(), GitError> {
 pub(crate) fn enter(folder: &Path, branch: &str) -> Result<(), GitError> {
     if folder.is_dir() && Theirs::of_worktree(folder).is_some() {
         let own = Copy::open(folder)?;
-        borrower::lend(&own)?;
+        if !borrower::is_lent(&own) {
+            borrower::lend(&own, &Index::of_head(&own)?.0)?;
+        }
+        borrower::write_references(&own)?;
         return borrower::take_in(folder).map(drop);
     }
     let path = folder.display();
@@ -302,6 +322,11 @@ impl Name {
         Self(name)
     }
 
+    /// Returns the name of the worktree's part of the repository.
+    fn listed(&self) -> String {
+        format!("statemark-{}", self.0)
+    }
+
     /// Returns the mark beside the worktree while it is being made.
     fn mark_in(&self, root: &Path) -> PathBuf {
         root.join(WORKTREES).join(format!("{}{MARK}", self.0))
@@ -327,9 +352,14 @@ fn spell_into(name: &mut String, part: &str) {
 struct Index(PathBuf);
 
 impl Index {
+    /// Returns one that isn't there yet.
+    fn empty(own: &Copy) -> Self {
+        Self(own.session.path().join("index"))
+    }
+
     fn of_head(own: &Copy) -> Result<Self, GitError> {
-        let index = Self(own.top.with_extension("index"));
-        let mut command = own.git()?;
+        let index = Self::empty(own);
+        let mut command = own.git();
         command
             .args(["read-tree", "HEAD"])
             .env("GIT_INDEX_FILE", &index.0);
@@ -349,6 +379,8 @@ impl Drop for Index {
 pub(super) struct Copy {
     pub(super) top: PathBuf,
     pub(super) theirs: Theirs,
+    /// The git directory of ours that git works in, where its commit is checked out.
+    session: Session,
 }
 
 impl Copy {
@@ -369,7 +401,20 @@ impl Copy {
             );
             failed(MAKING, cause)
         })?;
-        Ok(Self { top, theirs })
+        let own = OwnGit::open(keeper(&top), theirs.format)?;
+        let session = own.begin(theirs.format, Some(&theirs.exclude()))?;
+        let files = [("HEAD", theirs.head()), ("shallow", theirs.shallow())];
+        for (name, text) in files {
+            let path = session.path().join(name);
+            let text = text.map(|text| format!("{}\n", text.trim_end()));
+            let written = text.map_or(Ok(()), |text| fs::write(&path, text));
+            written.map_err(|error| at(&path, &error))?;
+        }
+        Ok(Self {
+            top,
+            theirs,
+            session,
+        })
     }
 
     /// Returns the name of the run's branch that is checked out, if it is that of this worktree.
@@ -379,45 +424,15 @@ impl Copy {
         (head == format!("ref: {BRANCHES}/{name}")).then(|| name.to_owned())
     }
 
-    /// Returns git in the working copy, without what the repository's own configuration would run.
-    fn git(&self) -> Result<Command, GitError> {
-        let filters = self.filters()?;
-        let mut command = self.bare();
-        // By variables: in an argument, a `=` in a filter's name would end it.
-        command.env("GIT_CONFIG_COUNT", filters.len().to_string());
-        for (number, key) in filters.iter().enumerate() {
-            let value = match key.as_encoded_bytes().ends_with(b".required") {
-                true => "false",
-                false => "",
-            };
-            command.env(format!("GIT_CONFIG_KEY_{number}"), key);
-            command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
-        }
-        Ok(command)
-    }
-
-    /// Lists the settings of filters in the repository's own configuration: each is a program.
-    fn filters(&self) -> Result<BTreeSet<OsString>, GitError> {
-        let mut names = self.bare();
-        names.args(["config", "--list", "--show-scope", "--name-only", "-z"]);
-        let listed = call(names, &self.top)?;
-        let mut fields = listed.split(|byte| *byte == 0);
-        let mut filters = BTreeSet::new();
-        while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
-            if matches!(scope, b"local" | b"worktree") && key.starts_with(b"filter.") {
-                filters.insert(path_from_git(key).into_os_string());
-            }
-        }
-        Ok(filters)
-    }
-
-    fn bare(&self) -> Command {
+    /// Returns git in the working copy, by the repository's objects and by a configuration of ours.
+    fn git(&self) -> Command {
         let mut command = quiet_git(&self.top);
-        if find_worktree(&self.top).is_some() {
-            command
-                .env("GIT_DIR", self.theirs.private())
-                .env("GIT_COMMON_DIR", self.theirs.common())
-                .env("GIT_WORK_TREE", &self.top);
+        command
+            .env("GIT_DIR", self.session.path())
+            .env("GIT_OBJECT_DIRECTORY", self.theirs.objects())
+            .env("GIT_WORK_TREE", &self.top);
+        if find_worktree(&self.top).is_none() {
+            command.envs(self.theirs.index().map(|index| ("GIT_INDEX_FILE", index)));
         }
         command
     }
@@ -448,7 +463,7 @@ impl Copy {
 
     /// Returns a submodule that is there, with a repository whose work git doesn't look at.
     fn submodule(&self) -> Result<Option<String>, GitError> {
-        let mut command = self.git()?;
+        let mut command = self.git();
         command.args(["ls-tree", "-r", "-z", "HEAD"]);
         let listed = call(command, &self.top)?;
         let entries = listed.split(|byte| *byte == 0);
@@ -476,7 +491,7 @@ impl Copy {
     }
 
     fn changes_by(&self, untracked: &str, index: Option<&Path>) -> Result<Vec<String>, GitError> {
-        let mut command = self.git()?;
+        let mut command = self.git();
         command.args(["status", "--porcelain", "-z", "--no-renames"]);
         // Within a submodule, its own configuration would say what is run.
         command.arg("--ignore-submodules=dirty");
@@ -505,16 +520,25 @@ fn quiet_git(folder: &Path) -> Command {
 }
 
 /// Fails if a branch or a folder of a new worktree is there.
-fn check_absent(main: &Copy, folder: &Path, branch: &str) -> Result<(), GitError> {
-    if folder.symlink_metadata().is_ok() {
-        let cause = format!("`{}` is there already: move it away", folder.display());
-        return Err(failed(MAKING, cause));
+fn check_absent(main: &Copy, name: &Name, folder: &Path, branch: &str) -> Result<(), GitError> {
+    let listed = main.theirs.common().join(LISTED).join(name.listed());
+    for (place, help) in [
+        (folder, "move it away"),
+        (
+            &listed,
+            "`git worktree prune` removes it if its folder is gone",
+        ),
+    ] {
+        if place.symlink_metadata().is_ok() {
+            let cause = format!("`{}` is there already: {help}", place.display());
+            return Err(failed(MAKING, cause));
+        }
     }
     let references = main.theirs.references();
     if !references.contains_key(&format!("refs/heads/{branch}")) {
         return Ok(());
     }
-    let mut command = main.git()?;
+    let mut command = main.git_of_project();
     command.args(["worktree", "list", "--porcelain", "-z"]);
     let list = call(command, &main.top)?;
     let head = format!("branch refs/heads/{branch}");
@@ -539,8 +563,9 @@ fn check_absent(main: &Copy, folder: &Path, branch: &str) -> Result<(), GitError
 ///
 /// The mark has the commit that its branch begins with: a branch that is elsewhere is somebody else's, and stays.
 fn remove_half(main: &Copy, name: &Name, (folder, mark): (&Path, &Path)) -> Result<(), GitError> {
-    let git = main.theirs.common().join("worktrees").join(&name.0);
-    for place in [folder, &git] {
+    let listed = Theirs::of_worktree(folder);
+    let git = listed.as_ref().map(Theirs::private);
+    for place in std::iter::once(folder).chain(git) {
         match fs::remove_dir_all(place) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(place, &error)),
             _ => {}
