@@ -64,18 +64,23 @@ pub(crate) fn work(
         }
     };
     let words = command_line(attempt, (kind, client), words, model);
-    let ended = command::run(attempt, &words, &client.inherit, variables, &mut |line| {
-        let Ok(Value::Object(event)) = serde_json::from_str(line) else {
-            return Ok(());
-        };
-        let turn = match kind {
-            ClientKind::Claude => read_claude(&event, &mut used),
-            ClientKind::Codex => read_codex(&event),
-            ClientKind::Gemini => read_gemini(&event, &mut piece),
-            ClientKind::OpenCode => read_opencode(&event),
-        };
-        record(attempt, turn, model)
-    })?;
+    let ended = command::run(
+        attempt,
+        (&words, &client.inherit, true),
+        variables,
+        &mut |line| {
+            let Ok(Value::Object(event)) = serde_json::from_str(line) else {
+                return Ok(());
+            };
+            let turn = match kind {
+                ClientKind::Claude => read_claude(&event, &mut used),
+                ClientKind::Codex => read_codex(&event),
+                ClientKind::Gemini => read_gemini(&event, &mut piece),
+                ClientKind::OpenCode => read_opencode(&event),
+            };
+            record(attempt, turn, model)
+        },
+    )?;
     // What it was about to say when it ended.
     let rest = (!piece.trim().is_empty()).then(|| ("assistant".to_owned(), piece));
     let rest = Turn {

@@ -60,8 +60,7 @@ pub(crate) fn work(attempt: &Attempt<'_>, command: &Command) -> Result<End, RunE
     let mut output = Tail::default();
     let ended = run(
         attempt,
-        &command.command,
-        &command.inherit,
+        (&command.command, &command.inherit, command.open),
         vec![(WORK.to_owned(), described.to_string())],
         &mut |line| {
             output.push(line);
@@ -88,7 +87,16 @@ pub(crate) fn work(attempt: &Attempt<'_>, command: &Command) -> Result<End, RunE
             &command.success,
             "it exited with 0 and sent no event".to_owned(),
         ),
-        RunningEnd::Exited(code) => (&command.failure, format!("it exited with {code}")),
+        RunningEnd::Exited(code) if command.open => {
+            (&command.failure, format!("it exited with {code}"))
+        }
+        RunningEnd::Exited(code) => (
+            &command.failure,
+            format!(
+                "it exited with {code}; it was confined to its folder, and `open = true` in `[executor.commands.{}]` ends that",
+                attempt.assignment.who.name()
+            ),
+        ),
         RunningEnd::Broken(reason) => (&None, reason),
         RunningEnd::Stopped => (&None, "it was stopped".to_owned()),
     };
@@ -116,8 +124,7 @@ pub(crate) fn work(attempt: &Attempt<'_>, command: &Command) -> Result<End, RunE
 /// It is stopped once the attempt has no point any more, and ends with all that it has begun.
 pub(crate) fn run(
     attempt: &Attempt<'_>,
-    words: &[String],
-    inherit: &[String],
+    (words, inherit, is_open): (&[String], &[String], bool),
     more: Vec<(String, String)>,
     read: &mut (dyn FnMut(&str) -> Result<(), RunError> + Send),
 ) -> Result<RunningEnd, RunError> {
@@ -146,7 +153,10 @@ pub(crate) fn run(
             Err(reason) => return Ok(RunningEnd::Broken(reason)),
         }
     }
-    let place = surroundings.place.open();
+    let place = match is_open {
+        true => surroundings.place.open(),
+        false => surroundings.place.at(&root),
+    };
     let running = Running::start(program, arguments, &place, (&root, variables));
     let mut running = match running {
         Ok(running) => running,
@@ -187,6 +197,12 @@ pub(crate) fn run(
         )
     });
     failed?;
+    let ended = ended.map(|((ended, remark), errors)| {
+        let remark = remark.map(|remark| format!("note: {remark}"));
+        let errors = [Some(errors).filter(|it| !it.is_empty()), remark];
+        let errors: Vec<String> = errors.into_iter().flatten().collect();
+        (ended, errors.join("\n"))
+    });
     Ok(match ended {
         Ok((RunningEnd::Exited(code), errors)) if code != 0 && !errors.is_empty() => {
             attempt.record(&RecordTurn {

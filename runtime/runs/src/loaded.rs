@@ -169,7 +169,7 @@ impl Loaded {
         if event != "done" && event != "error" {
             return Ok(None);
         }
-        let mut invoking = self.invoking_states().filter(Invoking::is_open).peekable();
+        let mut invoking = self.invoking_states().peekable();
         if invoking.peek().is_none() {
             return Ok(None);
         }

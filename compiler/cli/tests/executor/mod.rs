@@ -17,6 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use statemark_harness::{compare, files};
 
+use crate::attacks::children::has_landlock;
 use crate::shell::{Run, Scratch, perform, statemark};
 use api::Api;
 
@@ -178,7 +179,7 @@ fn counting(name: &str, lease: &str) -> Scratch {
     scratch.write(
         "statemark.toml",
         &format!(
-            "[executor]\nlease = \"{lease}\"\n[executor.commands.step]\ncommand = [\"sh\", \"step.sh\"]\nsuccess = \"again\"\n"
+            "[executor]\nlease = \"{lease}\"\n[executor.commands.step]\nopen = true\ncommand = [\"sh\", \"step.sh\"]\nsuccess = \"again\"\n"
         ),
     );
     scratch.write(
@@ -421,6 +422,52 @@ fn workflows_take_turns() {
 }
 
 /// A program may send its event itself, and go on for a while: whoever comes next isn't beside it.
+/// What an agent has written is run by whoever tests it: it reaches no further than the agent did.
+#[test]
+fn a_program_is_confined_unless_it_is_open() {
+    let scratch = Scratch::new("executor-confined");
+    let folder = &scratch.path;
+    scratch.write(
+        "flow.workflow.json",
+        r#"{"id": "flow", "initial": "a", "states": {"a": {"executor": "tests", "on": {"over": "b"}}, "b": {"type": "final"}}}"#,
+    );
+    scratch.write("src/kept", "");
+    let outside = Scratch::new("executor-confined-outside");
+    let place = outside.path.join("made");
+    let test = format!(
+        "echo inside >src/made\n(echo outside >'{}') 2>/dev/null\n(echo x >>.statemark/made) 2>/dev/null\n\
+         \"$STATEMARK\" send \"$STATEMARK_RUN\" over\nexit 3\n",
+        place.display()
+    );
+    scratch.write("test.sh", &test);
+    for open in [false, true] {
+        scratch.write(
+            "statemark.toml",
+            &format!("[executor]\nmax_attempts = 1\n[executor.commands.tests]\ncommand = [\"sh\", \"test.sh\"]\nopen = {open}\n"),
+        );
+        let run = format!("r-{open}");
+        let child = statemark(folder)
+            .args(["agent", "run", "flow", "--run-id", &run])
+            .env("XDG_CONFIG_HOME", folder.join("own"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(child.stderr).unwrap();
+        assert!(folder.join("src/made").exists(), "{said}");
+        if has_landlock() {
+            assert_eq!(place.exists(), open, "{said}");
+            assert_eq!(folder.join(".statemark/made").exists(), open, "{said}");
+            let hint = "it exited with 3; it was confined to its folder, and `open = true` in `[executor.commands.tests]` ends that";
+            assert_eq!(said.contains(hint), !open, "{said}");
+            assert_eq!(
+                said.contains("advanced: the run has completed"),
+                open,
+                "{said}"
+            );
+        }
+        fs::remove_file(folder.join("src/made")).unwrap();
+    }
+}
+
 #[test]
 fn the_next_state_waits_for_last_words() {
     let scratch = Scratch::new("executor-last-words");
@@ -431,8 +478,8 @@ fn the_next_state_waits_for_last_words() {
     );
     scratch.write(
         "statemark.toml",
-        "[executor.commands.one]\ncommand = [\"sh\", \"-c\", \"\\\"$STATEMARK\\\" send \\\"$STATEMARK_RUN\\\" go && sleep 1 && echo last words >>log\"]\n\
-         [executor.commands.two]\ncommand = [\"sh\", \"-c\", \"echo next >>log\"]\nsuccess = \"end\"\n",
+        "[executor.commands.one]\nopen = true\ncommand = [\"sh\", \"-c\", \"\\\"$STATEMARK\\\" send \\\"$STATEMARK_RUN\\\" go && sleep 1 && echo last words >>log\"]\n\
+         [executor.commands.two]\nopen = true\ncommand = [\"sh\", \"-c\", \"echo next >>log\"]\nsuccess = \"end\"\n",
     );
     let mut child = spawn(folder, &["agent", "run", "pair", "--run-id", "p"]);
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -490,7 +537,7 @@ fn regions_are_worked_on_side_by_side() {
     // Each waits for the other: one after the other, neither would end.
     let one = |own: &str, other: &str| {
         format!(
-            "[executor.commands.{own}]\ncommand = [\"sh\", \"-c\", \"touch {own}; while ! [ -e {other} ]; do sleep 0.05; done\"]\nsuccess = \"{own}_over\"\n"
+            "[executor.commands.{own}]\nopen = true\ncommand = [\"sh\", \"-c\", \"touch {own}; while ! [ -e {other} ]; do sleep 0.05; done\"]\nsuccess = \"{own}_over\"\n"
         )
     };
     scratch.write(
@@ -543,7 +590,7 @@ fn a_process_makes_no_more_attempts_at_once_than_it_was_told() {
     );
     let command = |name: &str, event: &str| {
         format!(
-            "[executor.commands.{name}]\ncommand = [\"sh\", \"step.sh\"]\nsuccess = \"{event}\"\n"
+            "[executor.commands.{name}]\nopen = true\ncommand = [\"sh\", \"step.sh\"]\nsuccess = \"{event}\"\n"
         )
     };
     let commands = [

@@ -80,7 +80,7 @@ fn workers_share_the_runs_of_a_database_and_none_starves() {
         "statemark.toml",
         &format!(
             "store = \"{address}\"\n[packs.fs]\n[executor]\nmodel = \"m:m\"\n[executor.models.\"m:\"]\nurl = \"http://{}/v1\"\n\
-             [executor.commands.check]\ncommand = [\"sh\", \"-c\", \"echo \\\"$STATEMARK_ATTEMPT\\\" >>log\"]\nsuccess = \"whole\"\n",
+             [executor.commands.check]\nopen = true\ncommand = [\"sh\", \"-c\", \"echo \\\"$STATEMARK_ATTEMPT\\\" >>log\"]\nsuccess = \"whole\"\n",
             api.address
         ),
     );

@@ -28,8 +28,8 @@ fn repository(name: &str, inner: &str, step: &str) -> Scratch {
     scratch.write(
         "statemark.toml",
         "[executor]\nlease = \"300ms\"\ncheckpoints = \"visit\"\n\
-         [executor.commands.step]\ncommand = [\"sh\", \"step.sh\"]\n\
-         [executor.commands.merge]\ncommand = [\"sh\", \"merge.sh\"]\nsuccess = \"merged\"\n",
+         [executor.commands.step]\ncommand = [\"sh\", \"step.sh\"]\nopen = true\n\
+         [executor.commands.merge]\ncommand = [\"sh\", \"merge.sh\"]\nopen = true\nsuccess = \"merged\"\n",
     );
     scratch.write("step.sh", step);
     git(&scratch.path, &["init", "-q", "-b", "main"]);

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use super::launch::{CheckEnd, Report};
 use super::output::CapturedOutput;
 use super::{
-    Bound, CheckError, CheckPlace, CheckResult, Declaration, LongOutput, OWN_VARIABLES, Program,
+    Bound, CheckError, CheckPlace, CheckResult, Declaration, LongOutput, Missing, OWN_VARIABLES,
+    Program,
 };
 use crate::redact::{Redactor, is_secret_name};
 
@@ -163,14 +164,10 @@ pub fn run_without(
         Err(error) => result.problem = Some(format!("nobody knows how it ended: {error}")),
     }
     result.passed = result.exit_code == Some(0);
-    let remarks = [
+    result.remark = join_remarks([
         missing.set_aside(),
         remark(bound, result.passed, place).map(str::to_owned),
-    ];
-    result.remark = remarks
-        .into_iter()
-        .flatten()
-        .reduce(|one, other| format!("{one}; {other}"));
+    ]);
     Ok(result)
 }
 
@@ -202,6 +199,8 @@ pub(crate) fn absolute(folder: &Path) -> String {
 /// A program that works for a run, whose output is read as it comes.
 pub struct Running {
     process: Process,
+    /// What it is kept from, unless it may do what its person may.
+    bounds: Option<(CheckPlace, Missing)>,
 }
 
 /// The end of such a program.
@@ -231,8 +230,9 @@ impl Running {
     ) -> std::io::Result<Self> {
         let set = BTreeMap::new();
         let words = arguments.iter();
+        let bounds = (!place.is_open).then(|| (place.clone(), place.missing()));
         let process = Process::start(program, words, &set, place, (folder, variables))?;
-        Ok(Self { process })
+        Ok(Self { process, bounds })
     }
 
     /// Takes what it writes to standard output.
@@ -247,21 +247,43 @@ impl Running {
 
     /// Waits for its end, and stops it once `is_stopped` returns true.
     ///
+    /// Returns a remark on what it was kept from as well, if there is one.
+    ///
     /// # Errors
     ///
     /// The system doesn't say how it ended.
-    pub fn wait(&mut self, is_stopped: &dyn Fn() -> bool) -> std::io::Result<RunningEnd> {
-        let (end, _) = self
+    pub fn wait(
+        &mut self,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> std::io::Result<(RunningEnd, Option<String>)> {
+        let waited = self
             .process
-            .wait(Instant::now(), super::MAX_TIMEOUT, is_stopped)?;
-        Ok(match end {
+            .wait(Instant::now(), super::MAX_TIMEOUT, is_stopped);
+        let passed = matches!(&waited, Ok((End::Exited(0), _)));
+        let bound = waited.as_ref().ok().and_then(|(_, bound)| *bound);
+        let bounds = self.bounds.take();
+        let remark = bounds.and_then(|(place, missing)| {
+            join_remarks([
+                missing.set_aside(),
+                remark(bound, passed, &place).map(str::to_owned),
+            ])
+        });
+        let (end, _) = waited?;
+        let end = match end {
             End::Exited(code) => RunningEnd::Exited(code),
             End::Signaled(signal) => RunningEnd::Broken(format!("it was ended by signal {signal}")),
             End::NotStarted(error) => RunningEnd::Broken(format!("it can't be run: {error}")),
             End::Unknown => RunningEnd::Broken("nobody knows how it ended".to_owned()),
             End::TimedOut | End::Cancelled => RunningEnd::Stopped,
-        })
+        };
+        Ok((end, remark))
     }
+}
+
+/// Returns what is to be said of a program in one text, if anything is.
+fn join_remarks(remarks: [Option<String>; 2]) -> Option<String> {
+    let remarks = remarks.into_iter().flatten();
+    remarks.reduce(|one, other| format!("{one}; {other}"))
 }
 
 /// The end of a check's process.
