@@ -26,7 +26,8 @@ const MAX_NOTE: u64 = 8 << 10;
 
 /// Checks that a store is this user's, unless somebody named it by `flag` or the environment.
 ///
-/// A store without any entry says nothing about anybody: it gets its first one, and is noted.
+/// A store without any entry and without runs says nothing about anybody: it gets its first entry, and is noted. One with runs
+/// says by them who decided, whatever was cut out of it.
 ///
 /// # Errors
 ///
@@ -40,11 +41,17 @@ pub(crate) fn check(runs: &Runs, address: &str, flag: Option<&str>) -> Result<()
         // Only a store for testing goes by that clock, and whoever sets the variable means one.
         return Ok(());
     }
-    if runs.authority()?.is_empty() && !make_own(runs, file) {
-        // Nobody gets rights in a store that can't be written, and one that can't be noted has to stay usable.
-        return Ok(());
+    let is_named = project::is_store_named(flag);
+    if runs.authority()?.is_empty() {
+        if !is_named && has_runs(runs)? && can_note() {
+            return Err(foreign(file));
+        }
+        if !make_own(runs, file) {
+            // Nobody gets rights in a store that can't be written, and one that can't be noted has to stay usable.
+            return Ok(());
+        }
     }
-    if project::is_store_named(flag) || is_noted(runs.authority()?.ownership())? {
+    if is_named || is_noted(runs.authority()?.ownership())? {
         return Ok(());
     }
     Err(if folder().is_some() {
@@ -56,6 +63,16 @@ pub(crate) fn check(runs: &Runs, address: &str, flag: Option<&str>) -> Result<()
         ))
         .with_help("`--store` or STATEMARK_STORE names a store as it is")
     })
+}
+
+fn has_runs(runs: &Runs) -> Result<bool, Failure> {
+    let counts = runs.store().status_counts()?;
+    Ok(counts.values().any(|count| *count > 0))
+}
+
+/// Reports whether this user's stores can be noted.
+fn can_note() -> bool {
+    folder().is_some_and(|folder| make_private_folder(&folder).is_ok())
 }
 
 /// Gives a store an id that is noted before; false if that isn't possible.
@@ -84,7 +101,8 @@ fn foreign(file: &Path) -> Failure {
 /// Nobody can be asked, or doesn't want it; the note can't be written.
 pub(crate) fn adopt(runs: &Runs, address: &str) -> Result<String, Failure> {
     let authority = runs.authority()?;
-    let Some(file) = file_of(address).filter(|_| !authority.is_empty()) else {
+    let says_something = !authority.is_empty() || has_runs(runs)?;
+    let Some(file) = file_of(address).filter(|_| says_something) else {
         return Ok(
             "the store says nothing about anybody: there is nothing to take over".to_owned(),
         );
@@ -94,8 +112,13 @@ pub(crate) fn adopt(runs: &Runs, address: &str) -> Result<String, Failure> {
     }
     let name = project::store_name(address);
     let question = format!(
-        "The store `{name}` wasn't made by you. It says:\n{}Type the store's name to take it over: ",
-        describe(&authority)
+        "The store `{name}` wasn't made by you. It says:\n{}{}Type the store's name to take it over: ",
+        describe(&authority),
+        if has_runs(runs)? {
+            "  what its runs say of who decided in them\n"
+        } else {
+            ""
+        }
     );
     match printer::ask(&question) {
         None => Err(Failure::new(

@@ -176,7 +176,9 @@ pub struct Command {
     /// Variables of the environment with secrets that it gets nevertheless.
     #[serde(default)]
     pub inherit: Vec<String>,
-    /// True for a program that may do what you may, such as using the store; any other one is confined as checks are.
+    /// True for a program that may do what you may, such as using the store.
+    ///
+    /// Any other one is confined as checks are.
     #[serde(default)]
     pub open: bool,
 }

@@ -26,7 +26,9 @@ pub(crate) fn take_in(run: &RunId, made: &WorktreeMade) {
     }
 }
 
-/// Takes in what regions and the runs right below a run have committed: whoever is told of a branch finds it there.
+/// Takes in what regions and the runs right below a run have committed.
+///
+/// So whoever is told of a branch finds it there.
 ///
 /// # Errors
 ///

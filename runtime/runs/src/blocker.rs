@@ -111,7 +111,7 @@ pub enum Blocker {
         workflow: String,
     },
     /// An event is the outcome of a child run, which alone sends it.
-    #[error("`{event}` can only be sent by {}", describe_child(step, workflow, run.as_deref()))]
+    #[error("`{event}` can only be sent by {}", describe_child(step, workflow, run.as_deref(), *ended))]
     ChildOutcome {
         /// The event.
         event: String,
@@ -121,6 +121,8 @@ pub enum Blocker {
         workflow: String,
         /// The child, if it has started.
         run: Option<String>,
+        /// The success of the child, once it is over: the event would say something else.
+        ended: Option<bool>,
     },
     /// An event is queued.
     #[error("`{event}` is queued until nothing blocks it")]
@@ -450,6 +452,7 @@ impl Blocker {
             },
             Self::RequestFirst { .. } => by_surface(Code::WaitingForRequest, Code::Held),
             Self::StepWaiting { .. } => Code::StepWaits,
+            Self::ChildOutcome { ended: Some(_), .. } => Code::ChildEnded,
             Self::ChildRunning { .. } | Self::ChildOutcome { run: Some(_), .. } => Code::ChildRuns,
             Self::ChildUnknown { .. } | Self::ChildOutcome { run: None, .. } => Code::ChildUnknown,
             Self::Queued { .. } => Code::Queued,

@@ -35,6 +35,7 @@ pub use run::{Running, RunningEnd, environment, run, run_without};
 use self::missing::Missing;
 #[cfg(target_os = "linux")]
 use self::missing::make_private_folder;
+use crate::git::WORKTREES;
 #[cfg(target_os = "linux")]
 use crate::git::{find_working_copy, find_worktree};
 use crate::hash::Hash;
@@ -150,6 +151,8 @@ impl CheckPlace {
         let parents = root.ancestors().take_while(|it| it.starts_with(&project));
         let folders = parents.chain(self.allowed.iter().map(PathBuf::as_path));
         let places = folders.flat_map(|folder| OWN.map(|name| folder.join(name)));
+        // What runs have in worktrees is theirs alone; who works in one of them has no other in reach.
+        let places = places.chain([project.join(WORKTREES)]);
         let mut closed: Vec<PathBuf> = places.filter_map(|it| it.canonicalize().ok()).collect();
         closed.sort();
         closed.dedup();

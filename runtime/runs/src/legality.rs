@@ -763,5 +763,6 @@ fn child_outcome(event: &str, invoking: &Invoking) -> Blocker {
         step: invoking.step.clone(),
         workflow: invoking.workflow.clone(),
         run,
+        ended: invoking.ended(),
     }
 }

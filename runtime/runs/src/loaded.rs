@@ -156,7 +156,7 @@ impl Loaded {
             .filter(move |it| wants && it.child.is_none())
     }
 
-    /// Returns the child that an event is the outcome of.
+    /// Returns the child that an event is the outcome of, unless it has come to that.
     ///
     /// The state that invoked it would take the event, and nobody else sends it then. Of several children, the one that
     /// this state has invoked.
@@ -169,7 +169,8 @@ impl Loaded {
         if event != "done" && event != "error" {
             return Ok(None);
         }
-        let mut invoking = self.invoking_states().peekable();
+        let invoking = self.invoking_states();
+        let mut invoking = invoking.filter(|it| !it.came_to(event)).peekable();
         if invoking.peek().is_none() {
             return Ok(None);
         }
@@ -224,9 +225,16 @@ pub(crate) struct Invoking {
 }
 
 impl Invoking {
-    /// Reports whether its outcome is still to come.
-    fn is_open(&self) -> bool {
-        let child = self.child.as_ref();
-        child.is_none_or(|(_, child)| child.ended.is_none())
+    /// Reports whether the child has come to the outcome that an event says.
+    ///
+    /// It may be sent again then: a guard may have kept it from being taken. Any other outcome would be untrue, whoever has
+    /// ended the child.
+    fn came_to(&self, event: &str) -> bool {
+        self.ended() == Some(event == "done")
+    }
+
+    /// Returns the outcome of the child, once it is over.
+    pub(crate) fn ended(&self) -> Option<bool> {
+        self.child.as_ref()?.1.ended
     }
 }

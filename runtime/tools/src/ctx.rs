@@ -220,9 +220,9 @@ impl<'c> Ctx<'c> {
         Ok(self.runs().catch_up(&run)?)
     }
 
-    /// Returns the run that is meant as this server left it, if nothing is due in it and nobody else has written lately.
+    /// Returns the run that is meant as this server left it.
     ///
-    /// That is a guess, which saves a look at the store. A change finds out at its append.
+    /// None if something is due in it, or others have written to it lately. It is a guess, which saves a look at the store. A change finds out at its append.
     ///
     /// # Errors
     ///

@@ -248,6 +248,44 @@ fn a_damaged_row_is_noticed() {
 }
 
 #[test]
+fn what_no_writer_leaves_is_found() {
+    let path = folder().join("runs.db");
+    let store = open(&path).unwrap();
+    begun(&store, "a", 5);
+    begun(&store, "b", 5);
+    store.lease(&run("a"), "me", 60_000).unwrap();
+    assert_eq!(store.table_damage().unwrap(), Vec::<String>::new());
+    let connection = Connection::open(&path).unwrap();
+    for (change, back, found) in [
+        (
+            "UPDATE runs SET fence = -1 WHERE run = 'a'",
+            "UPDATE runs SET fence = 1 WHERE run = 'a'",
+            "run `a` has a fence that no lease had",
+        ),
+        (
+            "UPDATE runs SET lease_until = 5 WHERE run = 'b'",
+            "UPDATE runs SET lease_until = 0 WHERE run = 'b'",
+            "run `b` has a lease of nobody",
+        ),
+        (
+            "UPDATE runs SET version = 99 WHERE run = 'b'",
+            "UPDATE runs SET version = 2 WHERE run = 'b'",
+            "run `b` has changed at a time that is still to come",
+        ),
+        (
+            "UPDATE counts SET value = 9223372036854775807 WHERE name = 'version'",
+            "UPDATE counts SET value = 2 WHERE name = 'version'",
+            "the count `version` is one that nobody counts to",
+        ),
+    ] {
+        connection.execute_batch(change).unwrap();
+        assert_eq!(store.table_damage().unwrap(), [found]);
+        connection.execute_batch(back).unwrap();
+        assert_eq!(store.table_damage().unwrap(), Vec::<String>::new());
+    }
+}
+
+#[test]
 fn a_fork_reads_what_was_written_by_others() {
     let path = folder().join("runs.db");
     let (store, other) = (open(&path).unwrap(), open(&path).unwrap());

@@ -469,6 +469,57 @@ fn third_a_store_that_came_with_its_folder_says_nothing() {
     assert!(named.stdout.contains("r1"), "{}", named.stdout);
 }
 
+/// What a store said of itself may have been cut out: its runs still say who decided.
+#[test]
+fn fifth_a_store_whose_journal_was_cut_out_is_no_ones_own() {
+    let (evil, victim) = (
+        Scratch::new("attack-fifth-cut"),
+        Scratch::new("attack-fifth-cut-victim"),
+    );
+    let run = |scratch: &Scratch, words: &[&str]| {
+        let mut command = statemark(&scratch.path);
+        command.env_remove("STATEMARK_NOW").args(words);
+        in_time(command)
+    };
+    evil.write("door.md", DOOR);
+    let started = run(&evil, &["start", "door", "--run-id", "r1"]);
+    assert_eq!(started.code, 0, "{}", started.stderr);
+    let file = evil.path.join(".statemark/runs.db");
+    let store = rusqlite::Connection::open(&file).unwrap();
+    for table in ["records", "runs", "keys", "timers", "folds", "older_folds"] {
+        let cut = format!("delete from {table} where run = '$store'");
+        store.execute(&cut, []).unwrap();
+    }
+    let count = "update counts set value = 1 where name = 'runs'";
+    store.execute(count, []).unwrap();
+    store
+        .query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))
+        .unwrap();
+    drop(store);
+    let place = victim.path.join(".statemark");
+    fs::create_dir_all(&place).unwrap();
+    fs::copy(&file, place.join("runs.db")).unwrap();
+    victim.write("door.md", DOOR);
+    for words in [&["runs"][..], &["state", "r1"], &["start", "door"]] {
+        let said = run(&victim, words);
+        assert_eq!(said.code, 2, "{words:?}: {}", said.stdout);
+        assert!(
+            said.stderr.contains("wasn't made by you"),
+            "{}",
+            said.stderr
+        );
+    }
+    let adopted = run(&victim, &["store", "adopt"]);
+    assert_eq!(adopted.code, 2, "{}", adopted.stdout);
+    assert!(
+        adopted.stderr.contains("at a terminal"),
+        "{}",
+        adopted.stderr
+    );
+    let named = run(&victim, &["runs", "--store", ".statemark/runs.db"]);
+    assert!(named.stdout.contains("r1"), "{}", named.stderr);
+}
+
 /// Where nothing can be noted, a store goes on to be usable as long as it says nothing about rights.
 #[test]
 fn third_a_store_without_a_configuration_locks_nobody_out() {

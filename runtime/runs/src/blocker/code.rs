@@ -48,6 +48,7 @@ codes! {
     Cancelled = "cancelled"
     Caught = "caught"
     CheckMissing = "check_missing"
+    ChildEnded = "child_ended"
     ChildRuns = "child_runs"
     ChildUnknown = "child_unknown"
     ClaimNeeded = "claim_needed"

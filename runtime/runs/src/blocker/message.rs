@@ -36,9 +36,20 @@ pub(super) fn describe_targets(from: &str, to: &[String]) -> String {
     }
 }
 
-pub(super) fn describe_child(step: &str, workflow: &str, run: Option<&str>) -> String {
+pub(super) fn describe_child(
+    step: &str,
+    workflow: &str,
+    run: Option<&str>,
+    ended: Option<bool>,
+) -> String {
     match run {
-        Some(run) => format!("child run `{run}`"),
+        Some(run) => match ended {
+            None => format!("child run `{run}`"),
+            Some(true) => format!("child run `{run}`, which has completed"),
+            Some(false) => format!(
+                "child run `{run}`, which hasn't completed: take another way, or rewind this run to before it"
+            ),
+        },
         None => format!("the run of `{workflow}` that `{step}` invokes, which hasn't started"),
     }
 }

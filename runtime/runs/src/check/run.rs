@@ -199,7 +199,7 @@ pub(crate) fn absolute(folder: &Path) -> String {
 /// A program that works for a run, whose output is read as it comes.
 pub struct Running {
     process: Process,
-    /// What it is kept from, unless it may do what its person may.
+    /// The place that it is kept to, unless it may do what its person may.
     bounds: Option<(CheckPlace, Missing)>,
 }
 

@@ -123,9 +123,9 @@ impl Theirs {
         })
     }
 
-    /// Opens the repository in a worktree of a run, as whoever works in it sees it, if it has one of its own.
+    /// Opens the repository in a worktree of a run, if it has one of its own.
     ///
-    /// All of it is theirs to write: it is data.
+    /// Whoever works there may have written all of it: it is data.
     pub(super) fn in_worktree(worktree: &Path) -> Option<Self> {
         let git = worktree.join(".git");
         let facts = std::fs::symlink_metadata(&git).ok()?;

@@ -141,13 +141,13 @@ pub(crate) fn make(root: &Path, name: &Name, from: &Path) -> Result<NewWorktree,
     })
 }
 
-/// Tells the repository of a worktree, as `git worktree add` does: git lists it, and lets nobody else take its branch.
+/// Tells the repository of a worktree, as `git worktree add` does.
 ///
-/// Git itself would choose another name if somebody has a worktree of that one.
+/// So git lists it, and lets nobody else take its branch. Git itself would choose another name if somebody has a worktree of that one.
 ///
 /// Source: `gitrepository-layout(5)`, `worktrees/<id>`.
 fn register(common: &Path, name: &Name, folder: &Path) -> Result<(), GitError> {
-    let git = common.join(LISTED).join(name.listed());
+    let git = common.join(LISTED).join(name.folder_listed());
     let fill = || -> io::Result<()> {
         fs::create_dir_all(common.join(LISTED))?;
         fs::create_dir(&git)?;
@@ -323,7 +323,7 @@ impl Name {
     }
 
     /// Returns the name of the worktree's part of the repository.
-    fn listed(&self) -> String {
+    fn folder_listed(&self) -> String {
         format!("statemark-{}", self.0)
     }
 
@@ -521,7 +521,7 @@ fn quiet_git(folder: &Path) -> Command {
 
 /// Fails if a branch or a folder of a new worktree is there.
 fn check_absent(main: &Copy, name: &Name, folder: &Path, branch: &str) -> Result<(), GitError> {
-    let listed = main.theirs.common().join(LISTED).join(name.listed());
+    let listed = main.theirs.common().join(LISTED).join(name.folder_listed());
     for (place, help) in [
         (folder, "move it away"),
         (

@@ -31,7 +31,7 @@ const ENTRY_BYTES: usize = 512;
 /// Why: beyond, the fold cache of the store is nearer.
 const MAX_CATCH_UP: u64 = FOLD_EVERY;
 
-/// Appends of this process in a row, with none of others between, after which the next is expected to be one, too.
+/// Appends of this process in a row after which the next is expected to be its own, too.
 ///
 /// Why: where two processes write in turns, each guess would be wrong, and cost a transaction.
 const OWN: u32 = 2;

@@ -56,7 +56,7 @@ pub(super) async fn derived(session: &Session, run: &RunId) -> Result<Derived, F
     })
 }
 
-/// Describes rows whose run isn't there.
+/// Describes rows whose run isn't there, and those of runs that no writer leaves so.
 pub(super) async fn orphans(session: &Session) -> Result<Vec<String>, Failure> {
     let mut damage = Vec::new();
     for table in ["records", "keys", "timers", "folds", "older_folds"] {
@@ -71,6 +71,21 @@ pub(super) async fn orphans(session: &Session) -> Result<Vec<String>, Failure> {
             damage.push(format!(
                 "run `{run}` isn't there, and `{table}` has {count} row{plural} of it"
             ));
+        }
+    }
+    for (is_odd, what) in [
+        ("fence < 0", "has a fence that no lease had"),
+        (
+            "lease_until < 0 OR (lease_owner IS NULL AND lease_until <> 0)",
+            "has a lease of nobody",
+        ),
+    ] {
+        let sql = format!(
+            "SELECT run FROM statemark_runs WHERE {is_odd} ORDER BY run LIMIT {MAX_FINDINGS}"
+        );
+        for found in &session.query(&sql, &[]).await? {
+            let run: &str = found.try_get(0)?;
+            damage.push(format!("run `{run}` {what}"));
         }
     }
     Ok(damage)

@@ -428,7 +428,25 @@ pub(super) fn derived(connection: &Connection, run: &RunId) -> Result<Derived, S
 /// Most findings of the library about its own file. Why: the first ones say what is wrong.
 const MAX_FINDINGS: usize = 10;
 
-/// Describes rows whose run isn't there, and what the library finds wrong with its file.
+/// The greatest number that counts of a store come to.
+///
+/// Why: it takes longer than anybody has to count as far, and SQLite counts on as a fraction beyond its own greatest one.
+const MAX_COUNT: u64 = 1 << 53;
+
+/// The states of a run's row that no writer of ours leaves, as SQL and in words.
+const ODD: [(&str, &str); 3] = [
+    ("fence < 0 OR fence > ?1", "has a fence that no lease had"),
+    (
+        "lease_until < 0 OR (lease_owner IS NULL AND lease_until <> 0)",
+        "has a lease of nobody",
+    ),
+    (
+        "version < 1 OR version > (SELECT value FROM counts WHERE name = 'version')",
+        "has changed at a time that is still to come",
+    ),
+];
+
+/// Describes rows without a run, rows that no writer leaves so, and what the library finds.
 pub(super) fn table_damage(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let mut damage = Vec::new();
     for table in ["records", "keys", "timers", "folds", "older_folds"] {
@@ -445,6 +463,21 @@ pub(super) fn table_damage(connection: &Connection) -> Result<Vec<String>, Store
         });
         damage.extend(orphans);
     }
+    for (is_odd, what) in ODD {
+        let sql = format!(
+            "SELECT run FROM runs WHERE ?1 > 0 AND ({is_odd}) ORDER BY run LIMIT {MAX_FINDINGS}"
+        );
+        let odd = rows(connection, &sql, [int(MAX_COUNT)], |row| {
+            get::<String>(row, 0)
+        })?;
+        damage.extend(odd.into_iter().map(|run| format!("run `{run}` {what}")));
+    }
+    let sql = "SELECT name FROM counts WHERE value < 0 OR value > ?1 ORDER BY name";
+    let odd = rows(connection, sql, [int(MAX_COUNT)], |row| {
+        get::<String>(row, 0)
+    })?;
+    let odd = odd.into_iter();
+    damage.extend(odd.map(|name| format!("the count `{name}` is one that nobody counts to")));
     let sql = format!(
         "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view')
          ORDER BY name LIMIT {MAX_FINDINGS}"

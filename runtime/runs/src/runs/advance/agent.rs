@@ -339,6 +339,9 @@ fn latest_of<'l>(
 /// Returns an id that names the run, its agent and the unit.
 ///
 /// It is `RUN/AGENT` or `RUN/AGENT::UNIT`, and from the second on ends with `#2`; a hash if that is too long.
+///
+/// What a unit's name has besides plain letters is spelled out: no unit gets the id of another's second run, or of a run
+/// that a state invokes, and none looks like another.
 fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, RunError> {
     let same = |child: &&Child| child.workflow == agent.id && child.unit == advance.unit;
     // Those whose beginning was taken back keep their ids.
@@ -349,7 +352,8 @@ fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, 
         .count();
     let mut id = format!("{}/{}", loaded.run, agent.id);
     if let Some(unit) = &advance.unit {
-        id = format!("{id}::{unit}");
+        id += "::";
+        spell_into(&mut id, unit);
     }
     if before > 0 {
         id = format!("{id}#{}", before + 1);
@@ -357,6 +361,17 @@ fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, 
     match id.parse() {
         Ok(id) => Ok(id),
         Err(_) => read_id(&format!("agent-{}", Hash::digest(id.as_bytes()))),
+    }
+}
+
+/// Adds a name to an id, with `%` and two digits for each byte of what isn't plain.
+fn spell_into(id: &mut String, name: &str) {
+    for byte in name.bytes() {
+        match byte {
+            b'-' | b'_' | b'.' => id.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => id.push(char::from(byte)),
+            _ => *id += &format!("%{byte:02x}"),
+        }
     }
 }
 

@@ -120,7 +120,9 @@ impl ToolCall for SendEventCall {
 }
 
 impl SendEventCall {
-    /// Sends the event: first to the run as this server left it, then, if others have written since, to what it is now.
+    /// Sends the event, at first to the run as this server left it.
+    ///
+    /// If others have written since, it is sent to what the run is now.
     fn send(&self, ctx: &Ctx<'_>, event: &str) -> Result<About<Moved>, Problem> {
         let run = self.run_id.as_deref();
         let send = SendEvent {
