@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use super::words::pack_tool_of;
 use crate::phrase::shell_word;
-use escapes::{ESCAPES, Place, VALUED, is_named, is_option};
+use escapes::{ESCAPES, Place, VALUED, is_named, is_option, may_be_option};
 use lex::{Reading, Token, Word, lex};
 use programs::{FIND_CHANGES, FIND_RUNS, RUNNERS, SHELLS, WRAPPERS};
 
@@ -207,10 +207,7 @@ pub fn read_line(line: &str) -> Result<Vec<Command>, Unread> {
 
 impl Command {
     fn of_words(words: Vec<String>) -> Self {
-        let words = words.into_iter().map(|text| Word {
-            text,
-            is_certain: true,
-        });
+        let words = words.into_iter().map(Word::certain);
         Self {
             words: words.collect(),
         }
@@ -333,7 +330,7 @@ impl Command {
         };
         let mut words = self.words.iter().enumerate();
         while let Some((index, word)) = words.next() {
-            if word.may_be_option() {
+            if word.may_begin_option() {
                 return Err(Unread::new(0, format!("what `{}` stands for", word.text)));
             }
             if FIND_CHANGES.contains(&word.text.as_str()) {
@@ -375,13 +372,24 @@ impl Command {
             .iter()
             .filter(|(names, ..)| is_named(program, names));
         let end = self.words.len();
+        let subcommand = self.subcommand();
+        let after = subcommand.saturating_add(1);
+        let is_any = |word: &Word, options: &str| {
+            let mut options = options.split_whitespace();
+            options.any(|option| match word.is_certain {
+                true => is_option(&word.text, option),
+                false => may_be_option(word.beginning(), option),
+            })
+        };
         let found = rows.filter_map(|(_, place, options)| {
-            let subcommand = self.subcommand();
-            let after = subcommand.saturating_add(1);
-            let is_any = |text: &str, options: &str| {
-                let mut options = options.split_whitespace();
-                options.any(|option| is_option(text, option))
-            };
+            // What may become an option, or several words, leaves open which word is the subcommand.
+            let before = self.words.get(1..after.min(end)).unwrap_or_default();
+            if let Some(index) = before.iter().position(|it| !it.is_certain)
+                && place.is_by_subcommand()
+            {
+                let index = index.saturating_add(1);
+                return (index >= named).then_some(index);
+            }
             let (from, to) = match place {
                 Place::Anywhere => (1, end),
                 Place::Before => (1, subcommand),
@@ -399,23 +407,20 @@ impl Command {
                 }
                 Place::After(name) => {
                     let mut words = self.words.iter().skip(1);
-                    (
-                        words.position(|it| it.text == *name)?.saturating_add(2),
-                        end,
-                    )
+                    let index = words.position(|it| is_any(it, name))?;
+                    (index.saturating_add(2), end)
                 }
                 Place::Letters => {
                     let first = self.words.get(1)?;
                     let mut letters = options.split_whitespace();
                     let is_it = !first.text.starts_with('-')
-                        && letters.any(|letter| first.text.contains(letter));
+                        && (!first.is_certain || letters.any(|it| first.text.contains(it)));
                     return (is_it && named <= 1).then_some(1);
                 }
             };
             let from = from.max(named);
             let mut words = self.words.get(from..to.min(end))?.iter();
-            let index =
-                words.position(|word| word.may_be_option() || is_any(&word.text, options))?;
+            let index = words.position(|word| is_any(word, options))?;
             Some(from.saturating_add(index))
         });
         found.min()

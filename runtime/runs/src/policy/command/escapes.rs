@@ -29,6 +29,16 @@ pub(super) enum Place {
     Letters,
 }
 
+impl Place {
+    /// Reports whether it is where it is by the place of the subcommand.
+    pub(super) const fn is_by_subcommand(self) -> bool {
+        matches!(
+            self,
+            Self::Before | Self::Subcommand | Self::Unless(_) | Self::UnlessNext(_)
+        )
+    }
+}
+
 /// Programs, the place of some options, and these, both with blanks between them.
 ///
 /// An option is compared as the programs do:
@@ -66,7 +76,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         "cargo",
         Place::Anywhere,
         "--config --artifact-dir --lockfile-path --logfile --manifest-path --out-dir --root --target-dir -C -Z \
-         *linker=* *link-arg*",
+         linker=* -*linker=* link?arg* -*link?arg*",
     ),
     ("cmake", Place::Anywhere, "-C -E -P"),
     (
@@ -239,13 +249,13 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     (
         "rustc",
         Place::Anywhere,
-        "*linker=* *link-arg* *codegen-backend* --extern -Z @*",
+        "linker=* -*linker=* link?arg* -*link?arg* -*codegen?backend* --extern -Z @*",
     ),
     (
         "rustdoc",
         Place::Anywhere,
-        "--runtool --test-runtool --test-builder --test-builder-wrapper --extern -o --output --out-dir -Z *linker=* \
-         *link-arg* @*",
+        "--runtool --test-runtool --test-builder --test-builder-wrapper --extern -o --output --out-dir -Z linker=* \
+         -*linker=* link?arg* -*link?arg* @*",
     ),
     ("scp sftp", Place::Anywhere, "-S -o -F -D -b -s -J"),
     ("ssh-keygen ssh-add", Place::Anywhere, "-D -w -s -S"),
@@ -322,6 +332,44 @@ pub(super) fn is_named(program: &str, names: &str) -> bool {
     })
 }
 
+/// Reports whether a word with this beginning may be an option of [`ESCAPES`], however it goes on.
+///
+/// What a shell makes of a word with a glob has its beginning, and may be anything from there on.
+pub(super) fn may_be_option(beginning: &str, option: &str) -> bool {
+    let may_become = |text: &str| text.starts_with(beginning);
+    if let Some(whole) = option.strip_prefix('=') {
+        return may_become(whole);
+    }
+    if option == "VAR=" {
+        return !beginning.starts_with('-');
+    }
+    if option.contains(['*', '?']) {
+        let kept = option.split(['*', '?']).next().unwrap_or_default();
+        return may_become(kept) || beginning.starts_with(kept);
+    }
+    // A name may be shortened, so that any beginning of it counts; a `=` ends it.
+    let names = |name: &str, given: &str, is_whole: bool| match given.split_once('=') {
+        Some((given, _)) if is_whole => given == name,
+        Some((given, _)) => !given.is_empty() && name.starts_with(given),
+        None => name.starts_with(given),
+    };
+    if let Some(name) = option.strip_prefix("--") {
+        let given = beginning.strip_prefix("--");
+        return may_become("--") || given.is_some_and(|given| names(name, given, false));
+    }
+    match option.strip_prefix('-') {
+        Some(letter) if letter.chars().count() == 1 => {
+            may_become("-") || beginning.starts_with('-') && !beginning.starts_with("--")
+        }
+        Some(name) => {
+            let given = beginning.strip_prefix("--");
+            let given = given.or_else(|| beginning.strip_prefix('-'));
+            may_become("--") || given.is_some_and(|given| names(name, given, true))
+        }
+        None => may_become(option),
+    }
+}
+
 /// Reports whether a word is an option of [`ESCAPES`].
 ///
 /// Source: `getopt_long(3)`, and the programs' manuals.
@@ -329,7 +377,7 @@ pub(super) fn is_option(word: &str, option: &str) -> bool {
     if let Some(whole) = option.strip_prefix('=') {
         return word == whole;
     }
-    if option.contains('*') {
+    if option.contains(['*', '?']) {
         return matches_name(option, word);
     }
     if option == "VAR=" {

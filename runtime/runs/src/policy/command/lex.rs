@@ -17,20 +17,37 @@ pub(super) struct Word {
     pub(super) text: String,
     /// False if a shell may make something else of it: names of files, a home.
     pub(super) is_certain: bool,
+    /// The length of the beginning that is the same whatever a shell makes of it. Unit: bytes.
+    kept: usize,
 }
 
 impl Word {
+    /// Creates a word that means itself.
+    pub(super) fn certain(text: String) -> Self {
+        Self {
+            kept: text.len(),
+            text,
+            is_certain: true,
+        }
+    }
+
     /// Creates a word that may be anything.
     pub(super) fn unknown() -> Self {
         Self {
             text: "*".to_owned(),
             is_certain: false,
+            kept: 0,
         }
     }
 
-    /// Reports whether it stands for names of files of which one may look like an option.
-    pub(super) fn may_be_option(&self) -> bool {
-        !self.is_certain && self.text.starts_with(['*', '?', '['])
+    /// Returns the beginning that each word has which a shell makes of it.
+    pub(super) fn beginning(&self) -> &str {
+        self.text.get(..self.kept).unwrap_or_default()
+    }
+
+    /// Reports whether a shell may make a word of it that begins with a `-`.
+    pub(super) fn may_begin_option(&self) -> bool {
+        !self.is_certain && (self.kept == 0 || self.text.starts_with('-'))
     }
 }
 /// The reason for which a command line isn't read.
@@ -141,6 +158,8 @@ impl Lexer<'_> {
                 '~' | '=' if self.word.is_none() => {
                     self.advance();
                     self.push(char, false);
+                    // It stays, or becomes a path from `/`, and no option begins with either.
+                    self.begin_word().kept = char.len_utf8();
                 }
                 '*' | '?' | '[' | ']' | '^' => {
                     self.advance();
@@ -169,13 +188,14 @@ impl Lexer<'_> {
         let word = self.begin_word();
         word.text.push(char);
         word.is_certain &= is_certain;
+        if word.is_certain {
+            word.kept = word.text.len();
+        }
     }
 
     fn begin_word(&mut self) -> &mut Word {
-        self.word.get_or_insert_with(|| Word {
-            text: String::new(),
-            is_certain: true,
-        })
+        self.word
+            .get_or_insert_with(|| Word::certain(String::new()))
     }
 
     fn end_word(&mut self) {

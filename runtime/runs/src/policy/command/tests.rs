@@ -601,3 +601,127 @@ fn a_granted_program_runs_and_writes_nothing_that_it_is_told() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Returns names of files that are an option of [`ESCAPES`].
+fn names_of(option: &str) -> Vec<String> {
+    let names = match option {
+        "VAR=" => vec!["A=z".to_owned()],
+        _ if option.contains(['*', '?']) => ["", "z"]
+            .map(|any| option.replace('*', any).replace('?', "-"))
+            .to_vec(),
+        _ if option.starts_with("--") => vec![option.to_owned(), format!("{option}=z")],
+        _ if option.starts_with('-') && option.chars().count() == 2 => {
+            vec![option.to_owned(), format!("{option}z")]
+        }
+        _ if option.starts_with('-') => vec![option.to_owned(), format!("-{option}=z")],
+        _ => vec![option.trim_start_matches('=').to_owned()],
+    };
+    names
+        .into_iter()
+        .filter(|it| !it.is_empty() && !it.contains('/'))
+        .collect()
+}
+
+/// Returns globs of which each matches a name.
+fn globs_of(name: &str) -> Vec<String> {
+    let mut globs = Vec::new();
+    for (at, letter) in name.char_indices() {
+        let (before, after) = (&name[..at], &name[at + letter.len_utf8()..]);
+        globs.extend([
+            format!("{before}?{after}"),
+            format!("{before}[{letter}]{after}"),
+            format!("{before}*"),
+        ]);
+    }
+    globs.push(format!("./{name}*"));
+    globs
+}
+
+/// Returns the words that bash makes of each line, in a folder that has files with these names alone.
+fn ask_bash(names: &[String], lines: &[String]) -> Vec<Vec<String>> {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+    let folder = std::env::temp_dir().join(format!("statemark-globs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in names {
+        std::fs::write(folder.join(name), "").unwrap();
+    }
+    let script =
+        r#"while IFS= read -r line; do eval "set -- $line"; printf '%s\1' "$@"; printf '\2'; done"#;
+    let mut child = Command::new("bash")
+        .args(["--norc", "--noprofile", "-c", script])
+        .current_dir(&folder)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = lines.join("\n") + "\n";
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let words = |line: &str| line.split_terminator('\u{1}').map(str::to_owned).collect();
+    text.split_terminator('\u{2}').map(words).collect()
+}
+
+/// A line with a glob is granted only if whatever bash makes of it is: the files have the names of all options.
+#[test]
+fn f4_a_glob_becomes_no_option() {
+    let (mut wrong, mut expanded) = (Vec::new(), 0);
+    for (programs, place, options) in ESCAPES {
+        let program = programs.split_whitespace().next().unwrap();
+        let before = match place {
+            Place::After(name) => format!("{program} {name}"),
+            _ => program.to_owned(),
+        };
+        let names: Vec<String> = options.split_whitespace().flat_map(names_of).collect();
+        let globs = names.iter().flat_map(|name| globs_of(name));
+        let lines: Vec<String> = globs.map(|glob| format!("{before} {glob} a")).collect();
+        let begun = ask_bash(&names, &lines);
+        assert_eq!(begun.len(), lines.len(), "{program}");
+        for (line, words) in lines.iter().zip(begun) {
+            let granted = |tool: &str, call: Value| {
+                let pattern = Pattern::parse(&format!("{tool}({program}:*)")).unwrap();
+                check_granted(&[pattern], tool, &call).is_ok()
+            };
+            let becomes_option = !granted("exec", json!({ "argv": words }));
+            expanded += usize::from(becomes_option);
+            if becomes_option && granted("Bash", json!({ "command": line })) {
+                wrong.push(format!("{line}: {words:?}"));
+            }
+        }
+    }
+    assert!(expanded > 4_000, "{expanded} of them became options");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A glob that begins as no option does stands for files.
+#[test]
+fn a_glob_that_begins_as_no_option_is_granted() {
+    for line in [
+        "git add src/*.rs",
+        "git log HEAD^..HEAD --stat -- src/*.rs",
+        "git commit -m \"fix: [x] *\"",
+        "git log --grep=fix*",
+        "tar --exclude=*.o -czf x.tgz src",
+        "tar -czf ~/x.tgz src/*",
+        "sort data/*.txt",
+        "rg 'a*b' src/*.rs",
+        "rg -g*.rs a",
+        "gcc -O2 -o m src/*.c",
+        "find . -name '*.rs' -newer src/[a-z]*",
+        "npm run lint -- src/*.ts",
+        "rsync -a src/*.rs to",
+        "sed -n 1,5p src/*.rs",
+        "curl -s https://example.com/?a=b",
+        "cargo fmt -- src/*.rs",
+    ] {
+        let program = line.split(' ').next().unwrap();
+        let patterns = [Pattern::parse(&format!("Bash({program}:*)")).unwrap()];
+        let judged = check_granted(&patterns, "Bash", &json!({ "command": line }));
+        assert_eq!(judged, Ok(()), "{line}");
+    }
+}
