@@ -21,7 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::StateId;
 
-pub use command::{Command, Unread, read_line, split_words};
+pub use command::{Command, FOLDER_ARGUMENTS, Unread, read_line, split_words};
 pub use environment::StateEnvironment;
 pub use obeyed::{is_obeyed, is_obeyed_path};
 pub use pattern::{PATH_ARGUMENTS, Pattern, normal_path};

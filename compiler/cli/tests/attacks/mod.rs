@@ -17,6 +17,8 @@ pub(crate) mod children;
 mod exec;
 mod files;
 pub(crate) mod git;
+#[cfg(unix)]
+mod hook;
 mod json;
 #[cfg(target_os = "linux")]
 mod network;

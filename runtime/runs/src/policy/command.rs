@@ -12,6 +12,7 @@
 
 mod builtins;
 mod escapes;
+mod folder;
 mod grant;
 mod lex;
 mod programs;
@@ -20,9 +21,11 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::pattern::normal_path;
 use super::words::pack_tool_of;
 use crate::phrase::shell_word;
 use escapes::{ESCAPES, Place, VALUED, is_named, is_option, may_be_option};
+use folder::{Folder, Moves};
 use lex::{Reading, Token, Word, lex};
 use programs::{FIND_CHANGES, FIND_RUNS, RUNNERS, SHELLS, WRAPPERS};
 
@@ -37,8 +40,14 @@ const EXEC: &str = "exec";
 /// The arguments of calls that hold a command.
 const ARGUMENTS: [&str; 3] = ["command", "argv", "cmd"];
 
-/// The arguments of calls that name the folder to run in.
-const FOLDERS: [&str; 4] = ["cwd", "workdir", "working_directory", "directory"];
+/// The arguments of calls of commands that name the folder to run in.
+pub const FOLDER_ARGUMENTS: [&str; 5] = [
+    "cwd",
+    "workdir",
+    "working_directory",
+    "directory",
+    "dir_path",
+];
 /// Words that begin something else than a simple command.
 const RESERVED: [&str; 21] = [
     "!",
@@ -75,6 +84,7 @@ const QUOTED: [char; 17] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     words: Vec<Word>,
+    folder: Folder,
 }
 impl fmt::Display for Command {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,6 +108,8 @@ pub(super) fn takes_commands(tool: &str) -> bool {
 
 /// Returns the commands of a call; `None` if it has no argument that holds one.
 ///
+/// A call that is to run in another folder than the root begins with the command that goes there.
+///
 /// # Errors
 ///
 /// What of it isn't read.
@@ -112,29 +124,63 @@ pub(super) fn commands_of_call(
         return Some(Err(Unread::new(0, "a second command")));
     }
     let more = arguments.get("args").filter(|it| !it.is_null());
-    let commands = match (command, more) {
-        (Value::String(line), None) if tool == EXEC => {
-            split_words(line).map(|words| vec![Command::of_words(words)])
+    Some(go_to_folder(arguments).and_then(|(mut commands, folder)| {
+        let of_words = |words| Command::of_words(words, folder.clone());
+        match (command, more) {
+            (Value::String(line), None) if tool == EXEC => {
+                commands.push(of_words(split_words(line)?));
+            }
+            (Value::String(line), None) => commands.extend(read_line_in(line, folder)?),
+            (Value::String(program), Some(more)) => {
+                let words = std::iter::once(program.clone()).chain(words_of(more)?);
+                commands.push(of_words(words.collect()));
+            }
+            (list, None) => commands.push(of_words(words_of(list)?)),
+            (_, Some(_)) => return Err(Unread::new(0, "a list beside `args`")),
         }
-        (Value::String(line), None) => read_line(line),
-        (Value::String(program), Some(more)) => words_of(more).map(|words| {
-            let words = std::iter::once(program.clone()).chain(words);
-            vec![Command::of_words(words.collect())]
-        }),
-        (list, None) => words_of(list).map(|words| vec![Command::of_words(words)]),
-        (_, Some(_)) => Err(Unread::new(0, "a list beside `args`")),
-    };
-    let elsewhere = FOLDERS
-        .iter()
-        .any(|name| arguments.get(name).is_some_and(|it| !it.is_null()));
-    Some(commands.map(|mut commands| {
-        let first = commands.iter_mut().filter_map(|it| it.words.first_mut());
-        for word in first.filter(|_| elsewhere) {
-            // Another folder has other programs.
-            word.is_certain &= word.text.starts_with('/') || !word.text.contains('/');
-        }
-        commands
+        Ok(commands)
     }))
+}
+
+/// Returns the commands that go to the folder of a call, and that folder.
+///
+/// A folder decides what a command does, as its words do: a repository, a `Makefile` or a configuration that is there.
+fn go_to_folder(arguments: &Value) -> Result<(Vec<Command>, Folder), Unread> {
+    let given = FOLDER_ARGUMENTS
+        .iter()
+        .filter_map(|name| arguments.get(name));
+    let given = given.filter(|it| !it.is_null()).map(|folder| {
+        let folder = folder.as_str();
+        folder.ok_or_else(|| Unread::new(0, "a folder that is no text"))
+    });
+    let mut given: Vec<&str> = given.collect::<Result<_, _>>()?;
+    given.dedup();
+    let folder = match given.as_slice() {
+        [] => Folder::Root,
+        [one] => Folder::Root.enter(one),
+        // Nobody knows which of them the tool reads.
+        _ => Folder::Unknown,
+    };
+    let elsewhere = given.into_iter().map(|folder| {
+        let normal = normal_path(folder);
+        normal.unwrap_or_else(|| folder.to_owned())
+    });
+    let elsewhere = elsewhere.filter(|folder| !folder.is_empty());
+    let commands = elsewhere.map(|folder| {
+        let words = vec!["cd".to_owned(), folder];
+        Command::of_words(words, Folder::Root)
+    });
+    Ok((commands.collect(), folder))
+}
+
+/// Returns the operator at a byte of a line.
+fn operator_at(line: &str, at: usize) -> &str {
+    let rest = line.get(at..).unwrap_or_default();
+    match rest.strip_prefix("&&") {
+        Some(_) => "&&",
+        None if rest.starts_with("||") => "||",
+        None => rest.get(..1).unwrap_or_default(),
+    }
 }
 
 /// Reports whether a word is certainly one of those in a text.
@@ -173,7 +219,13 @@ pub fn split_words(line: &str) -> Result<Vec<String>, Unread> {
 /// What of it isn't read: substitutions, redirections to files, compound commands, variables, and words that a builtin
 /// of the shell evaluates once more.
 pub fn read_line(line: &str) -> Result<Vec<Command>, Unread> {
+    read_line_in(line, Folder::Root)
+}
+
+/// Returns the simple commands of a line that begins in a folder.
+fn read_line_in(line: &str, folder: Folder) -> Result<Vec<Command>, Unread> {
     let mut commands = Vec::new();
+    let mut moves = Moves::new(folder);
     let mut words: Vec<Word> = Vec::new();
     for token in lex(line, Reading::Shell)? {
         match token {
@@ -184,13 +236,16 @@ pub fn read_line(line: &str) -> Result<Vec<Command>, Unread> {
                     return Err(Unread::new(at, "an operator without a command"));
                 }
             }
-            Token::End(_) => commands.push(Command {
-                words: std::mem::take(&mut words),
-            }),
+            Token::End(at) => {
+                let words = std::mem::take(&mut words);
+                let folder = moves.pass(&words, operator_at(line, at));
+                commands.push(Command { words, folder });
+            }
         }
     }
     if !words.is_empty() {
-        commands.push(Command { words });
+        let folder = moves.pass(&words, "\n");
+        commands.push(Command { words, folder });
     }
     for command in &commands {
         let first = command.words.first();
@@ -206,17 +261,27 @@ pub fn read_line(line: &str) -> Result<Vec<Command>, Unread> {
 }
 
 impl Command {
-    fn of_words(words: Vec<String>) -> Self {
+    fn of_words(words: Vec<String>, folder: Folder) -> Self {
         let words = words.into_iter().map(Word::certain);
         Self {
             words: words.collect(),
+            folder,
         }
     }
 
     /// Creates a command of the words that a program is started with.
     #[must_use]
     pub fn new(words: &[String]) -> Self {
-        Self::of_words(words.to_vec())
+        Self::of_words(words.to_vec(), Folder::Root)
+    }
+
+    /// Returns the command with the name that its program has from the root; `None` if that isn't known.
+    fn located(&self) -> Option<Self> {
+        let mut located = self.clone();
+        if let Some(program) = located.words.first_mut() {
+            program.text = self.folder.locate(&program.text)?;
+        }
+        Some(located)
     }
 
     /// Returns the name of the program without its folder.
@@ -279,6 +344,11 @@ impl Command {
             return match wrapper.skip_options(&self.words) {
                 Some(from) => {
                     let mut inner = Inner::at(self, from, wrapper.is_all);
+                    let options = self.words.get(1..from).unwrap_or_default();
+                    if options.iter().any(|it| wrapper.changes_folder(&it.text)) {
+                        let moved = inner.commands.iter_mut();
+                        moved.for_each(|it| it.folder = Folder::Unknown);
+                    }
                     if wrapper.reads_words {
                         // Nobody knows what its input adds, which may be an option.
                         let unknown = inner.commands.iter_mut();
@@ -317,7 +387,7 @@ impl Command {
             return unread();
         }
         Ok(Inner {
-            commands: read_line(&line.text)?,
+            commands: read_line_in(&line.text, self.folder.clone())?,
             from: 2,
             is_all: false,
         })
@@ -349,7 +419,15 @@ impl Command {
                 }
                 command.push(word.clone());
             }
-            inner.commands.push(Self { words: command });
+            // Those run in the folder of each file.
+            let folder = match word.text.ends_with("dir") {
+                true => Folder::Unknown,
+                false => self.folder.clone(),
+            };
+            inner.commands.push(Self {
+                words: command,
+                folder,
+            });
         }
         Ok(inner)
     }
@@ -461,6 +539,7 @@ impl Inner {
         let words = command.words.get(from..).unwrap_or_default();
         let command = Command {
             words: words.to_vec(),
+            folder: command.folder.clone(),
         };
         Self {
             commands: if words.is_empty() {

@@ -1,14 +1,14 @@
 //! Calls of an agent's own tools, as policy reads them.
 //!
 //! Paths become relative to the project's root, links resolved, so that a pattern such as `Edit(src/**)` means what it
-//! says; a path outside stays whole, which no pattern over paths grants.
+//! says; a path outside stays whole, which no pattern over paths grants. So does the folder that a command runs in.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use statemark_runs::policy::{PATH_ARGUMENTS, pack_tool_of};
+use statemark_runs::policy::{FOLDER_ARGUMENTS, PATH_ARGUMENTS, pack_tool_of};
 use statemark_runs::{RunId, find_worktree};
 use statemark_text::shorten::shorten;
 use statemark_tools::{NativeCall, NativeUse};
@@ -106,9 +106,13 @@ pub(super) fn to_native(call: &Call, root: &Path, folder: &Path) -> (NativeCall,
         root,
         folder: &folder,
     };
+    let arguments = match pack_tool_of(&call.tool) {
+        Some("exec") => place.command_arguments(&call.input),
+        _ => place.arguments(&call.input),
+    };
     let mut native = NativeCall {
         tool: call.tool.clone(),
-        arguments: place.arguments(&call.input),
+        arguments,
         ..NativeCall::default()
     };
     let is_changing = pack_tool_of(&call.tool).is_some_and(|own| CHANGING.contains(&own));
@@ -198,6 +202,28 @@ impl Place<'_> {
             }
         }
         Value::Object(arguments)
+    }
+
+    /// Returns arguments of a command with the folder that it runs in.
+    ///
+    /// It is the session's, if they name none.
+    fn command_arguments(&self, input: &Value) -> Value {
+        let mut arguments = input.clone();
+        let Some(fields) = arguments.as_object_mut() else {
+            return arguments;
+        };
+        let mut is_named = false;
+        for key in FOLDER_ARGUMENTS {
+            if let Some(value) = fields.get_mut(key).filter(|it| !it.is_null()) {
+                *value = self.path_value(value);
+                is_named = true;
+            }
+        }
+        let folder = self.relative("");
+        if !is_named && folder != "." {
+            fields.insert(FOLDER_ARGUMENTS[0].to_owned(), Value::String(folder));
+        }
+        arguments
     }
 
     fn path_value(&self, value: &Value) -> Value {

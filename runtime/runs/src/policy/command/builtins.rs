@@ -57,17 +57,7 @@ const OPTIONS: [(&str, &[char]); 5] = [
 ///
 /// The word that it evaluates.
 pub(super) fn check(words: &[Word]) -> Result<(), Unread> {
-    let is_before = |word: &&Word| {
-        let text = word.text.as_str();
-        BEFORE.contains(&text) || text.starts_with('-')
-    };
-    let skipped = match words.first() {
-        Some(first) if BEFORE.contains(&first.text.as_str()) => {
-            words.iter().take_while(is_before).count()
-        }
-        _ => 0,
-    };
-    let Some((builtin, operands)) = words.get(skipped..).and_then(<[Word]>::split_first) else {
+    let Some((builtin, operands)) = split(words) else {
         return Ok(());
     };
     let name = builtin.text.as_str();
@@ -82,6 +72,21 @@ pub(super) fn check(words: &[Word]) -> Result<(), Unread> {
         }
         None => Ok(()),
     }
+}
+
+/// Splits a command into the builtin that it may be, and the operands.
+pub(super) fn split(words: &[Word]) -> Option<(&Word, &[Word])> {
+    let is_before = |word: &&Word| {
+        let text = word.text.as_str();
+        BEFORE.contains(&text) || text.starts_with('-')
+    };
+    let skipped = match words.first() {
+        Some(first) if BEFORE.contains(&first.text.as_str()) => {
+            words.iter().take_while(is_before).count()
+        }
+        _ => 0,
+    };
+    words.get(skipped..)?.split_first()
 }
 
 /// Reports whether a builtin may evaluate the operand with this index.

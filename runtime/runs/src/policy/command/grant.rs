@@ -57,6 +57,10 @@ impl CommandPattern {
     ///
     /// `None` if it doesn't match.
     fn named_words(&self, command: &Command) -> Option<usize> {
+        if *self == Self::Any {
+            return Some(usize::MAX);
+        }
+        let command = command.located()?;
         let begins = |words: &[String]| {
             let mut pairs = words.iter().zip(&command.words);
             !words.is_empty()
@@ -83,7 +87,11 @@ impl CommandPattern {
         match self {
             Self::Any => true,
             Self::Exact(words) | Self::Beginning(words) => {
-                let is_program = |word: &String| word.eq_ignore_ascii_case(command.program());
+                // Whichever folder it is in.
+                let is_program = |word: &String| {
+                    let name = word.rsplit('/').next().unwrap_or(word);
+                    name.eq_ignore_ascii_case(command.program())
+                };
                 let is_exact = matches!(self, Self::Exact(_));
                 let Some((program, rest)) = words.split_first() else {
                     return true;
@@ -143,6 +151,8 @@ pub(crate) enum Ungranted {
     Unmatched(String),
     /// A pattern matches the program alone, and this word makes it run or write what it is told.
     Escapes { command: String, word: String },
+    /// The command's program is in a folder that isn't known.
+    Elsewhere(String),
     /// The command runs something that isn't known.
     Unread { command: String, what: String },
 }
@@ -151,6 +161,10 @@ impl fmt::Display for Ungranted {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unmatched(command) => write!(out, "`{command}` matches none of them"),
+            Self::Elsewhere(command) => write!(
+                out,
+                "`{command}` runs in a folder that isn't known for certain, so that none of them matches"
+            ),
             Self::Escapes { command, word } => write!(
                 out,
                 "`{word}` in `{command}` lets it run or write what it is told, so that only a pattern that names it matches"
@@ -171,8 +185,12 @@ fn ungranted(
     patterns: &[CommandPattern],
     depth: usize,
 ) -> Result<(), Ungranted> {
+    let unmatched = || match command.located() {
+        Some(command) => Ungranted::Unmatched(command.to_string()),
+        None => Ungranted::Elsewhere(command.to_string()),
+    };
     if depth > MAX_DEPTH {
-        return Err(Ungranted::Unmatched(command.to_string()));
+        return Err(unmatched());
     }
     let named = patterns
         .iter()
@@ -191,10 +209,10 @@ fn ungranted(
                 what: unread.what,
             });
         }
-        Err(_) => return Err(Ungranted::Unmatched(command.to_string())),
+        Err(_) => return Err(unmatched()),
     };
     match (named, command.escape(named.unwrap_or(0))) {
-        (None, _) if !inner.is_all => return Err(Ungranted::Unmatched(command.to_string())),
+        (None, _) if !inner.is_all => return Err(unmatched()),
         (Some(_), Some(index)) => {
             let word = command.words.get(index).map(|it| it.text.clone());
             return Err(Ungranted::Escapes {

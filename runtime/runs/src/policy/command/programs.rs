@@ -226,6 +226,13 @@ impl Wrapper {
         skipped.iter().all(|word| word.is_certain).then_some(from)
     }
 
+    /// Reports whether an option makes it run the command in another folder.
+    pub(super) fn changes_folder(&self, option: &str) -> bool {
+        let is_letter = option.starts_with('-') && !option.starts_with("--");
+        self.long_valued.contains(&"chdir")
+            && (option.starts_with("--chdir") || is_letter && option.contains('C'))
+    }
+
     /// Reports whether the last of some letters has its value in the next word; `None` if one isn't known.
     fn takes_next(&self, letters: &str) -> Option<bool> {
         let mut letters = letters.chars();

@@ -725,3 +725,138 @@ fn a_glob_that_begins_as_no_option_is_granted() {
         assert_eq!(judged, Ok(()), "{line}");
     }
 }
+
+#[test]
+fn f5_a_call_in_another_folder_is_granted_as_a_line_that_goes_there() {
+    let granted = |patterns: &[&str], call: Value| {
+        let patterns: Vec<Pattern> = patterns
+            .iter()
+            .map(|it| Pattern::parse(it).unwrap())
+            .collect();
+        ["Bash", "exec"].map(|tool| check_granted(&patterns, tool, &call))
+    };
+    for folder in FOLDER_ARGUMENTS {
+        let call = json!({"command": "git status", folder: "src/b"});
+        for judged in granted(&["Bash(git status)"], call.clone()) {
+            assert_eq!(judged, Err("; `cd src/b` matches none of them".to_owned()));
+        }
+        for place in ["Bash(cd:*)", "Bash(cd src/b)", "Bash(cd src/*)"] {
+            assert_eq!(
+                granted(&["Bash(git status)", place], call.clone()),
+                [Ok(()), Ok(())]
+            );
+        }
+        for root in [
+            json!("."),
+            json!(""),
+            json!("./"),
+            json!("./."),
+            Value::Null,
+        ] {
+            let call = json!({"command": "git status", folder: root});
+            assert_eq!(
+                granted(&["Bash(git status)"], call.clone()),
+                [Ok(()), Ok(())]
+            );
+        }
+        for other in [
+            json!(7),
+            json!(["."]),
+            json!("/"),
+            json!(".."),
+            json!("a/.."),
+        ] {
+            let call = json!({"command": "git status", folder: other});
+            let judged = granted(&["Bash(git status)"], call.clone());
+            assert!(judged.iter().all(Result::is_err), "{call}");
+        }
+        let forbids = Pattern::parse("Bash(cd:*)").unwrap();
+        assert!(forbids.forbids("Bash", &call));
+        assert!(!forbids.forbids("Bash", &json!({"command": "ls", folder: "."})));
+    }
+}
+
+#[test]
+fn f6_a_program_is_the_one_of_the_folder_that_it_runs_in() {
+    const GRANTED: [&str; 11] = [
+        "Bash(cd:*)",
+        "Bash(./check.sh)",
+        "Bash(./tools/*)",
+        "Bash(scripts/check.sh:*)",
+        "Bash(pushd:*)",
+        "Bash(ls:*)",
+        "Bash(find:*)",
+        "Bash(env:*)",
+        "Bash(sh -c:*)",
+        "Bash(time:*)",
+        "Bash(./crate/run.sh --all)",
+    ];
+    let patterns = GRANTED.map(|it| Pattern::parse(it).unwrap());
+    let in_folder = |line: &str, folder: &str| {
+        let call = json!({"command": line, "cwd": folder});
+        check_granted(&patterns, "Bash", &call)
+    };
+    for (folder, line) in [
+        (".", "./check.sh"),
+        (".", "timeout 5 ./check.sh && scripts/check.sh -v"),
+        (".", "./tools/x -v"),
+        (".", "ls && cd crate && ./run.sh --all"),
+        (".", "cd ./crate/ && time ./run.sh --all"),
+        (".", "ls; cd crate && ls && sh -c './run.sh --all'"),
+        (".", "find src -exec ./check.sh ';'"),
+        (".", "env ./check.sh"),
+        ("crate", "./run.sh --all"),
+        ("tools", "./x -v"),
+        ("", "cd scripts && ls"),
+    ] {
+        assert_eq!(in_folder(line, folder), Ok(()), "{folder}: {line}");
+    }
+    for (folder, line) in [
+        (".", "cd scratch && ./check.sh"),
+        (".", "cd scratch; ./check.sh"),
+        (".", "cd scratch || ls; ./check.sh"),
+        (".", "cd scratch | ls && ./check.sh"),
+        (".", "cd scratch && ls; ./check.sh"),
+        (".", "cd scratch && timeout 5 ./check.sh"),
+        (".", "cd scratch && find . -exec ./check.sh ';'"),
+        (".", "cd scratch && sh -c ./check.sh"),
+        (".", "sh -c 'cd scratch && ./check.sh'"),
+        (".", "find scratch -execdir ./check.sh ';'"),
+        (".", "env -C scratch ./check.sh"),
+        (".", "env --chdir=scratch ./check.sh"),
+        (".", "time cd scratch && ./check.sh"),
+        (".", "pushd scratch && ./check.sh"),
+        (".", "cd scratch && ./tools/x"),
+        (".", "cd -- && ./check.sh"),
+        (".", "cd && ./check.sh"),
+        (".", "cd scratch/.. && ./check.sh"),
+        (".", "cd scr* && ./check.sh"),
+        (".", "ls || cd crate && ./run.sh --all"),
+        (".", "ls & cd crate && ./run.sh --all"),
+        (".", "cd crate; ./run.sh --all"),
+        ("scratch", "./check.sh"),
+        ("scratch", "timeout 5 ./check.sh"),
+        ("scratch", "scripts/check.sh"),
+        ("/tmp", "./check.sh"),
+        ("scratch", "../check.sh"),
+    ] {
+        let told = in_folder(line, folder).unwrap_err();
+        let is_told = told.contains("matches none of them") || told.contains("isn't known");
+        assert!(is_told, "{folder}: {line}: {told}");
+    }
+    assert_eq!(
+        in_folder("./check.sh", "scratch"),
+        Err("; `./scratch/check.sh` matches none of them".to_owned())
+    );
+    assert_eq!(
+        in_folder("cd x; ./check.sh", "."),
+        Err("; `./check.sh` runs in a folder that isn't known for certain, so that none of them matches".to_owned())
+    );
+    let forbids = |pattern: &str, line: &str| {
+        let pattern = Pattern::parse(pattern).unwrap();
+        pattern.forbids("Bash", &json!({ "command": line }))
+    };
+    assert!(forbids("Bash(./deploy.sh:*)", "./deploy.sh"));
+    assert!(forbids("Bash(./deploy.sh:*)", "cd a && ../deploy.sh -f"));
+    assert!(!forbids("Bash(./deploy.sh:*)", "./check.sh"));
+}
