@@ -201,3 +201,40 @@ fn f6_a_program_of_another_folder_is_another_program() {
     assert_eq!(run_in(&scratch, "./run.sh", "tools").len(), 15);
     assert!(run_line(&scratch, "cd tools && ./run.sh"));
 }
+
+/// Options and subcommands by which a granted program runs what it is told.
+#[test]
+fn f7_no_granted_program_runs_what_it_is_told() {
+    let granted = ["Bash(git:*)", "Bash(gcc:*)", "Bash(npm:*)"];
+    let scratch = project("f7-options", &granted);
+    git(&scratch.path, &["init", "-q", "sub"]);
+    git(
+        &scratch.path.join("sub"),
+        &["commit", "-q", "--allow-empty", "-m", "x"],
+    );
+    git(
+        &scratch.path,
+        &[
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            "./sub",
+        ],
+    );
+    let owned = scratch.path.join("owned");
+    let foreach = format!("git submodule--helper foreach 'touch {}'", owned.display());
+    for line in [
+        &foreach,
+        "gcc -Wl,@opts m.c",
+        "npm exe evil",
+        "npm c set script-shell ./evil",
+    ] {
+        assert!(!run_line(&scratch, line), "{line}");
+    }
+    assert!(!owned.exists());
+    for line in ["git submodule status", "git status"] {
+        assert!(run_line(&scratch, line), "{line}");
+    }
+}

@@ -24,7 +24,7 @@ use serde_json::Value;
 use super::pattern::normal_path;
 use super::words::pack_tool_of;
 use crate::phrase::shell_word;
-use escapes::{ESCAPES, Place, VALUED, is_named, is_option, may_be_option};
+use escapes::{ESCAPES, FLAGS, Place, VALUED, is_named, is_option, may_be_option};
 use folder::{Folder, Moves};
 use lex::{Reading, Token, Word, lex};
 use programs::{FIND_CHANGES, FIND_RUNS, RUNNERS, SHELLS, WRAPPERS};
@@ -450,7 +450,9 @@ impl Command {
             .iter()
             .filter(|(names, ..)| is_named(program, names));
         let end = self.words.len();
-        let subcommand = self.subcommand();
+        let subcommands = self.subcommands();
+        let subcommand = subcommands.first().copied().unwrap_or(end);
+        let last = subcommands.last().copied().unwrap_or(end);
         let after = subcommand.saturating_add(1);
         let is_any = |word: &Word, options: &str| {
             let mut options = options.split_whitespace();
@@ -461,7 +463,8 @@ impl Command {
         };
         let found = rows.filter_map(|(_, place, options)| {
             // What may become an option, or several words, leaves open which word is the subcommand.
-            let before = self.words.get(1..after.min(end)).unwrap_or_default();
+            let before = self.words.get(1..last.saturating_add(1).min(end));
+            let before = before.unwrap_or_default();
             if let Some(index) = before.iter().position(|it| !it.is_certain)
                 && place.is_by_subcommand()
             {
@@ -470,8 +473,14 @@ impl Command {
             }
             let (from, to) = match place {
                 Place::Anywhere => (1, end),
-                Place::Before => (1, subcommand),
-                Place::Subcommand => (subcommand, after),
+                Place::Before => (1, last),
+                Place::Subcommand | Place::NoneOf => {
+                    let is_harmful = |word| is_any(word, options) == (*place == Place::Subcommand);
+                    let mut subcommands = subcommands.iter().copied();
+                    return subcommands.find(|index| {
+                        *index >= named && self.words.get(*index).is_some_and(is_harmful)
+                    });
+                }
                 Place::Unless(others) => {
                     let rest = self.words.get(after..).unwrap_or_default();
                     let mut rest = rest.iter().take_while(|it| it.text != "--");
@@ -504,24 +513,40 @@ impl Command {
         found.min()
     }
 
-    /// Returns the index of the first word that is neither an option nor the value of one.
+    /// Returns the indexes of the words of which one is the subcommand.
     ///
-    /// That is a subcommand, if there is one.
-    fn subcommand(&self) -> usize {
+    /// That is the first which is neither an option nor the value of one. They are several if it isn't known whether an option before them has a value.
+    fn subcommands(&self) -> Vec<usize> {
         let program = self.program();
-        let valued = VALUED.iter().find(|(names, _)| is_named(program, names));
-        let valued = valued.map_or("", |(_, options)| options);
+        let options_of = |rows: &[(&str, &'static str)]| {
+            let mut rows = rows.iter();
+            let row = rows.find(|(names, _)| is_named(program, names));
+            row.map_or("", |(_, options)| options)
+        };
+        let (valued, flags) = (options_of(VALUED), options_of(FLAGS));
+        let is_of =
+            |text: &str, options: &str| options.split_whitespace().any(|option| option == text);
+        let mut found = Vec::new();
+        let mut may_be_value = false;
         let mut index: usize = 1;
         while let Some(word) = self.words.get(index) {
             let text = word.text.as_str();
             // `+` chooses a version of cargo.
             if !text.starts_with(['-', '+']) {
-                break;
+                found.push(index);
+                if !may_be_value {
+                    break;
+                }
+                may_be_value = false;
+            } else if is_of(text, valued) {
+                may_be_value = false;
+                index = index.saturating_add(1);
+            } else {
+                may_be_value = text.starts_with('-') && !text.contains('=') && !is_of(text, flags);
             }
-            let takes_next = valued.split_whitespace().any(|option| option == text);
-            index = index.saturating_add(if takes_next { 2 } else { 1 });
+            index = index.saturating_add(1);
         }
-        index
+        found
     }
 }
 /// The commands that a command runs.

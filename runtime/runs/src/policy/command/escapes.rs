@@ -17,6 +17,10 @@ pub(super) enum Place {
     Before,
     /// The subcommand itself.
     Subcommand,
+    /// The subcommand itself, if it is none of these words, which are all that is known to be harmless.
+    ///
+    /// For a program that takes a subcommand by many names, and shortened.
+    NoneOf,
     /// The subcommand itself, if none of these options follows.
     Unless(&'static str),
     /// The subcommand itself, if none of these words follows at once.
@@ -34,7 +38,7 @@ impl Place {
     pub(super) const fn is_by_subcommand(self) -> bool {
         matches!(
             self,
-            Self::Before | Self::Subcommand | Self::Unless(_) | Self::UnlessNext(_)
+            Self::Before | Self::Subcommand | Self::NoneOf | Self::Unless(_) | Self::UnlessNext(_)
         )
     }
 }
@@ -56,7 +60,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         "--pager --ackrc",
     ),
     (
-        "ar gcc-ar gcc-nm gcc-ranlib ld nm objcopy objdump ranlib strip",
+        "ar gcc-ar gcc-nm gcc-ranlib ld ld.bfd ld.gold ld.lld lld mold nm objcopy objdump ranlib strip",
         Place::Anywhere,
         "--plugin -plugin -load-plugin @*",
     ),
@@ -66,19 +70,29 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         "--run_under --bazelrc --override_repository --output_base --output_user_root --script_path --server_javabase \
          --shell_executable --workspace_status_command --host_jvm_args",
     ),
-    ("bundle", Place::Subcommand, "exec"),
+    ("mold", Place::Anywhere, "-run"),
+    ("bundle", Place::Anywhere, "--gemfile"),
+    // Shortened, too.
+    ("bundle", Place::Subcommand, "e ex exe exec co* pl* open"),
     (
         "c++ cc clang clang++ cpp g++ gcc gfortran",
         Place::Anywhere,
-        "-wrapper -specs -B* -fplugin -fpass-plugin -fuse-ld -ld-path -load -Wl,*plugin* -plugin -config @*",
+        "-wrapper -specs -B* -prefix -fplugin -fpass-plugin -fuse-ld -ld-path -load -plugin -config -config-user-dir \
+         -config-system-dir -gcc-toolchain -gcc-install-dir -ccc-* @* -W?,*@* -W?,*plugin* -Wl,*-pl* -Wl,*load*",
     ),
     (
         "cargo",
         Place::Anywhere,
-        "--config --artifact-dir --lockfile-path --logfile --manifest-path --out-dir --root --target-dir -C -Z \
-         linker=* -*linker=* link?arg* -*link?arg*",
+        "--config --artifact-dir --lockfile-path --logfile --manifest-path --out-dir --root --target-dir -C -Z +*/* \
+         linker=* -*linker=* linker?plugin?lto=* -*linker?plugin?lto=* link?arg=* link?args=* -*link?arg*",
     ),
-    ("cmake", Place::Anywhere, "-C -E -P"),
+    (
+        "cmake",
+        Place::Anywhere,
+        "-C* =-E -P* --toolchain --graphviz --trace-redirect --profiling-output -D*COMPILER* CMAKE_*COMPILER* -D*_PROGRAM* \
+         CMAKE_*_PROGRAM* -D*LINKER* CMAKE_*LINKER* -D*TOOLCHAIN* CMAKE_*TOOLCHAIN* -D*INCLUDE* CMAKE_*INCLUDE* \
+         -D*MODULE_PATH* CMAKE_*MODULE_PATH*",
+    ),
     (
         "cpio",
         Place::Anywhere,
@@ -112,8 +126,9 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         Place::Subcommand,
         "archimport credential credential-* cvsexportcommit cvsimport cvsserver daemon fast-import for-each-repo hook \
          http-backend imap-send merge-index merge-one-file p4 receive-pack remote-ext remote-fd remote-* send-pack shell \
-         svn upload-archive upload-pack web--browse",
+         svn upload-archive upload-pack *--*",
     ),
+    ("git", Place::After("am"), "--directory"),
     ("git", Place::After("apply"), "--unsafe-paths --directory"),
     ("git", Place::After("archive"), "-o"),
     ("git", Place::After("bisect"), "run"),
@@ -136,9 +151,13 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     ("git", Place::After("instaweb"), "-d --httpd -b --browser"),
     ("git", Place::After("interpret-trailers"), "--in-place"),
     ("git", Place::After("maintenance"), "=start =register"),
+    ("git", Place::After("gc"), "--expire-to"),
+    ("git", Place::After("mailsplit"), "-o"),
     ("git", Place::After("merge"), "-s --strategy"),
     ("git", Place::After("pull"), "-s --strategy"),
+    ("git", Place::After("read-tree"), "--index-output"),
     ("git", Place::After("rebase"), "-x -s --strategy"),
+    ("git", Place::After("repack"), "--expire-to --filter-to"),
     ("git", Place::After("revert"), "--strategy"),
     (
         "git",
@@ -154,20 +173,26 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     (
         "go",
         Place::Anywhere,
-        "-exec -toolexec -vettool -ldflags -gccgoflags -compiler -modfile -pkgdir =-C -C=* =-o =--o -o=* --o=* -outputdir -coverprofile \
-         -cpuprofile -memprofile -blockprofile -mutexprofile -trace",
+        "-exec -toolexec -vettool -ldflags -gccgoflags -compiler -modfile -overlay -pkgdir =-C -C=* =--C --C=* =-o =--o -o=* --o=* -outputdir -coverprofile \
+         -cpuprofile -memprofile -blockprofile -mutexprofile -trace -*test.*profile* -*test.*dir* -*test.*file* -*test.trace* \
+         -debug-actiongraph -debug-trace -debug-runtime-trace",
     ),
-    ("go", Place::After("env"), "=-w =-u"),
+    (
+        "go",
+        Place::After("env"),
+        "=-w =-u =--w =--u -w=* --w=* -u=* --u=*",
+    ),
     (
         "gpg gpg2",
         Place::Anywhere,
-        "-o --output --options --agent-program --dirmngr-program --exec-path --keyserver-options --log-file \
+        "-o --output --options --homedir --agent-program --dirmngr-program --exec-path --keyserver-options --log-file \
          --logger-file --photo-viewer --pinentry-mode --status-file",
     ),
     (
         "gradle gradlew",
         Place::Anywhere,
-        "-I --init-script -b --build-file -c --settings-file -p --project-dir --include-build -g --gradle-user-home",
+        "-I --init-script -b --build-file -c --settings-file -p --project-dir --include-build -g --gradle-user-home \
+         -D*java.home* -D*jvmargs*",
     ),
     ("hash", Place::Anywhere, "-p"),
     (
@@ -175,18 +200,33 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         Place::Anywhere,
         "--post-renderer --post-renderer-args --output-dir --kubeconfig",
     ),
+    ("helm", Place::Subcommand, "plugin"),
     (
         "hg",
         Place::Anywhere,
-        "--config --config-file --cwd -R --repository --debugger --pager -o --output",
+        "--config --config-file --cwd -R --repository --debugger --pager -o --output -e --ssh --remotecmd --tool",
     ),
+    // Shortened, too.
+    ("hg", Place::Subcommand, "bis* extd*"),
+    ("hg", Place::After("merge"), "-t"),
+    ("hg", Place::After("resolve"), "-t"),
     ("install ginstall", Place::Anywhere, "--strip-program"),
     (
         "just",
         Place::Anywhere,
-        "-f --justfile -d --working-directory --shell --shell-arg --set -c --command --chooser VAR=",
+        "-f --justfile -d --working-directory --shell --shell-arg --set -c --command --chooser -E --dotenv-path \
+         --dotenv-filename VAR=",
     ),
-    ("kubectl", Place::Anywhere, "--kubeconfig --cache-dir"),
+    (
+        "kubectl",
+        Place::Anywhere,
+        "--kubeconfig --cache-dir --output-directory --profile-output --log-file --log-dir",
+    ),
+    (
+        "kubectl",
+        Place::After("config"),
+        "set set-cluster set-credentials",
+    ),
     (
         "less",
         Place::Anywhere,
@@ -211,6 +251,12 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         Place::Subcommand,
         "*",
     ),
+    // What they run may be the value of an option: `npx --call=x`.
+    (
+        "bunx gdb hyperfine lldb nodemon npx pipx pnpx uvx watchexec",
+        Place::Before,
+        "-*",
+    ),
     // Its options may have one `-`, too, and be shortened.
     (
         "npm pnpm yarn",
@@ -219,25 +265,61 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
          --prefix -prefix -C --dir --cwd --browser -browser --editor -editor --viewer -viewer --git -git --cache -cache \
          --init-module -init-m* --onload-script -onload*",
     ),
-    ("npm", Place::Subcommand, "config edit exec explore set x"),
-    ("pnpm", Place::Subcommand, "config dlx exec"),
-    ("yarn", Place::Subcommand, "config dlx exec"),
+    // What is left out runs what it is told, or writes it into a configuration: `exec`, `init`, `config`, `pkg`.
+    (
+        "npm",
+        Place::NoneOf,
+        "access add adduser audit author bin bugs cit ci clean-install ddp dedupe deprecate diff dist-tag dist-tags docs doctor \
+         find find-dupes fund get help home i in info ins inst insta instal install install-ci-test install-test isnt isnta \
+         isntal isntall it la link list ll ln login logout ls org outdated owner pack ping prefix profile prune publish query r \
+         rb rebuild remove repo restart rm root rum run run-script s sbom se search show star stars start stop t team test tst \
+         token un undeprecate uninstall unlink unpublish unstar up update upgrade urn v verison version view whoami why explain",
+    ),
+    (
+        "pnpm",
+        Place::Subcommand,
+        "c config create dlx env exec init node self-update server set",
+    ),
+    (
+        "yarn",
+        Place::Subcommand,
+        "config create dlx exec init node plugin policies set",
+    ),
+    // In each workspace.
+    (
+        "yarn",
+        Place::After("workspace"),
+        "config create dlx exec node",
+    ),
+    (
+        "yarn",
+        Place::After("foreach"),
+        "config create dlx exec node",
+    ),
     (
         "openssl",
         Place::Anywhere,
-        "-engine -provider -provider-path -config -out -writerand",
+        "-engine -provider -provider-path -config -out -writerand -keyout -keylogfile -outdir -sess_out -CAserial \
+         -CAcreateserial",
     ),
+    ("openssl", Place::Subcommand, "engine"),
     (
         "pandoc",
         Place::Anywhere,
-        "--filter -F --lua-filter -L -o --output --pdf-engine --defaults -d --extract-media --log --data-dir *.lua",
+        "--filter -F --lua-filter -L -o --output --pdf-engine --defaults -d --extract-media --log --data-dir *.lua*",
     ),
     (
         "patch",
         Place::Anywhere,
         "-o --output -r --reject-file -d --directory -e --ed -B --prefix",
     ),
-    ("poetry", Place::Subcommand, "run"),
+    ("poetry", Place::Anywhere, "-C --directory -P --project"),
+    ("poetry", Place::Subcommand, "config run self shell"),
+    (
+        "uv",
+        Place::Anywhere,
+        "--config-file --directory --project --python -p",
+    ),
     ("uv", Place::Subcommand, "run tool"),
     ("rg", Place::Anywhere, "--pre --hostname-bin"),
     (
@@ -249,13 +331,14 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     (
         "rustc",
         Place::Anywhere,
-        "linker=* -*linker=* link?arg* -*link?arg* -*codegen?backend* --extern -Z @*",
+        "linker=* -*linker=* linker?plugin?lto=* -*linker?plugin?lto=* link?arg* -*link?arg* -*codegen?backend* --sysroot \
+         --extern -Z +*/* @*",
     ),
     (
         "rustdoc",
         Place::Anywhere,
         "--runtool --test-runtool --test-builder --test-builder-wrapper --extern -o --output --out-dir -Z linker=* \
-         -*linker=* link?arg* -*link?arg* @*",
+         -*linker=* linker?plugin?lto=* -*linker?plugin?lto=* link?arg* -*link?arg* --sysroot +*/* @*",
     ),
     ("scp sftp", Place::Anywhere, "-S -o -F -D -b -s -J"),
     ("ssh-keygen ssh-add", Place::Anywhere, "-D -w -s -S"),
@@ -289,7 +372,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         "bsdtar gtar star tar",
         Place::Anywhere,
         "--checkpoint-action -I --use-compress-program --to-command -F --info-script --new-volume-script --rsh-command \
-         --rmt-command --index-file -g --listed-incremental -T --files-from",
+         --rmt-command --index-file -g --listed-incremental -T --files-from --volno-file",
     ),
     ("bsdtar gtar star tar", Place::Letters, "I F g T"),
     ("tree", Place::Anywhere, "-o"),
@@ -299,7 +382,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         "--config -O --output-document --use-askpass -o --output-file -a --append-output -e --execute -P \
          --directory-prefix --save-cookies --warc-file --rejected-log --hsts-file",
     ),
-    ("xmllint", Place::Anywhere, "-o -output"),
+    ("xmllint", Place::Anywhere, "-o -output -shell"),
     ("yq", Place::Anywhere, "-i --inplace -s --split-exp"),
     (
         "zip",
@@ -320,6 +403,24 @@ pub(super) const VALUED: &[(&str, &str)] = &[
     ("npm", "--prefix -C --loglevel -w --workspace"),
     ("pnpm", "--dir -C --filter -F"),
     ("yarn", "--cwd"),
+];
+
+/// Programs, and their options before a subcommand that take no value.
+///
+/// After another one the next word may be its value, and the subcommand the one after that.
+pub(super) const FLAGS: &[(&str, &str)] = &[
+    (
+        "git",
+        "-p --paginate -P --no-pager --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice \
+         --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path \
+         --exec-path --version --help -v -h",
+    ),
+    (
+        "npm",
+        "-s --silent -q --quiet -d -dd -ddd --verbose -g --global --json -l --long --offline --prefer-offline -y --yes -f \
+         --force --no-audit --no-fund --no-save --no-color --no-progress --no-update-notifier --ignore-scripts --if-present \
+         -ws --workspaces --production --dry-run",
+    ),
 ];
 
 /// Reports whether a program is one of some names, in whatever version (`gcc-14`).

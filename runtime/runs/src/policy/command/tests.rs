@@ -627,11 +627,10 @@ fn globs_of(name: &str) -> Vec<String> {
     let mut globs = Vec::new();
     for (at, letter) in name.char_indices() {
         let (before, after) = (&name[..at], &name[at + letter.len_utf8()..]);
-        globs.extend([
-            format!("{before}?{after}"),
-            format!("{before}[{letter}]{after}"),
-            format!("{before}*"),
-        ]);
+        globs.extend([format!("{before}?{after}"), format!("{before}*")]);
+        if after.is_empty() || before.is_empty() {
+            globs.push(format!("{before}[{letter}]{after}"));
+        }
     }
     globs.push(format!("./{name}*"));
     globs
