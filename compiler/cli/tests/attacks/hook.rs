@@ -7,8 +7,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::done;
 use super::git::git;
+use super::{attacked, done};
 use crate::shell::{Scratch, statemark, untouched};
 
 /// A project with a repository, and a run whose state grants some tools.
@@ -236,5 +236,82 @@ fn f7_no_granted_program_runs_what_it_is_told() {
     assert!(!owned.exists());
     for line in ["git submodule status", "git status"] {
         assert!(run_line(&scratch, line), "{line}");
+    }
+}
+
+/// Returns the file that clients write for a path: they resolve it by its text.
+fn written(path: &str, folder: &Path, home: &Path) -> PathBuf {
+    let path = match path.strip_prefix("~/") {
+        Some(below) => home.join(below),
+        None => folder.join(path),
+    };
+    let mut resolved = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(resolved.pop()),
+            part => resolved.push(part),
+        }
+    }
+    resolved
+}
+
+/// What works in a worktree changes nothing outside of it, however the path is spelled.
+#[test]
+fn f10_no_path_leads_out_of_a_worktree() {
+    let scratch = Scratch::new("f10-paths");
+    let root = scratch.path.clone();
+    let workflow = json!({"id": "inner", "initial": "x", "meta": {"executor": "step", "workspace": "worktree"}, "states": {
+        "x": {"on": {"ended": "z"}},
+        "z": {"allowed_tools": ["Write", "Edit"], "executor": "none", "on": {"e": "y"}},
+        "y": {"type": "final"},
+    }});
+    scratch.write("inner.workflow.json", &workflow.to_string());
+    scratch.write(
+        "statemark.toml",
+        "[executor]\n[executor.commands.step]\ncommand = [\"true\"]\nsuccess = \"ended\"\n",
+    );
+    scratch.write("src/a", "x\n");
+    git(&root, &["init", "-q"]);
+    git(
+        &root,
+        &["add", "src", "inner.workflow.json", "statemark.toml"],
+    );
+    git(&root, &["commit", "-qm", "all"]);
+    // It ends where a person is to go on.
+    attacked(&scratch, &["agent", "run", "inner", "--run-id", "r"]);
+    let work = root.join(".statemark-worktrees/r");
+    assert!(work.join("src/a").exists());
+    let home = root.join("home");
+    let write = |path: &str| {
+        let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
+        let calls = [
+            (
+                "claude",
+                "Write",
+                json!({"file_path": path, "content": "x"}),
+            ),
+            ("codex", "apply_patch", json!({ "command": patch })),
+        ];
+        calls.map(|(client, tool, call)| is_granted(client, tool, &call, &work))
+    };
+    let up = "../".repeat(work.components().count() + 3);
+    for path in [
+        "../../src/b".to_owned(),
+        root.join("src/b").display().to_string(),
+        "none/../../../src/b".to_owned(),
+        "src/a/../../../../src/b".to_owned(),
+        format!("none/{up}{}", root.join("src/b").display()),
+        " ../../src/b".to_owned(),
+        "~/.bashrc".to_owned(),
+        " ~/.bashrc".to_owned(),
+        "~root/.bashrc".to_owned(),
+    ] {
+        let file = written(&path, &work, &home);
+        assert_eq!(write(&path), [false, false], "{path} is {}", file.display());
+    }
+    for path in ["src/b", "src/../src/b", "src/~b", "new/b"] {
+        let file = written(path, &work, &home);
+        assert!(file.starts_with(&work));
+        assert_eq!(write(path), [true, true], "{path}");
     }
 }

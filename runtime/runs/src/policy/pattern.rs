@@ -221,10 +221,12 @@ fn judge_paths(arguments: &Value, matches: impl Fn(&str) -> bool) -> Option<Matc
 }
 
 /// Returns a path without `.` and empty parts; `None` if it may lead out of the root.
+///
+/// So may one that begins with `~`: many a program takes that for a home.
 #[must_use]
 pub fn normal_path(path: &str) -> Option<String> {
     let mut parts = path.split('/');
-    if path.starts_with('/') || parts.clone().any(|part| part == "..") {
+    if path.starts_with(['/', '~']) || parts.clone().any(|part| part == "..") {
         return None;
     }
     let kept: Vec<&str> = parts
@@ -319,6 +321,7 @@ mod tests {
             ("a", "b", false, false),
             ("src/a", "/src/b", false, true),
             ("src/a", "src/../../b", false, true),
+            ("src/a", "~/src/b", false, true),
         ] {
             let call = call(from, to);
             assert_eq!(grants(&pattern, "move_file", &call), allows, "{call}");

@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use statemark_runs::policy::{FOLDER_ARGUMENTS, PATH_ARGUMENTS, pack_tool_of};
+use statemark_runs::policy::{FOLDER_ARGUMENTS, PATH_ARGUMENTS, normal_path, pack_tool_of};
 use statemark_runs::{RunId, find_worktree};
 use statemark_text::shorten::shorten;
 use statemark_tools::{NativeCall, NativeUse};
@@ -133,7 +133,7 @@ pub(super) fn to_native(call: &Call, root: &Path, folder: &Path) -> (NativeCall,
     } else {
         Edits::default()
     };
-    if let Some(outside) = native.files.iter().find(|it| Path::new(it).is_absolute())
+    if let Some(outside) = native.files.iter().find(|it| normal_path(it).is_none())
         && find_worktree(root).is_some()
     {
         native.forbidden = Some(format!(
@@ -234,7 +234,15 @@ impl Place<'_> {
     }
 
     /// Returns a path relative to the root, links resolved; the whole path if it lies elsewhere.
+    ///
+    /// One that leads up from what isn't a folder, or begins with `~`, lies wherever its client takes it to: it is none below
+    /// the root.
     fn relative(&self, path: &str) -> String {
+        // As clients do.
+        let path = path.trim();
+        if path.starts_with('~') {
+            return path.to_owned();
+        }
         let whole = resolve(&self.folder.join(path));
         let inside = whole.strip_prefix(self.root).ok();
         let shown = inside.unwrap_or(&whole);
@@ -377,7 +385,7 @@ fn read_compared(path: &Path) -> Option<String> {
 
 /// Returns a path with the links in what exists of it resolved.
 ///
-/// What leads up from a folder that doesn't exist leads nowhere: it stays as it is, and no pattern matches it.
+/// What leads up from a folder that doesn't exist stays as it is: clients that resolve it by its text alone get elsewhere.
 fn resolve(path: &Path) -> PathBuf {
     let mut rest = Vec::new();
     let mut parts = path.components();
@@ -453,8 +461,6 @@ pub(super) fn size(response: &Value) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use statemark_runs::policy::normal_path;
-
     use super::*;
     use crate::failure::Failure;
     use crate::project;
@@ -571,7 +577,18 @@ mod tests {
         ] {
             assert_eq!(place.relative(path), relative, "{path}");
         }
-        for path in ["../..", "/etc/passwd", "none/../../../x", "../../../../etc"] {
+        for path in [
+            "../..",
+            "/etc/passwd",
+            "none/../../../x",
+            "commands.rs/../x",
+            "../../../../etc",
+            "~",
+            "~/.bashrc",
+            "~root/x",
+            " ~/.bashrc",
+            "\t/etc/passwd",
+        ] {
             assert_eq!(normal_path(&place.relative(path)), None, "{path}");
         }
         let input = json!({"absolute_path": root.join("src/args.rs"), "limit": 3});
