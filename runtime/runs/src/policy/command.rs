@@ -515,7 +515,8 @@ impl Command {
 
     /// Returns the indexes of the words of which one is the subcommand.
     ///
-    /// That is the first which is neither an option nor the value of one. They are several if it isn't known whether an option before them has a value.
+    /// That is the first which is neither an option nor the value of one. They are several if it isn't known whether an
+    /// option before them has a value.
     fn subcommands(&self) -> Vec<usize> {
         let program = self.program();
         let options_of = |rows: &[(&str, &'static str)]| {

@@ -859,3 +859,43 @@ fn f6_a_program_is_the_one_of_the_folder_that_it_runs_in() {
     assert!(forbids("Bash(./deploy.sh:*)", "cd a && ../deploy.sh -f"));
     assert!(!forbids("Bash(./deploy.sh:*)", "./check.sh"));
 }
+
+/// Who may go to a folder, and may use some programs, does the usual things there.
+#[test]
+fn what_people_do_every_day_is_granted() {
+    const GRANTED: [&str; 8] = [
+        "Bash(cd:*)",
+        "Bash(cargo:*)",
+        "Bash(npm:*)",
+        "Bash(git:*)",
+        "Bash(ls:*)",
+        "Bash(rg:*)",
+        "Bash(tail:*)",
+        "Bash(make:*)",
+    ];
+    let patterns = GRANTED.map(|it| Pattern::parse(it).unwrap());
+    for line in [
+        "cd crate && cargo test",
+        "cd crates/core && cargo test --lib -- --nocapture 2>&1 | tail -20",
+        "cd .. && ls",
+        "git commit -m \"fix: [x] *\"",
+        "git --no-pager log --oneline -5 HEAD^ -- src/*.rs",
+        "git --no-pager diff -p HEAD~1",
+        "git add src/*.rs && git status",
+        "git checkout -b feature/x && git push -u origin feature/x",
+        "git stash && git pull --rebase && git stash pop",
+        "ls src/*.rs; ls -la ~/src",
+        "rg 'a*b' src",
+        "rg -n -g '*.rs' word src/[a-z]*",
+        "npm run build",
+        "npm install --save-dev typescript && npm test -- --watch",
+        "npm --silent run lint && npm ci",
+        "cargo fmt --all && cargo clippy --workspace -- -D warnings",
+        "make -j4 check",
+    ] {
+        let call = json!({ "command": line });
+        assert_eq!(check_granted(&patterns, "Bash", &call), Ok(()), "{line}");
+        let call = json!({"command": line, "workdir": "crates/core"});
+        assert_eq!(check_granted(&patterns, "Bash", &call), Ok(()), "{line}");
+    }
+}
