@@ -626,7 +626,8 @@ fn names_of(option: &str) -> Vec<String> {
 fn globs_of(name: &str) -> Vec<String> {
     let mut globs = Vec::new();
     for (at, letter) in name.char_indices() {
-        let (before, after) = (&name[..at], &name[at + letter.len_utf8()..]);
+        let (before, rest) = name.split_at(at);
+        let after = rest.strip_prefix(letter).unwrap();
         globs.extend([format!("{before}?{after}"), format!("{before}*")]);
         if after.is_empty() || before.is_empty() {
             globs.push(format!("{before}[{letter}]{after}"));
