@@ -86,11 +86,14 @@ pub(super) fn add_edits(text: &str, excerpt: &Excerpt, diagram: &Diagram, edits:
         let depth = depth + usize::from(range.start > header);
         let indent = INDENT.repeat(depth);
         if range.start == start {
-            // The blank after the sign of a quote is the quote's; where it is missing, the first of ours would be taken for it.
+            // Blanks up to the column of the fence, and one after the sign of a quote, are theirs. Where they are missing,
+            // the first of ours would be taken for them.
             let place = excerpt.span(start..start + 1).range().start;
-            let is_at_sign = text.get(..place).is_some_and(|it| it.ends_with('>'));
-            let sign = if is_at_sign { " " } else { "" };
-            insert(excerpt, start, &format!("{sign}{indent}"), edits);
+            let before = text.get(..place).unwrap_or_default();
+            let before = before.rsplit('\n').next().unwrap_or_default();
+            let sign = if before.ends_with('>') { " " } else { "" };
+            let missing = excerpt.prefix().strip_prefix(before).unwrap_or(sign);
+            insert(excerpt, start, &format!("{missing}{indent}"), edits);
         } else {
             replace(text, excerpt, range.start..start, &indent, edits);
         }
