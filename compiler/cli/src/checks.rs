@@ -150,3 +150,50 @@ pub(crate) fn bad_check(name: &str, error: &CheckError) -> Failure {
         "the check `{name}` can't be run as it is declared: {error}"
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use statemark_compiler::source::Sources;
+    use statemark_compiler::{Options, compile};
+    use statemark_runs::check::Timeout;
+
+    #[test]
+    fn timeouts_that_lint_lets_pass_are_those_of_checks() {
+        for timeout in [
+            json!("90s"),
+            json!("5 minutes"),
+            json!("1h 30m"),
+            json!("1.5h"),
+            json!("1ns"),
+            json!("24h"),
+            json!("24h 1s"),
+            json!("0s"),
+            json!("-5m"),
+            json!("10"),
+            json!("soon"),
+            json!(""),
+            json!("99999999999999999999y"),
+            json!(30),
+            json!(0.5),
+            json!(86_400),
+            json!(86_401),
+            json!(1e-12),
+            json!(0),
+            json!(-1),
+            json!(1e300),
+        ] {
+            let definition = json!({
+                "id": "errand",
+                "initial": "over",
+                "states": {"over": {"type": "final"}},
+                "checks": {"tests": {"command": ["make"], "timeout": timeout}},
+            });
+            let mut sources = Sources::new();
+            sources.add("errand.workflow.json", definition.to_string());
+            let passes = !compile(&sources, &Options::default()).machines.is_empty();
+            let timeout: Timeout = serde_json::from_value(timeout).unwrap();
+            assert_eq!(passes, timeout.duration().is_some(), "{timeout}");
+        }
+    }
+}

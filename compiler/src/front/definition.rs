@@ -80,6 +80,10 @@ pub fn parse_definition(
     };
     let (machine, servers) = unwrap(place, outer, diags)?;
     check::object(place, machine, &keys::MACHINE, diags);
+    let declared = json::get(machine, "upstream_servers");
+    for servers in [servers, declared].into_iter().flatten() {
+        check::timeouts(place, servers, diags);
+    }
     schema::check(place, machine, diags);
     required::check(place, machine, diags);
     policy::check(place, machine, diags);

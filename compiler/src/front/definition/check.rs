@@ -5,6 +5,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jsonc_parser::ast::{Array, NumberLit, Object, ObjectProp, Value};
 
@@ -25,6 +26,28 @@ pub(super) fn wrapper(place: Place<'_>, object: &Object<'_>, diags: &mut Diags) 
         name != "definition"
             && (keys::WRAPPER.key(name).is_some() || keys::MACHINE.key(name).is_none())
     });
+}
+
+/// Checks the timeouts of the declared `servers`, which are a list or an object.
+///
+/// Whoever starts them knows their other keys.
+pub(super) fn timeouts(place: Place<'_>, servers: &Value<'_>, diags: &mut Diags) {
+    let declarations: Vec<&Value<'_>> = match servers {
+        Value::Array(list) => list.elements.iter().collect(),
+        Value::Object(map) => map.properties.iter().map(|it| &it.value).collect(),
+        _ => Vec::new(),
+    };
+    let mut check = Check { place, diags };
+    for declaration in declarations {
+        let Value::Object(declaration) = declaration else {
+            continue;
+        };
+        for key in ["start_timeout", "timeout"] {
+            if let Some(value) = json::get(declaration, key) {
+                check.value(key, value, &Want::Either(&keys::TIMEOUT));
+            }
+        }
+    }
 }
 
 struct Check<'p, 'd> {
@@ -99,6 +122,14 @@ impl Check<'_, '_> {
             }
             (Want::Whole(least), Value::NumberLit(number)) => self.whole(name, number, *least),
             (Want::Positive, Value::NumberLit(number)) => self.positive(name, number),
+            (Want::Duration(most), Value::StringLit(text)) => {
+                let at = self.place.span_of(value);
+                if !is_duration(&text.value, *most) {
+                    self.diags
+                        .push(messages::not_a_duration(at, name, &text.value, *most));
+                }
+            }
+            (Want::Seconds(most), Value::NumberLit(number)) => self.seconds(name, number, *most),
             (Want::Command, Value::Array(list)) => self.elements(name, list, &Want::Text),
             (Want::List(item), Value::Array(list)) => self.elements(name, list, item),
             (Want::Map(item), Value::Object(map)) => {
@@ -170,6 +201,21 @@ impl Check<'_, '_> {
                     .push(messages::not_positive(at, name, number.value));
             }
             Some(_) => {}
+        }
+    }
+
+    /// Reports a number of seconds that is no time above zero up to `most`.
+    fn seconds(&mut self, name: &str, number: &NumberLit<'_>, most: u64) {
+        let at = self.place.range(number);
+        let Some(value) = json::number(number.value) else {
+            self.diags.push(messages::no_such_number(at, number.value));
+            return;
+        };
+        let time = Duration::try_from_secs_f64(value.as_f64().unwrap_or_default());
+        if !time.is_ok_and(|time| is_within(time, Some(most))) {
+            let text = number.value;
+            self.diags
+                .push(messages::not_a_duration(at, name, text, Some(most)));
         }
     }
 
@@ -251,6 +297,24 @@ impl Check<'_, '_> {
             mended,
         ));
     }
+}
+
+/// Reports whether hosts read a text as a duration above zero up to `most`. Unit: seconds.
+///
+/// Their parser decides. A build that only embeds machines has none of those hosts, and doesn't pay for it: there every
+/// text passes.
+#[cfg(feature = "durations")]
+fn is_duration(text: &str, most: Option<u64>) -> bool {
+    humantime::parse_duration(text).is_ok_and(|time| is_within(time, most))
+}
+
+#[cfg(not(feature = "durations"))]
+fn is_duration(_: &str, _: Option<u64>) -> bool {
+    true
+}
+
+fn is_within(time: Duration, most: Option<u64>) -> bool {
+    !time.is_zero() && most.is_none_or(|most| time <= Duration::from_secs(most))
 }
 
 /// Returns the program and the arguments of a command line.

@@ -7,7 +7,7 @@ mod contract;
 mod state;
 mod transition;
 
-pub(super) use contract::BUILTIN_CONTRACTS;
+pub(super) use contract::{BUILTIN_CONTRACTS, TIMEOUT};
 pub(super) use state::{INITIAL, INVOCATION, STATE};
 pub(super) use transition::{BRANCH, FORK};
 
@@ -451,7 +451,7 @@ pub(super) static META: Shape = Shape {
         ),
         host(
             "attempt_timeout",
-            Want::Text,
+            Want::Duration(None),
             doc(
                 "how long an attempt of an executor may take in states that say nothing themselves",
                 "what `statemark.toml` says, else 30 minutes",

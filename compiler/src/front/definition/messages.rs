@@ -1,5 +1,7 @@
 //! Messages that several files send.
 
+use statemark_text::shorten::shorten;
+
 use super::shape::quoted;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::Span;
@@ -50,6 +52,15 @@ pub(super) fn not_at_least(value: Span, key: &str, text: &str, least: u64) -> Di
 pub(super) fn not_positive(value: Span, key: &str, text: &str) -> Diagnostic {
     Diagnostic::new(Code::BadValue, value, format!("`{key}` can't be `{text}`"))
         .help("write a number above zero, or drop the key for no limit")
+}
+
+/// Reports that the value of a key is no duration above zero up to `most`. Unit: seconds.
+pub(super) fn not_a_duration(value: Span, key: &str, text: &str, most: Option<u64>) -> Diagnostic {
+    let message = format!("`{key}` can't be `{}`", shorten(text, 60));
+    let limit = most.map_or(String::new(), |most| format!(", up to `{}h`", most / 3_600));
+    Diagnostic::new(Code::BadValue, value, message).help(format!(
+        "write a duration above zero{limit}, such as `90s` or `10m`, or drop the key for the default"
+    ))
 }
 
 /// Reports that the number has no value: it is too large, or no number that JSON has.

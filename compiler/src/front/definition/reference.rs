@@ -99,6 +99,8 @@ fn add_shapes(want: &'static Want, open: &mut VecDeque<&'static Shape>) {
         | Want::Number
         | Want::Positive
         | Want::Whole(_)
+        | Want::Duration(_)
+        | Want::Seconds(_)
         | Want::Null
         | Want::Command => {}
     }
@@ -287,12 +289,13 @@ fn key_schema(key: &'static Key, shapes: &[&'static Shape]) -> Value {
 fn want_schema(want: &'static Want, shapes: &[&'static Shape]) -> Value {
     match want {
         Want::Any => json!({}),
-        Want::Text => json!({"type": "string"}),
+        Want::Text | Want::Duration(_) => json!({"type": "string"}),
         Want::Name => json!({"type": "string", "minLength": 1}),
         Want::Choice(choices) => json!({"enum": choices}),
         Want::Flag => json!({"type": "boolean"}),
         Want::Number => json!({"type": "number"}),
         Want::Positive => json!({"type": "number", "exclusiveMinimum": 0}),
+        Want::Seconds(most) => json!({"type": "number", "exclusiveMinimum": 0, "maximum": most}),
         Want::Whole(least) => json!({"type": "integer", "minimum": least}),
         Want::Null => json!({"type": "null"}),
         Want::Command => json!({"type": "array", "items": {"type": "string"}}),

@@ -22,6 +22,10 @@ pub(super) enum Want {
     Positive,
     /// A whole number of at least this.
     Whole(u64),
+    /// A duration above zero with its unit, and the longest one, if there is a limit. Unit: seconds.
+    Duration(Option<u64>),
+    /// A number above zero that counts seconds, up to this.
+    Seconds(u64),
     /// `null`.
     Null,
     /// A program and its arguments: a list of texts, where others write one line.
@@ -116,9 +120,13 @@ impl Want {
     pub(super) fn accepts(&self, value: &Value<'_>) -> bool {
         match self {
             Self::Any => true,
-            Self::Text | Self::Name | Self::Choice(_) => matches!(value, Value::StringLit(_)),
+            Self::Text | Self::Name | Self::Choice(_) | Self::Duration(_) => {
+                matches!(value, Value::StringLit(_))
+            }
             Self::Flag => matches!(value, Value::BooleanLit(_)),
-            Self::Number | Self::Positive | Self::Whole(_) => matches!(value, Value::NumberLit(_)),
+            Self::Number | Self::Positive | Self::Whole(_) | Self::Seconds(_) => {
+                matches!(value, Value::NumberLit(_))
+            }
             Self::Null => matches!(value, Value::NullKeyword(_)),
             Self::Command | Self::List(_) => matches!(value, Value::Array(_)),
             Self::Map(_) | Self::Object(_) => matches!(value, Value::Object(_)),
@@ -135,6 +143,8 @@ impl Want {
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Number | Self::Positive => "a number".to_owned(),
             Self::Whole(_) => "a whole number".to_owned(),
+            Self::Duration(_) => "a duration such as `\"10m\"`".to_owned(),
+            Self::Seconds(_) => "a number of seconds".to_owned(),
             Self::Null => "`null`".to_owned(),
             Self::Command => "a list of words".to_owned(),
             Self::List(Self::Text | Self::Name) => "a list of names".to_owned(),

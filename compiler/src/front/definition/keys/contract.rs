@@ -240,6 +240,15 @@ static SECTION: Shape = shape(
     ],
 );
 
+/// Longest timeout. Unit: seconds. Why: hosts refuse a check or a server with a longer one.
+const MAX_TIMEOUT: u64 = 24 * 3_600;
+
+/// A timeout of what hosts start: a duration, or seconds.
+pub(in crate::front::definition) static TIMEOUT: [Want; 2] = [
+    Want::Duration(Some(MAX_TIMEOUT)),
+    Want::Seconds(MAX_TIMEOUT),
+];
+
 pub(in crate::front::definition) static CHECK: Shape = shape(
     "a check",
     "`checks.NAME`",
@@ -282,9 +291,9 @@ pub(in crate::front::definition) static CHECK: Shape = shape(
         ),
         host(
             "timeout",
-            Want::Either(&[Want::Text, Want::Number]),
+            Want::Either(&TIMEOUT),
             doc(
-                "how long it may take: seconds, or a length of time",
+                "how long it may take, up to a day",
                 r#"`"10m"`"#,
                 r#""timeout": "30s""#,
             ),

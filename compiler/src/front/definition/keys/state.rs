@@ -330,7 +330,7 @@ pub(in crate::front::definition) static STATE: Shape = shape(
         ),
         host(
             "attempt_timeout",
-            Want::Text,
+            Want::Duration(None),
             doc(
                 "how long an attempt of an executor may take",
                 "30 minutes, or what `statemark.toml` says",
