@@ -4,8 +4,8 @@
 //! definition's fence, the instructions of states. What a fence says is other front ends' business; they get it as an
 //! [`Excerpt`], so that each of its bytes still knows its place in the file.
 //!
-//! Rely on this: a heading inside a fence is text, spans are right in lists, block quotes, with tabs, CRLF and a byte order
-//! mark, and a document that doesn't speak of a state machine costs one scan and
+//! Rely on this: a heading inside a fence is text, spans are right in lists, block quotes, blocks of MkDocs, with tabs, CRLF
+//! and a byte order mark, and a document that doesn't speak of a state machine costs one scan and
 //! a look at the lines that begin with `#`.
 //!
 //! Deliberately not here: whether a section has what a machine needs. An empty one is a later stage's finding.
@@ -14,6 +14,7 @@ pub mod document;
 mod fence;
 mod front_matter;
 mod heading;
+mod mkdocs;
 mod outline;
 pub(crate) mod remarks;
 mod sections;
@@ -105,7 +106,8 @@ pub fn other_diagrams(file: FileId, text: &str, document: &Document) -> Vec<Exce
 pub fn code_spans(file: FileId, text: &str) -> Vec<Spanned<String>> {
     let (_, body) = front_matter::split(text);
     let source = text.get(body..).unwrap_or_default();
-    let parser = Parser::new_ext(source, Options::empty()).into_offset_iter();
+    let read = mkdocs::as_lists(source);
+    let parser = Parser::new_ext(&read, Options::empty()).into_offset_iter();
     parser
         .filter_map(|(event, range)| {
             let Event::Code(code) = event else {
@@ -126,7 +128,8 @@ pub(crate) fn prose_words(text: &str) -> BTreeSet<String> {
     let (_, body) = front_matter::split(text);
     let mut words = BTreeSet::new();
     let mut is_code = false;
-    for event in Parser::new_ext(text.get(body..).unwrap_or_default(), Options::empty()) {
+    let read = mkdocs::as_lists(text.get(body..).unwrap_or_default());
+    for event in Parser::new_ext(&read, Options::empty()) {
         match event {
             Event::Start(Tag::CodeBlock(_)) => is_code = true,
             Event::End(TagEnd::CodeBlock) => is_code = false,

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::fence;
+use super::{fence, mkdocs};
 use crate::excerpt::Excerpt;
 use crate::source::{FileId, Span, narrow};
 
@@ -28,7 +28,7 @@ pub(super) struct Outline {
 /// A heading, a fence, or what is nearly a heading.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The index of the innermost list item or block quote, 0 for the document itself.
+    /// The index of the innermost list item, block quote or block of MkDocs, 0 for the document itself.
     pub(super) container: usize,
     /// The bytes of the block, without the line end after it.
     pub(super) range: Range<usize>,
@@ -89,8 +89,8 @@ pub(super) fn read(file: FileId, text: &str, body: usize) -> Outline {
         fence: None,
         is_paragraph: false,
     };
-    let source = text.get(body..).unwrap_or_default();
-    for (event, range) in Parser::new_ext(source, Options::empty()).into_offset_iter() {
+    let source = mkdocs::as_lists(text.get(body..).unwrap_or_default());
+    for (event, range) in Parser::new_ext(&source, Options::empty()).into_offset_iter() {
         reader.event(&event, range.start + body..range.end + body);
     }
     reader.outline

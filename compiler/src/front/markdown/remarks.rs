@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
 
-use super::front_matter;
+use super::{front_matter, mkdocs};
 use crate::source::{FileId, Span, narrow};
 use crate::suppress::{MARK, Remark};
 
@@ -25,10 +25,10 @@ pub(crate) fn remarks(file: FileId, text: &str) -> Vec<Remark> {
         return Vec::new();
     }
     let (_, body) = front_matter::split(text);
-    let source = text.get(body..).unwrap_or_default();
+    let source = mkdocs::as_lists(text.get(body..).unwrap_or_default());
     let mut comments: Vec<Range<usize>> = Vec::new();
     let mut blocks: Vec<(Range<usize>, Block)> = Vec::new();
-    for (event, range) in Parser::new_ext(source, Options::empty()).into_offset_iter() {
+    for (event, range) in Parser::new_ext(&source, Options::empty()).into_offset_iter() {
         let range = range.start + body..range.end + body;
         match event {
             Event::Html(_) | Event::InlineHtml(_) => comments.push(range),

@@ -475,6 +475,9 @@ fn excerpts_know_their_places() {
         "\u{feff}## STATE-MACHINE\n   ```mermaid\n   stateDiagram-v2\n größe --> 日本\n   ```\n",
         "## STATE-MACHINE\n1. x\r\n\r\n   ~~~mermaid\r\n\tstateDiagram-v2\r\n\tgröße --> 日本\r\n   ~~~\r\n",
         "## STATE-MACHINE\n```mermaid\nstateDiagram-v2\ngröße --> 日本",
+        "## STATE-MACHINE\n!!! note\n    ```mermaid\n    stateDiagram-v2\n\n      größe --> 日本\n    ```\n",
+        "## STATE-MACHINE\r\n??? a \"b\"\r\n\r\n\t~~~mermaid\r\n\tstateDiagram-v2\r\n\t\tgröße --> 日本\r\n\t~~~\r\n",
+        "## STATE-MACHINE\n> - === \"A\"\n>       !!! b\n>\n>           ```mermaid\n>           stateDiagram-v2\n>           größe --> 日本\n",
     ] {
         let (sources, document, _) = parse(text);
         let diagram = document.sections[0].diagram.as_ref().unwrap();
@@ -495,6 +498,27 @@ fn excerpts_know_their_places() {
                 "{at} {place:?} {text:?}"
             );
         }
+    }
+}
+
+#[test]
+fn blocks_of_mkdocs_hold_what_a_section_has() {
+    check(
+        "## STATE-MACHINE\n\n??? note \"Drawing\"\n    ```mermaid\n    stateDiagram-v2\n        a --> b\n\n        b --> c\n    ```\n\n=== \"Rules\"\n\n\tText.\n\n\t```json definition\n\t{}\n\t```\n\n### `a`\n\nWait.\n",
+        r#"
+section <## STATE-MACHINE>
+  diagram "stateDiagram-v2\n    a --> b\n\n    b --> c\n"
+  definition "{}\n" false
+  a "Wait." <Wait.>
+"#,
+    );
+    // Code that is indented is code, in such a block and outside of one.
+    for code in [
+        "As typed:\n\n    ```mermaid\n    stateDiagram-v2\n    ```\n",
+        "!!! note\n\n        ```mermaid\n        stateDiagram-v2\n        ```\n",
+    ] {
+        let text = format!("## STATE-MACHINE\n\n{code}");
+        check(&text, "section <## STATE-MACHINE>\n");
     }
 }
 
