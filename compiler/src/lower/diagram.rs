@@ -46,6 +46,7 @@ pub(super) fn add_diagram(diagram: &Diagram, draft: &mut Draft, context: &mut Co
         pseudo: BTreeMap::new(),
         histories: Histories::default(),
         beginnings: Vec::new(),
+        unread_labels: BTreeMap::new(),
     };
     walk.composites.find(&diagram.body);
     walk.find_pseudo(&diagram.body);
@@ -54,8 +55,16 @@ pub(super) fn add_diagram(diagram: &Diagram, draft: &mut Draft, context: &mut Co
         mentions,
         histories,
         beginnings,
+        unread_labels,
         ..
     } = walk;
+    for (source, labels) in unread_labels {
+        let state = draft.get(source);
+        let word = state.pseudo.map_or("", ast::Stereotype::word);
+        if let Some(found) = unread_label(word, &state.ir.id, &labels) {
+            context.diags.push(found);
+        }
+    }
     mentions.set_parents(draft, context.diags);
     histories.drop_empty(draft);
     region::report_crossings(draft, context.diags);
@@ -74,6 +83,8 @@ struct Walk<'w, 'c, 'd> {
     histories: Histories,
     /// Every `[*] -->`.
     beginnings: Vec<Beginning<'d>>,
+    /// The labels on ways out of a fork or a join that say an event.
+    unread_labels: BTreeMap<StateHandle, Vec<Span>>,
 }
 
 impl<'d> Walk<'_, '_, 'd> {
@@ -371,7 +382,7 @@ impl<'d> Walk<'_, '_, 'd> {
 
     /// Returns the parts of a label.
     ///
-    /// A fork and a join wait for no event: the trigger is reported there, and left out.
+    /// A fork and a join wait for no event: the trigger is kept for a finding there, and left out.
     fn label_parts<'l>(&mut self, source: StateHandle, label: &'l Label) -> Cow<'l, Parts> {
         let parts = label.parts(|name| self.context.declares_action(name));
         let pseudo = self.draft.get(source).pseudo;
@@ -379,10 +390,10 @@ impl<'d> Walk<'_, '_, 'd> {
         if !waits_never || parts.trigger.is_none() {
             return Cow::Borrowed(parts);
         }
-        let word = pseudo.map_or("", ast::Stereotype::word);
-        let id = &self.draft.get(source).ir.id;
-        let diagnostic = unread_label(word, id, label.text.span);
-        self.context.diags.push(diagnostic);
+        self.unread_labels
+            .entry(source)
+            .or_default()
+            .push(label.text.span);
         let mut parts = parts.clone();
         parts.trigger = None;
         parts
@@ -445,14 +456,25 @@ fn plain_history(id: &str, composite: &str, span: Span) -> Diagnostic {
         ))
 }
 
-fn unread_label(word: &str, id: &str, text: Span) -> Diagnostic {
+/// Most further labels that a message points at. Unit: labels. Why: more would hide the first.
+const MOST_SHOWN: usize = 4;
+
+/// Reports the labels on the ways out of a fork or a join, which wait for nothing.
+fn unread_label(word: &str, id: &str, labels: &[Span]) -> Option<Diagnostic> {
+    let (first, others) = labels.split_first()?;
     let waits = match word {
         "fork" => "takes all its ways at once",
         _ => "continues as soon as every branch has reached it",
     };
     let message = format!("the {word} `{id}` {waits}, without an event");
-    Diagnostic::new(Code::UnreadLabel, text, message)
+    let mut found = Diagnostic::new(Code::UnreadLabel, *first, message)
         .may_follow()
-        .label("triggers nothing")
-        .help("remove the label, or write it on a transition that waits for it")
+        .label("triggers nothing");
+    for other in others.iter().take(MOST_SHOWN) {
+        found = found.related(*other, "nor does this");
+    }
+    Some(found.help(match others {
+        [] => "remove the label, or write it on a transition that waits for it",
+        _ => "remove the labels, or write each on a transition that waits for it",
+    }))
 }
