@@ -34,10 +34,7 @@ const MAX_DEPTH: usize = 8;
 pub(super) fn as_lists(source: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(source);
     // Most documents have none, and pay for this search alone.
-    if !["!!! ", "??? ", "???+ ", "=== ", "===! ", "===+ "]
-        .iter()
-        .any(|marker| source.contains(marker))
-    {
+    if !['!', '?', '='].iter().any(|sign| is_tripled(source, *sign)) {
         return text;
     }
     for _ in 0..MAX_DEPTH {
@@ -58,6 +55,15 @@ pub(super) fn as_lists(source: &str) -> Cow<'_, str> {
         text = Cow::Owned(written);
     }
     text
+}
+
+/// Returns true if a sign stands three times in a row somewhere.
+fn is_tripled(text: &str, sign: char) -> bool {
+    // To look for one sign is many times as quick as to look for three.
+    text.match_indices(sign).any(|(at, _)| {
+        let rest = text.get(at..).unwrap_or_default();
+        rest.chars().take(3).filter(|it| *it == sign).count() == 3
+    })
 }
 
 /// Returns the opening lines that aren't in the body of another block, without blanks around them.
