@@ -115,11 +115,14 @@ fn reference(own: &Copy) -> String {
     format!("{BRANCHES}/{}", name.to_string_lossy())
 }
 
-/// Tells a worktree's repository the branches and tags of the project's as they are now.
+/// Tells a worktree's repository the branches and tags of the project's as they are now. Others that it has stay.
 pub(super) fn write_references(own: &Copy) -> Result<(), GitError> {
     let git = own.top.join(DOT);
     let mut text = String::from("# pack-refs with: sorted \n");
-    for (name, id) in own.theirs.references() {
+    let lent = Theirs::in_worktree(&own.top);
+    let mut references = lent.map(|it| it.references()).unwrap_or_default();
+    references.extend(own.theirs.references());
+    for (name, id) in references {
         let _ = writeln!(text, "{id} {name}");
     }
     let path = git.join("packed-refs");
@@ -223,7 +226,11 @@ pub(super) fn move_branch(common: &Path, reference: &str, to: &str) -> Result<()
         }
     };
     let moved = writeln!(file, "{to}").and_then(|()| fs::rename(&lock, &path));
-    moved.map_err(|error| at(&path, &error))
+    moved.map_err(|error| {
+        // Else nobody could move it any more.
+        drop(fs::remove_file(&lock));
+        at(&path, &error)
+    })
 }
 
 /// Moves a worktree's repository to where the run's branch is now, with the index of that.

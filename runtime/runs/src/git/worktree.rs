@@ -260,8 +260,11 @@ pub(crate) fn enter(folder: &Path, branch: &str) -> Result<(), GitError> {
         if !borrower::is_lent(&own) {
             borrower::lend(&own, &Index::of_head(&own)?.0)?;
         }
-        borrower::write_references(&own)?;
-        return borrower::take_in(folder).map(drop);
+        // First what is only there: what the project's repository says of the branch would take its place.
+        return match borrower::take_in(folder)? {
+            None => borrower::write_references(&own),
+            Some(_) => Ok(()),
+        };
     }
     let path = folder.display();
     let cause = format!(
