@@ -525,6 +525,24 @@ fn a_worktree_of_a_person_stays_theirs() {
     assert_eq!(list.lines().count(), 2, "{list}");
 }
 
+/// A later attempt finds what an earlier one has left, however git keeps it.
+#[test]
+fn references_outlast_an_attempt() {
+    let step = "if git rev-parse -q --verify own >/dev/null\nthen git log --format=%s | grep -q '^one$' && touch made\n\
+                else echo a >a && git add a && git -c user.name=t -c user.email=t commit -qm one\n\
+                git branch own && git pack-refs --all && exit 1\nfi\n\
+                \"$STATEMARK\" run-check made && rm made && \"$STATEMARK\" send \"$STATEMARK_RUN\" ended\n";
+    let scratch = repository("worktrees-references", INNER, step);
+    let folder = &scratch.path;
+    commit(&scratch);
+    let said = perform(&Run::new("statemark agent run inner --run-id r"), folder);
+    assert_eq!(said.code, 0, "{}{}", said.stderr, said.stdout);
+    says(&said.stderr, &["attempt 1 failed", "attempt 2 advanced"]);
+    let log = git(folder, &["log", "--format=%s", "statemark/r"]);
+    assert_eq!(log, "one\nall");
+    assert_eq!(git(folder, &["branch", "--list", "own"]), "");
+}
+
 /// What a check does that wants to be more than its run: as the name of its worktree says.
 const EVIL: &str = r#"
 exec 2>&1
