@@ -35,9 +35,7 @@ pub use run::{Running, RunningEnd, environment, run, run_without};
 use self::missing::Missing;
 #[cfg(target_os = "linux")]
 use self::missing::make_private_folder;
-use crate::git::WORKTREES;
-#[cfg(target_os = "linux")]
-use crate::git::{find_working_copy, find_worktree};
+use crate::git::{WORKTREES, find_working_copy, find_worktree};
 use crate::hash::Hash;
 use crate::workflow::Workflow;
 

@@ -7,6 +7,8 @@
 //! the child does, and that it has ended after it has. Whoever stops in between leaves nothing wrong behind: the next report
 //! makes up for it.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 use super::advance_within;
 use super::owner::{Agent, children};
 use super::{Advance, Advanced, refusal, report};
@@ -336,6 +338,9 @@ fn latest_of<'l>(
     own.max_by_key(|(_, child)| child.seq)
 }
 
+/// The signs that an id spells out: all but those of which an id may be chosen.
+const UNPLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+
 /// Returns an id that names the run, its agent and the unit.
 ///
 /// It is `RUN/AGENT` or `RUN/AGENT::UNIT`, and from the second on ends with `#2`; a hash if that is too long.
@@ -352,8 +357,7 @@ fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, 
         .count();
     let mut id = format!("{}/{}", loaded.run, agent.id);
     if let Some(unit) = &advance.unit {
-        id += "::";
-        spell_into(&mut id, unit);
+        id = format!("{id}::{}", utf8_percent_encode(unit, UNPLAIN));
     }
     if before > 0 {
         id = format!("{id}#{}", before + 1);
@@ -361,17 +365,6 @@ fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, 
     match id.parse() {
         Ok(id) => Ok(id),
         Err(_) => read_id(&format!("agent-{}", Hash::digest(id.as_bytes()))),
-    }
-}
-
-/// Adds a name to an id, with `%` and two digits for each byte of what isn't plain.
-fn spell_into(id: &mut String, name: &str) {
-    for byte in name.bytes() {
-        match byte {
-            b'-' | b'_' | b'.' => id.push(char::from(byte)),
-            _ if byte.is_ascii_alphanumeric() => id.push(char::from(byte)),
-            _ => *id += &format!("%{byte:02x}"),
-        }
     }
 }
 
