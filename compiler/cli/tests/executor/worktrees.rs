@@ -525,6 +525,30 @@ fn a_worktree_of_a_person_stays_theirs() {
     assert_eq!(list.lines().count(), 2, "{list}");
 }
 
+/// A check that runs in the project's folder has the worktrees of runs out of reach.
+#[test]
+fn the_projects_own_checks_write_in_no_worktree() {
+    let scratch = repository("worktrees-plain", INNER, "");
+    let folder = &scratch.path;
+    scratch.write(
+        "plain.workflow.json",
+        r#"{"id": "plain", "initial": "x", "states": {"x": {"on": {"ended": "y"}}, "y": {"type": "final"}},
+            "checks": {"reach": {"command": ["sh", "-c", "echo x >src/own; echo x >.statemark-worktrees/r/reached"]}}}"#,
+    );
+    scratch.write("src/kept", "");
+    scratch.write(".statemark-worktrees/r/kept", "");
+    perform(&Run::new("statemark start plain --run-id p"), folder);
+    let said = perform(&Run::new("statemark run-check reach --run p"), folder);
+    assert!(
+        folder.join("src/own").exists(),
+        "{}{}",
+        said.stderr,
+        said.stdout
+    );
+    let reached = folder.join(".statemark-worktrees/r/reached").exists();
+    assert_eq!(reached, !has_landlock(), "{}{}", said.stderr, said.stdout);
+}
+
 /// A later attempt finds what an earlier one has left, however git keeps it.
 #[test]
 fn references_outlast_an_attempt() {
