@@ -115,8 +115,7 @@ fn reference(own: &Copy) -> String {
     format!("{BRANCHES}/{}", name.to_string_lossy())
 }
 
-/// Tells a worktree's repository the project's branches and tags as they are now. Others that it has
-/// stay.
+/// Tells a worktree's repository the branches and tags of the project's. Others that it has stay.
 pub(super) fn write_references(own: &Copy) -> Result<(), GitError> {
     let git = own.top.join(DOT);
     let mut text = String::from("# pack-refs with: sorted \n");
