@@ -199,6 +199,9 @@ impl Attempt<'_> {
         };
         let visit = state.visits.get(name);
         let is_left = visit.is_none_or(|it| it.left.is_some() || it.entered != self.entered);
+        // A person's rewind leaves none of it.
+        let own = state.attempts.get(&self.number);
+        let was_taken_back = own.is_none_or(|it| it.taken_back.is_some());
         let at = || format!("the run is in `{}`", state.leaves.join("`, `"));
         match state.status() {
             Status::Cancelled => {
@@ -208,6 +211,10 @@ impl Attempt<'_> {
             status if status.is_over() => {
                 let reason = format!("the run has {}", status.name());
                 return Some(End::because(moved, reason));
+            }
+            _ if is_left && was_taken_back => {
+                let reason = format!("a rewind took it back: {}", at());
+                return Some(End::because(AttemptOutcome::Moved, reason));
             }
             _ if is_left => return Some(End::because(moved, at())),
             Status::Paused => {

@@ -16,6 +16,7 @@ use statemark_runs::body::AttemptOutcome;
 use statemark_runs::runs::{
     EndAttempt, StartAttempt, TakeCheckpoint, WorktreeEnd, end_worktree, open_worktree,
 };
+use statemark_runs::state::AttemptState;
 use statemark_runs::{
     Actor, Lease, Loaded, Order, Role, RunError, RunId, Status, StoreError, WaitingFor,
     acquire_lease, release_lease, renew_lease,
@@ -548,7 +549,7 @@ impl Driver<'_> {
             if failed.len() < most {
                 return Ok(Room::Free);
             }
-            let last = failed.last().cloned().flatten().unwrap_or_default();
+            let last = failed.last().copied().flatten().unwrap_or_default();
             let count = failed.len();
             let noun = if count == 1 { "attempt" } else { "attempts" };
             (
@@ -718,11 +719,9 @@ fn follows(loaded: &Loaded, state: &str, former: &str) -> bool {
 }
 
 /// Returns the reasons of the failed attempts in a state that count towards its limit.
-fn failed(loaded: &Loaded, state: &str) -> Vec<Option<String>> {
+fn failed<'l>(loaded: &'l Loaded, state: &'l str) -> Vec<Option<&'l str>> {
     let counted = loaded.state.counted_attempts(state);
-    let ended = counted.filter_map(|it| it.ended.as_ref());
-    let failed = ended.filter(|(outcome, ..)| outcome.is_failure());
-    failed.map(|(_, reason, _)| reason.clone()).collect()
+    counted.filter_map(AttemptState::failure).collect()
 }
 
 /// Returns the model of an attempt.

@@ -360,9 +360,7 @@ fn resolution_word(resolution: Resolution) -> String {
 }
 
 fn failures(loaded: &Loaded, state: &str) -> String {
-    let entered = loaded.state.visits.get(state).map_or(0, |it| it.entered);
-    let attempts = loaded.state.attempts.values();
-    let of_visit = attempts.filter(|it| it.state == state && it.seq >= entered);
+    let of_visit = loaded.state.attempts_of_visit(state);
     let ended: Vec<_> = of_visit
         .filter_map(|it| Some((it, it.ended.as_ref()?)))
         .collect();

@@ -148,7 +148,7 @@ pub struct RunState {
     pub subflows: Shared<BTreeMap<String, Vec<Subflow>>>,
     /// Its cost.
     pub usage: Usage,
-    /// By number: the attempts in the last visit of each state.
+    /// By number: the attempts in the last visit of each state, and those that agents have taken back.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attempts: BTreeMap<u64, AttemptState>,
     /// The number of attempts that were ever made.
@@ -245,6 +245,18 @@ pub struct AttemptState {
     pub usage: Usage,
     /// The calls of tools that it has made.
     pub calls: u64,
+    /// What an agent's rewind that took it back has left of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken_back: Option<TakenBack>,
+}
+
+/// What is left of an attempt that an agent has taken back: it counts towards limits nevertheless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenBack {
+    /// The visit of its state that it counts in, by the visit's number.
+    pub visit: u64,
+    /// True if it went on then: it counts as one that came to nothing, however it ends.
+    pub unfinished: bool,
 }
 
 /// The allowance that a person has given a run anew, by continuing it.

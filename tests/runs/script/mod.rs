@@ -34,6 +34,7 @@
 //! The modules of this folder document the words that they carry out.
 
 pub(crate) mod artifacts;
+mod attempts;
 mod checks;
 pub(crate) mod reports;
 pub(crate) mod travel;
@@ -186,6 +187,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "pause" | "continue" | "cancel" | "force" => control(bench, &order, word, rest),
         "runs" => runs(bench),
         word if artifacts::WORDS.contains(&word) => artifacts::act(bench, &order, word, rest),
+        word if attempts::WORDS.contains(&word) => attempts::act(bench, &order, word, rest),
         "ran" | "last" => checks::act(bench, &order, word, rest),
         "report" => reports::report(bench, run, rest),
         "steps" => reports::steps(bench, run),

@@ -212,6 +212,19 @@ impl Decide for ReachLimit {
     }
 }
 
+impl AttemptState {
+    /// Returns why it came to nothing, if it did: its reason, if it has one.
+    #[must_use]
+    pub fn failure(&self) -> Option<Option<&str>> {
+        let ended = self.ended.as_ref();
+        if let Some((_, reason, _)) = ended.filter(|(outcome, ..)| outcome.is_failure()) {
+            return Some(reason.as_deref());
+        }
+        let unfinished = self.taken_back.filter(|it| it.unfinished);
+        unfinished.map(|_| Some("it was taken back by a rewind before it had ended"))
+    }
+}
+
 impl crate::state::RunState {
     /// Returns the attempts in a state that haven't ended, with their numbers.
     pub fn open_attempts<'s>(
@@ -225,24 +238,39 @@ impl crate::state::RunState {
 
     /// Returns the attempts of a state's present visit that count towards its limits, in order.
     ///
-    /// Those before a person continued the run don't.
+    /// Those before a person continued the run don't. Those that an agent has taken back do.
     pub fn counted_attempts<'s>(
         &'s self,
         state: &'s str,
     ) -> impl Iterator<Item = &'s AttemptState> + 's {
-        let entered = self.visits.get(state).map_or(0, |it| it.entered);
         let continued = self.allowance.as_ref().map_or(0, |it| it.seq);
-        let from = entered.max(continued);
+        let attempts = self.attempts_of_visit(state);
+        attempts.filter(move |it| it.seq >= continued)
+    }
+
+    /// Returns the attempts of a state's present visit, in order.
+    ///
+    /// Those that an agent has taken back belong to the visit in which it went on.
+    pub fn attempts_of_visit<'s>(
+        &'s self,
+        state: &'s str,
+    ) -> impl Iterator<Item = &'s AttemptState> + 's {
+        let visit = self.visits.get(state);
+        let (entered, count) = visit.map_or((0, 0), |it| (it.entered, it.count));
         let attempts = self.attempts.values();
-        attempts.filter(move |it| it.state == state && it.seq >= from)
+        attempts.filter(move |it| {
+            let counts = match it.taken_back {
+                Some(taken) => taken.visit == count,
+                None => it.seq >= entered,
+            };
+            counts && it.state == state
+        })
     }
 
     /// Returns the number of attempts in a state's present visit.
     fn attempts_in_visit(&self, state: &str) -> u64 {
-        let entered = self.visits.get(state).map_or(0, |it| it.entered);
-        let attempts = self.attempts.values();
-        let last = attempts.filter(|it| it.state == state && it.seq >= entered);
-        last.map(|it| it.number).max().unwrap_or_default()
+        let attempts = self.attempts_of_visit(state);
+        attempts.map(|it| it.number).max().unwrap_or_default()
     }
 
     /// Returns the cost of the run alone since a person has continued it.

@@ -1,7 +1,7 @@
 //! The effect of each kind of record on the state of a run.
 //!
 //! A rewind takes back what the journal says of the run. It doesn't take back the world: money that was spent, effects that
-//! have left, commits that hold a working copy, children that have started. Nor does it hide that a person set a state by
+//! have left, attempts, commits that hold a working copy, children that have started. Nor does it hide that a person set a state by
 //! hand, or rewound. [`Apply::outlast`] is what a kind leaves after a rewind.
 
 use std::collections::BTreeMap;
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 
 use super::{
     Allowance, AttemptState, CheckState, Checkpoint, Child, EffectState, RegionWork, Request,
-    Revision, RunState, SessionState, SignedRun, StepState, Visit,
+    Revision, RunState, SessionState, SignedRun, StepState, TakenBack, Visit,
 };
 use crate::actor::Role;
 use crate::body::{
     Annotation, Artifact, AttemptEnded, AttemptStarted, Body, Cancelled, Cause, Check,
     CheckpointRestored, CheckpointTaken, ChildEnded, ChildStarted, ClockSetBack, Closed, Continued,
     Effect, EffectStatus, Event, Forced, Forked, Imported, Message, Migrated, Note, Opened, Paused,
-    Progress, Queued, Refused, Resolved, Rewound, Session, Spent, Started, Step, StepRecord,
+    Progress, Queued, Refused, Resolved, Rewound, Scope, Session, Spent, Started, Step, StepRecord,
     StepStatus, Subflow, Tie, Tool, ToolVerdict, Usage, WorktreeMade, for_each_kind,
 };
 use crate::record::Record;
@@ -440,6 +440,10 @@ impl Apply for Rewound {
     }
 
     fn outlast(self, state: &mut RunState, record: &Record) {
+        // Of one that is taken back itself, too: that an attempt hadn't ended by then is known here alone.
+        if self.scope != Scope::Workspace {
+            take_back_attempts(state, record, self.to);
+        }
         state.rewinds.push((record.seq, self.to));
         for compensation in self.compensations {
             let owed = EffectState {
@@ -576,34 +580,46 @@ impl Apply for Usage {
 
 impl Apply for AttemptStarted {
     fn apply(self, state: &mut RunState, record: &Record) {
-        let entered = state.visits.get(&self.state).map_or(0, |it| it.entered);
         // Those of its former visits are in the journal alone: a state may be visited without end.
+        let visit = state.visits.get(&self.state);
+        let (entered, count) = visit.map_or((0, 0), |it| (it.entered, it.count));
         let attempts = &mut state.attempts;
-        attempts.retain(|_, it| it.state != self.state || it.seq >= entered || it.ended.is_none());
+        attempts.retain(|_, it| {
+            let counts = match it.taken_back {
+                Some(taken) => taken.visit >= count,
+                None => it.seq >= entered,
+            };
+            counts || it.state != self.state || it.ended.is_none()
+        });
         state.limits_reached = 0;
         if self.task.is_some() {
             state.task.clone_from(&self.task);
         }
+        self.outlast(state, record);
+    }
+
+    // An agent that could take its attempts back would have as many as it likes.
+    fn outlast(self, state: &mut RunState, record: &Record) {
+        state.attempted = state.attempted.max(self.attempt);
         let attempt = AttemptState {
             number: self.number,
-            executor: self.executor.clone(),
-            model: self.model.clone(),
-            state: self.state.clone(),
+            executor: self.executor,
+            model: self.model,
+            state: self.state,
             seq: record.seq,
             time: record.time,
             ..AttemptState::default()
         };
         state.attempts.insert(self.attempt, attempt);
-        self.outlast(state, record);
-    }
-
-    fn outlast(self, state: &mut RunState, _: &Record) {
-        state.attempted = state.attempted.max(self.attempt);
     }
 }
 
 impl Apply for AttemptEnded {
     fn apply(self, state: &mut RunState, record: &Record) {
+        self.outlast(state, record);
+    }
+
+    fn outlast(self, state: &mut RunState, record: &Record) {
         if let Some(attempt) = state.attempts.get_mut(&self.attempt) {
             attempt.ended = Some((self.outcome, self.reason, record.time));
         }
@@ -836,6 +852,23 @@ fn count_spent(state: &mut RunState, record: &Record, spent: &BTreeMap<String, S
     }
 }
 
+/// Has the attempts after a record count where the run goes on, or forgets them if a person has rewound.
+fn take_back_attempts(state: &mut RunState, record: &Record, to: u64) {
+    if record.actor.role >= Role::Person {
+        state.attempts.retain(|_, it| it.seq <= to);
+        return;
+    }
+    for attempt in state.attempts.values_mut().filter(|it| it.seq > to) {
+        let visit = state.visits.get(&attempt.state);
+        let next = |it: &Visit| it.count + u64::from(it.left.is_some());
+        attempt.taken_back = Some(TakenBack {
+            visit: visit.map_or(1, next),
+            unfinished: attempt.ended.is_none()
+                || attempt.taken_back.is_some_and(|it| it.unfinished),
+        });
+    }
+}
+
 /// Adds fields to the context, and to what open approvals are over.
 ///
 /// They are asked over the fields as the new table has them.
@@ -870,6 +903,9 @@ fn rename_states(state: &mut RunState, names: &BTreeMap<String, String>) {
     }
     for leaf in state.detours.iter_mut().flatten() {
         *leaf = named(leaf);
+    }
+    for attempt in state.attempts.values_mut() {
+        attempt.state = named(&attempt.state);
     }
     for request in state.requests.values_mut() {
         let states = &mut request.opened.states;

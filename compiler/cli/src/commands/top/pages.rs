@@ -179,7 +179,7 @@ fn describe_step(text: &mut String, step: &StepView, loaded: &Loaded, now: u64, 
     let _ = writeln!(text, "  {}  {name}  {remarks}", paint_step(status, palette));
 }
 
-/// Describes the attempts in the last visit of each state, and what the run has cost.
+/// Describes the attempts in the last visit of each state and those taken back, and what the run has cost.
 fn describe_attempts(loaded: &Loaded, now: u64, palette: Palette) -> String {
     let state = &loaded.state;
     let mut text = String::new();
@@ -221,7 +221,12 @@ fn describe_attempt(number: u64, attempt: &AttemptState, now: u64, palette: Pale
         calls => format!(", {calls} calls"),
     };
     let usage = describe_usage(&attempt.usage);
-    let spent = palette.dim(&format!("{length}, {usage}{calls}"));
+    let taken_back = if attempt.taken_back.is_some() {
+        ", taken back"
+    } else {
+        ""
+    };
+    let spent = palette.dim(&format!("{length}, {usage}{calls}{taken_back}"));
     format!("  {title}  {outcome}  {spent}\n")
 }
 
