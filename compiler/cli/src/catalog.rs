@@ -1,7 +1,8 @@
 //! The workflows of some specs, read again when a file has changed.
 //!
-//! One catalog serves commands and servers. What to rely on: of two machines with one id, the first counts, in the order of
-//! the files' names; files that can't be read any more leave the workflows as they were.
+//! One catalog serves commands and servers. What to rely on: of several machines with one id, none counts unless they are
+//! alike, so that no file comes before another by its name; files that can't be read any more leave the workflows as they
+//! were.
 
 mod create;
 
@@ -19,6 +20,7 @@ use statemark_compiler::valid::Valid;
 use statemark_compiler::{Format, back};
 use statemark_runs::{Hash, RunError, Trail, Workflow, WorkflowError, Workflows, shell_word};
 use statemark_text::suggest::nearest;
+use statemark_tools::lookup::missing_workflow;
 use statemark_tools::{
     Allow, Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
 };
@@ -66,6 +68,8 @@ struct Snapshot {
     entries: BTreeMap<String, Entry>,
     /// The files with errors: nobody should start what they define.
     broken: Vec<String>,
+    /// By id: the files with machines that aren't alike.
+    rivals: BTreeMap<String, Vec<String>>,
     /// The files and the times when they were changed.
     files: Vec<(PathBuf, Option<SystemTime>)>,
     /// The files of workflows that were there, and that have errors now.
@@ -169,8 +173,7 @@ impl SpecCatalog {
         }
         if !path.is_file() && !looks_like_file(word) {
             let catalog = Self::read(specs)?.with_global()?;
-            let unknown = || unknown_workflow(word, &catalog.ids(), &catalog.broken());
-            let workflow = catalog.find(word).ok_or_else(unknown)?;
+            let workflow = catalog.find_or_fail(word)?;
             return Ok((catalog, workflow));
         }
         let catalog = Self::read(&[path.to_owned()])?;
@@ -233,6 +236,25 @@ impl SpecCatalog {
             }
         }
         Ok(())
+    }
+
+    /// Finds a workflow by its id. The failure of one that isn't there says why.
+    pub(crate) fn find_or_fail(&self, id: &str) -> Result<Arc<Workflow>, Failure> {
+        let missing = || match RunError::no_workflow(self, id) {
+            RunError::UnknownWorkflow { id, known } => {
+                unknown_workflow(&id, &known, &self.broken())
+            }
+            other => other.into(),
+        };
+        self.find(id).ok_or_else(missing)
+    }
+
+    /// Returns why workflows that several files define don't count, a sentence each.
+    pub(crate) fn rivalries(&self) -> Vec<String> {
+        let rivals = self.with(|snapshot| snapshot.rivals.clone());
+        let errors = rivals.into_iter();
+        let errors = errors.map(|(id, specs)| RunError::AmbiguousWorkflow { id, specs });
+        errors.map(|error| error.to_string()).collect()
     }
 
     /// Returns the files with errors.
@@ -301,11 +323,11 @@ impl SpecCatalog {
 
     fn entry<T>(&self, id: &str, get: impl FnOnce(&Entry) -> T) -> Option<T> {
         self.with(|snapshot| {
-            snapshot
-                .entries
-                .get(id)
-                .or_else(|| self.fallback.get(id))
-                .map(get)
+            let fallback = || {
+                let has_rivals = snapshot.rivals.contains_key(id);
+                self.fallback.get(id).filter(|_| !has_rivals)
+            };
+            snapshot.entries.get(id).or_else(fallback).map(get)
         })
     }
 }
@@ -342,21 +364,36 @@ fn stamps(specs: &[PathBuf]) -> Result<Vec<(PathBuf, Option<SystemTime>)>, Failu
 
 fn read_specs(specs: &[PathBuf]) -> Result<Snapshot, Failure> {
     let files = stamps(specs)?;
-    let mut entries = BTreeMap::new();
+    let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
+    let mut rivals: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut broken = Vec::new();
     for file in check_all(specs, STDIN_NAME)? {
         if file.has_errors() {
             broken.push(file.name.clone());
         }
         for machine in &file.machines {
-            if let Some(entry) = read_entry(&file, machine) {
-                entries.entry(entry.spec.id.clone()).or_insert(entry);
+            let Some(entry) = read_entry(&file, machine) else {
+                continue;
+            };
+            let (id, source) = (entry.spec.id.clone(), entry.spec.source.clone());
+            match entries.get(&id) {
+                None => {
+                    entries.insert(id, entry);
+                }
+                Some(first) if first.workflow.hash() == entry.workflow.hash() => {}
+                Some(first) => {
+                    let all = rivals.entry(id);
+                    all.or_insert_with(|| vec![first.spec.source.clone()])
+                        .push(source);
+                }
             }
         }
     }
+    entries.retain(|id, _| !rivals.contains_key(id));
     Ok(Snapshot {
         entries,
         broken,
+        rivals,
         files,
         lost: BTreeMap::new(),
         checked_at: Some(Instant::now()),
@@ -407,6 +444,10 @@ impl Workflows for SpecCatalog {
         table.chain(specs).collect()
     }
 
+    fn rivals(&self, id: &str) -> Vec<String> {
+        self.with(|snapshot| snapshot.rivals.get(id).cloned().unwrap_or_default())
+    }
+
     fn lacks_machine(&self, id: &str) -> bool {
         if self.plain.as_deref() == Some(id) {
             return true;
@@ -434,7 +475,9 @@ impl Catalog for SpecCatalog {
         self.with(|snapshot| {
             let own = snapshot.entries.iter();
             let others = self.fallback.iter();
-            let others = others.filter(|(id, _)| !snapshot.entries.contains_key(*id));
+            let hides =
+                |id: &String| snapshot.entries.contains_key(id) || snapshot.rivals.contains_key(id);
+            let others = others.filter(|(id, _)| !hides(id));
             let all: BTreeMap<_, _> = own.chain(others).collect();
             all.values().map(|entry| entry.spec.clone()).collect()
         })
@@ -508,10 +551,9 @@ impl Catalog for SpecCatalog {
 
     fn simulate(&self, wanted: &Simulation<'_>) -> Result<Simulated, Problem> {
         let Some(workflow) = self.find(wanted.workflow) else {
-            let message = format!("there is no workflow `{}`", wanted.workflow);
-            return Err(Problem::new("unknown_workflow", message)
-                .with(json!({"known": self.ids()}))
-                .mended_by("list_workflows", json!({})));
+            return Err(
+                missing_workflow(self, wanted.workflow).mended_by("list_workflows", json!({}))
+            );
         };
         simulate(&workflow, wanted)
     }

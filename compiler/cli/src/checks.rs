@@ -7,7 +7,7 @@ use statemark_runs::body::WorktreeMade;
 use statemark_runs::check::{CheckError, Declaration};
 use statemark_runs::{Loaded, Workflow, Workflows as _};
 
-use crate::catalog::{SpecCatalog, unknown_workflow};
+use crate::catalog::SpecCatalog;
 use crate::failure::Failure;
 use crate::project;
 
@@ -55,8 +55,7 @@ pub(crate) fn find(name: &str, source: CheckSource<'_>) -> Result<DeclaredCheck,
         CheckSource::Run(loaded) => find_in(&loaded.workflow, name, &mut known)?,
         CheckSource::Workflow(id, specs) => {
             let catalog = SpecCatalog::read(specs)?;
-            let unknown = || unknown_workflow(id, &catalog.ids(), &catalog.broken());
-            let workflow = catalog.find(id).ok_or_else(unknown)?;
+            let workflow = catalog.find_or_fail(id)?;
             find_in(&workflow, name, &mut known)?
         }
         CheckSource::Any(_) => None,

@@ -14,7 +14,7 @@ use statemark_tools::Credential;
 
 use crate::args::{RunArgs, SpecsArgs, StoreArgs};
 use crate::caller::Identity;
-use crate::catalog::{SpecCatalog, unknown_workflow};
+use crate::catalog::SpecCatalog;
 use crate::clock::CommandClock;
 use crate::failure::Failure;
 use crate::{caller, clock, environment, own_stores, project};
@@ -83,13 +83,7 @@ pub(crate) fn open_with(
     workflow: &str,
 ) -> Result<Runs, Failure> {
     let catalog = SpecCatalog::read(&specs.specs)?.with_global()?;
-    if catalog.find(workflow).is_none() {
-        return Err(unknown_workflow(
-            workflow,
-            &catalog.ids(),
-            &catalog.broken(),
-        ));
-    }
+    catalog.find_or_fail(workflow)?;
     open_over(store, catalog)
 }
 

@@ -746,7 +746,9 @@ fn idle(loaded: &Loaded, planned: &Plan) -> (Stop, String) {
         }
         Some(WaitingFor::Child { run }) => format!("it waits for the run `{run}`"),
         Some(WaitingFor::Workflow { workflow, .. }) => {
-            format!("it waits for the workflow `{workflow}`, which nobody has")
+            format!(
+                "it waits for the workflow `{workflow}`, of which no spec has an accepted definition"
+            )
         }
         Some(WaitingFor::Step { step }) => format!("`{step}` waits for something outside"),
         None if !state.timers.is_empty() => "it waits for a timer".to_owned(),

@@ -100,9 +100,9 @@ pub enum Blocker {
         /// The child.
         run: String,
     },
-    /// A step waits for a child run whose workflow no spec defines.
+    /// A step waits for a child run whose workflow no spec defines as a person has accepted it.
     #[error(
-        "`{step}` invokes `{workflow}`, which no spec defines; its run starts with the next report made where a spec does"
+        "`{step}` invokes `{workflow}`, of which no spec has an accepted definition; its run starts with the next report made where one has"
     )]
     ChildUnknown {
         /// The step.

@@ -259,7 +259,7 @@ impl Runs {
         })?;
         let workflow = self.workflow_of(&table)?;
         Ok(Loaded {
-            is_accepted: state.unreviewed && self.is_reviewed(&workflow)?,
+            is_accepted: state.unreviewed && self.is_accepted_since(&workflow, &state)?,
             workflow,
             run: head.run.clone(),
             head,
@@ -331,9 +331,6 @@ impl Runs {
     fn workflow_named(&self, id: &str) -> Result<Arc<Workflow>, RunError> {
         self.workflows
             .find(id)
-            .ok_or_else(|| RunError::UnknownWorkflow {
-                id: id.to_owned(),
-                known: self.workflows.ids(),
-            })
+            .ok_or_else(|| RunError::no_workflow(&*self.workflows, id))
     }
 }

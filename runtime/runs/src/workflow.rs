@@ -493,6 +493,11 @@ pub trait Workflows: Send + Sync {
     /// Returns the ids of all workflows, sorted.
     fn ids(&self) -> Vec<String>;
 
+    /// Returns the specs that define a workflow of that id, each another one, if there are several: none counts then.
+    fn rivals(&self, _id: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Reports whether a document of that id has no machine.
     ///
     /// Reports on its steps are accepted without a check.

@@ -18,7 +18,7 @@ pub fn broken_spec(catalog: &dyn Catalog, id: &str) -> Option<Value> {
 /// Creates the problem of an unknown workflow: it names the known ones, or the file's errors.
 pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
     let known = catalog.ids();
-    if broken_spec(catalog, id).is_some() {
+    if catalog.rivals(id).is_empty() && broken_spec(catalog, id).is_some() {
         let message = format!(
             "`{id}` has errors, and defines no workflow before they are mended: `statemark lint` lists them"
         );
@@ -26,8 +26,7 @@ pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
             .with(json!({"known": known}))
             .mended_by("lint_workflow", json!({"workflow": id}));
     }
-    let id = id.to_owned();
-    RunError::UnknownWorkflow { id, known }.into()
+    RunError::no_workflow(catalog, id).into()
 }
 
 /// Finds a workflow. The problem of an unknown one names the known ones.
@@ -43,8 +42,12 @@ pub fn find_workflow(catalog: &dyn Catalog, id: &str) -> Result<Arc<Workflow>, P
 
 /// Creates the problem of an unknown workflow, which names the known ones.
 pub fn missing_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
-    Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
-        .with(json!({"known": catalog.ids()}))
+    let error = RunError::no_workflow(catalog, id);
+    let message = match &error {
+        RunError::UnknownWorkflow { id, .. } => format!("there is no workflow `{id}`"),
+        other => other.to_string(),
+    };
+    Problem::new("unknown_workflow", message).with(json!({"known": catalog.ids()}))
 }
 
 /// Checks that a run's workflow has a state, or had it: nothing ever comes of a misspelled one.

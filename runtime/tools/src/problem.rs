@@ -98,6 +98,9 @@ impl From<RunError> for Problem {
             RunError::UnknownWorkflow { known, .. } => Self::new("unknown_workflow", message)
                 .with(json!({"known": known}))
                 .mended_by("list_workflows", json!({})),
+            RunError::AmbiguousWorkflow { specs, .. } => Self::new("unknown_workflow", message)
+                .with(json!({"specs": specs}))
+                .mended_by("list_workflows", json!({})),
             RunError::Unreviewed { .. } => Self::new("unreviewed", message),
             RunError::ReadOnly { .. } => Self::new("read_only", message),
             RunError::NotAPerson { .. }

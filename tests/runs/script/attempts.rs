@@ -65,7 +65,12 @@ pub(super) fn act(
             let loaded = bench.runs.load(&order.run)?;
             let mut text = String::new();
             for attempt in loaded.state.counted_attempts(first) {
-                let _ = write!(text, "{}: {} tokens", attempt.number, attempt.usage.tokens());
+                let _ = write!(
+                    text,
+                    "{}: {} tokens",
+                    attempt.number,
+                    attempt.usage.tokens()
+                );
                 if let Some(reason) = attempt.failure() {
                     let _ = write!(text, ", came to nothing: {}", reason.unwrap_or("unsaid"));
                 }

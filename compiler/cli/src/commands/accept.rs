@@ -1,5 +1,6 @@
 //! `accept`: a person accepts workflows as what agents are held to.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use statemark_text::visible;
 use statemark_tools::Catalog as _;
 
 use crate::args::{SpecsArgs, StoreArgs, TextFormat};
-use crate::catalog::{SpecCatalog, unknown_workflow};
+use crate::catalog::SpecCatalog;
 use crate::clock::format_time;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Palette, Printer, count};
@@ -27,7 +28,8 @@ use crate::runs;
                         An acceptance is of a workflow's behavior and policy, by a person. Until the first one, every\n\
                         workflow counts as accepted. After it, runs of others are shown as unreviewed, and their workflows\n\
                         declare no checks, upstream servers or environment. With `workflows = \"accepted\"` in\n\
-                        `statemark.toml` they can't be started at all.")]
+                        `statemark.toml` they can't be started at all. A state that invokes a workflow waits in a run of\n\
+                        an accepted one until that is accepted, too.")]
 pub(crate) struct AcceptArgs {
     /// The workflows, by their ids; all of the specs if none is named
     #[arg(value_name = "WORKFLOW")]
@@ -59,6 +61,9 @@ struct Review {
     /// The keys by which it can have programs run, with what they declare.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     declares: Vec<String>,
+    /// The workflows that it invokes of which no version is accepted, or is to be: its runs wait for that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waits_for: Vec<String>,
 }
 
 /// The relation of a workflow to what was accepted.
@@ -80,7 +85,7 @@ pub(super) fn run(args: &AcceptArgs, printer: &mut Printer) -> CommandResult {
     if args.accept_all {
         return accept_all(args, printer);
     }
-    let (workflows, sources) = find_workflows(args)?;
+    let (workflows, sources) = find_workflows(args, printer)?;
     let runs = if args.dry_run {
         runs::open_if_exists(&args.store)?
     } else {
@@ -90,7 +95,12 @@ pub(super) fn run(args: &AcceptArgs, printer: &mut Printer) -> CommandResult {
     let authority = authority.unwrap_or_default();
     let mut reviews = Vec::new();
     for (workflow, source) in workflows.iter().zip(sources) {
-        reviews.push(review(runs.as_ref(), &authority, workflow, source)?);
+        let mut review = review(runs.as_ref(), &authority, workflow, source)?;
+        let mut invoked = invoked_by(workflow);
+        invoked.retain(|id| authority.acceptance(id).is_none());
+        invoked.retain(|id| workflows.iter().all(|it| it.id() != id));
+        review.waits_for = invoked.into_iter().collect();
+        reviews.push(review);
     }
     for review in &reviews {
         match args.store.format() {
@@ -132,11 +142,17 @@ fn accept_all(args: &AcceptArgs, printer: &mut Printer) -> CommandResult {
 }
 
 /// Returns the workflows that are meant, each with its file.
-fn find_workflows(args: &AcceptArgs) -> Result<(Vec<Arc<Workflow>>, Vec<String>), Failure> {
+fn find_workflows(
+    args: &AcceptArgs,
+    printer: &mut Printer,
+) -> Result<(Vec<Arc<Workflow>>, Vec<String>), Failure> {
     let catalog = SpecCatalog::read(&args.specs.specs)?;
     // Without a name, those of this project are meant.
     let (catalog, ids) = match args.workflows.as_slice() {
         [] => {
+            for why in catalog.rivalries() {
+                printer.remark(&format!("note: {why}\n"));
+            }
             let ids = catalog.ids();
             (catalog, ids)
         }
@@ -149,9 +165,7 @@ fn find_workflows(args: &AcceptArgs) -> Result<(Vec<Arc<Workflow>>, Vec<String>)
     let specs = catalog.specs();
     let mut found = (Vec::new(), Vec::new());
     for id in ids {
-        let Some(workflow) = catalog.find(&id) else {
-            return Err(unknown_workflow(&id, &catalog.ids(), &catalog.broken()));
-        };
+        let workflow = catalog.find_or_fail(&id)?;
         let source = specs.iter().find(|spec| spec.id == id);
         found.0.push(workflow);
         found
@@ -193,7 +207,15 @@ fn review(
         accepted,
         changes,
         declares: declarations(workflow),
+        waits_for: Vec::new(),
     })
+}
+
+/// Returns the ids of the workflows that states of one invoke.
+fn invoked_by(workflow: &Workflow) -> BTreeSet<String> {
+    let states = workflow.table().states();
+    let ids = states.filter_map(|(state, _)| workflow.invoked_workflow(state));
+    ids.map(str::to_owned).collect()
 }
 
 /// Returns what a workflow declares that has programs run, a line each.
@@ -240,6 +262,13 @@ impl Review {
         let is_open = matches!(self.status, Status::New | Status::Changed);
         for line in self.declares.iter().filter(|_| is_open) {
             let _ = writeln!(text, "  declares {}", visible::line(line));
+        }
+        for id in &self.waits_for {
+            let id = visible::line(id);
+            let _ = writeln!(
+                text,
+                "  invokes `{id}`, which isn't accepted: its runs wait for that"
+            );
         }
         if self.status == Status::New {
             let word = shell_word(&self.source);

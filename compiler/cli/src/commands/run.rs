@@ -211,7 +211,7 @@ pub(super) fn describe_run(view: &RunView, now: u64, palette: Palette) -> String
             WaitingFor::Child { run } => writeln!(text, "waits for child run {run}"),
             WaitingFor::Workflow { workflow, step } => writeln!(
                 text,
-                "waits for a run of {workflow}, which {step} invokes and no spec defines yet"
+                "waits for a run of {workflow}, which {step} invokes and of which no spec has an accepted definition yet"
             ),
             WaitingFor::Approval { .. } | WaitingFor::Question { .. } | WaitingFor::Step { .. } => {
                 Ok(())

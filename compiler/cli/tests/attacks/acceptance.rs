@@ -272,3 +272,79 @@ fn h2_a_token_for_many_runs_starts_accepted_workflows_alone() {
     let answer = agent.call("start_run", &json!({"workflow": "draft"}));
     assert_eq!(code(&answer), "unreviewed", "{answer:#}");
 }
+
+/// A child run whose approval an agent has left out would end for the one that a person has accepted.
+#[test]
+fn fifth_an_accepted_workflow_takes_no_child_that_nobody_has_accepted() {
+    let scratch = Scratch::new("attack-child");
+    let outer = json!({"id": "outer", "initial": "a", "states": {
+        "a": {"invoke": {"src": "inner", "on_done": "gone", "on_error": "bad"}},
+        "gone": {"type": "final"},
+        "bad": {"type": "final"}
+    }});
+    let inner = json!({"id": "inner", "initial": "look", "states": {
+        "look": {"on": {"fin": {"target": "end", "requires_approval": true}}},
+        "end": {"type": "final"}
+    }});
+    let lax = inner.to_string().replace(",\"requires_approval\":true", "");
+    let lax = lax.replace("\"requires_approval\":true,", "");
+    assert!(!lax.contains("approval"), "{lax}");
+    scratch.write("outer.workflow.json", &outer.to_string());
+    scratch.write("inner.workflow.json", &inner.to_string());
+    scratch.write("evil/outer.workflow.json", &outer.to_string());
+    scratch.write("evil/inner.workflow.json", &lax);
+    scratch.write("alone/outer.workflow.json", &outer.to_string());
+    let agent = |command: &str| perform(&Run::new(command), &scratch.path);
+    let waits = "of which no spec has an accepted definition";
+    as_ann(
+        &scratch,
+        "statemark accept outer inner --specs outer.workflow.json --specs inner.workflow.json",
+    );
+
+    // Beside the agent's own, and with it alone, from the start on and with a later report.
+    let lines = [
+        "statemark start outer --run-id r1 --specs evil",
+        "statemark start outer --run-id r2 --specs alone",
+        "statemark emit --workflow outer --run-id r2 --step a --type status_change --data '{\"status\":\"running\"}' --specs evil",
+    ];
+    for line in lines {
+        let said = agent(line);
+        assert_eq!(said.code, 0, "{line}: {}", said.stderr);
+    }
+    for run in ["r1", "r2"] {
+        let state = agent(&format!("statemark state {run}"));
+        assert!(state.stdout.contains(waits), "{}", state.stdout);
+        assert_eq!(agent(&format!("statemark state {run}/a/1")).code, 2);
+    }
+
+    // One that began before anybody had accepted it took the agent's, and doesn't become reviewed by that.
+    scratch.write(
+        "evil/second.workflow.json",
+        &outer.to_string().replace("outer", "second"),
+    );
+    scratch.write(
+        "second.workflow.json",
+        &outer.to_string().replace("outer", "second"),
+    );
+    let said = agent("statemark start second --run-id r3 --specs evil");
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    as_ann(
+        &scratch,
+        "statemark accept second --specs second.workflow.json",
+    );
+    let state = agent("statemark state r3");
+    assert!(state.stdout.contains("unreviewed"), "{}", state.stdout);
+
+    // With the accepted one it goes on.
+    let said = agent(&lines[2].replace("evil", "inner.workflow.json"));
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let asks = agent("statemark send r2/a/1 fin");
+    assert!(
+        asks.stdout.contains("approv"),
+        "{}{}",
+        asks.stdout,
+        asks.stderr
+    );
+    let state = agent("statemark state r2");
+    assert!(state.stdout.contains("running"), "{}", state.stdout);
+}

@@ -21,6 +21,7 @@ use crate::actor::Actor;
 use crate::hash::Hash;
 use crate::runs::operation::{Execution, Operation};
 use crate::runs::{Order, RunError, Runs};
+use crate::state::RunState;
 use crate::workflow::Workflow;
 
 /// The acceptance of a workflow.
@@ -212,5 +213,24 @@ impl Runs {
     /// The store can't be read.
     pub fn is_reviewed(&self, workflow: &Workflow) -> Result<bool, RunError> {
         Ok(self.authority()?.had_accepted(workflow))
+    }
+
+    /// Reports whether a run that began unreviewed counts as reviewed by now: its workflow does, and those of its children.
+    ///
+    /// It took whatever was there for these.
+    pub(crate) fn is_accepted_since(
+        &self,
+        workflow: &Workflow,
+        state: &RunState,
+    ) -> Result<bool, RunError> {
+        if !self.is_reviewed(workflow)? {
+            return Ok(false);
+        }
+        for table in state.invokes.values() {
+            if !self.is_reviewed(&*self.workflow_of(table)?)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A child may have to be started by a process that has no spec. So a run's first record pins the tables of its children,
 //! with those of their children, and the store keeps them. A workflow that no spec had then may be found later by a process
-//! that has one; until then the state waits, and nothing is recorded.
+//! that has one; until then the state waits, and nothing is recorded. A run of an accepted workflow takes accepted children
+//! alone: else whoever starts it beside a workflow of the same name would choose what its outcome takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -59,7 +60,7 @@ fn check_accepted(runs: &Runs, order: &Order, workflow: &Arc<Workflow>) -> Resul
     if !order.only_accepted && !runs.workflows.only_accepted() {
         return Ok(());
     }
-    let invoked = invoked_tables(runs, workflow, &BTreeMap::new())?;
+    let invoked = invoked_tables(runs, workflow, &BTreeMap::new(), false)?;
     let invoked = invoked.keys().filter_map(|id| runs.workflows.find(id));
     for workflow in std::iter::once(Arc::clone(workflow)).chain(invoked) {
         let deed = || format!("`{}` can't be started here", workflow.id());
@@ -89,10 +90,11 @@ pub(super) fn first_record_of(
     let root = project_root(runs, start)?;
     let programs = root.as_deref().map(|root| programs(&workflow, root));
     let signing = signing(runs, &workflow)?;
+    let is_reviewed = runs.is_reviewed(&workflow)?;
     let body = Body::Started(Started {
         workflow: start.workflow.clone(),
         table: workflow.hash(),
-        invokes: invoked_tables(runs, &workflow, pinned)?,
+        invokes: invoked_tables(runs, &workflow, pinned, is_reviewed)?,
         invoking: invoking(&workflow),
         input: start.input.clone(),
         context,
@@ -101,7 +103,7 @@ pub(super) fn first_record_of(
         session: start.session.clone(),
         title: start.title.clone(),
         parent: start.parent.clone(),
-        unreviewed: !runs.is_reviewed(&workflow)?,
+        unreviewed: !is_reviewed,
         root: root.as_deref().map(check::absolute),
         programs: programs.unwrap_or_default(),
         signing,
@@ -263,11 +265,13 @@ fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, Run
 
 /// Returns the tables of all workflows that states of this one invoke, and so on.
 ///
-/// They are the pinned ones, else those of specs. A workflow that neither has is left out.
+/// They are the pinned ones, else those of specs, which have to be accepted if a reviewed run is to have them. A workflow
+/// that neither has is left out.
 pub(super) fn invoked_tables(
     runs: &Runs,
     workflow: &Workflow,
     pinned: &BTreeMap<String, Hash>,
+    is_reviewed: bool,
 ) -> Result<BTreeMap<String, Hash>, RunError> {
     let mut found = BTreeMap::new();
     let mut open: Vec<String> = invoked(workflow);
@@ -275,7 +279,7 @@ pub(super) fn invoked_tables(
         if found.contains_key(&id) {
             continue;
         }
-        if let Some(next) = find_invoked(runs, &id, pinned)? {
+        if let Some(next) = find_invoked(runs, &id, pinned, is_reviewed)? {
             open.extend(invoked(&next));
             found.insert(id, next.hash());
         }
@@ -288,11 +292,25 @@ fn find_invoked(
     runs: &Runs,
     id: &str,
     pinned: &BTreeMap<String, Hash>,
+    is_reviewed: bool,
 ) -> Result<Option<Arc<Workflow>>, RunError> {
     match pinned.get(id) {
         Some(table) => runs.workflow_of(table).map(Some),
-        None => Ok(runs.workflows.find(id)),
+        None => find_child(runs, id, is_reviewed),
     }
+}
+
+/// Returns the workflow of the specs that a run may take for a child.
+fn find_child(runs: &Runs, id: &str, is_reviewed: bool) -> Result<Option<Arc<Workflow>>, RunError> {
+    let Some(workflow) = runs.workflows.find(id) else {
+        return Ok(None);
+    };
+    let may = if runs.workflows.only_accepted() {
+        runs.authority()?.lists(&workflow)
+    } else {
+        !is_reviewed || runs.authority()?.has_accepted(&workflow)
+    };
+    Ok(may.then_some(workflow))
 }
 
 /// Keeps the tables that come from specs. Those that another run has pinned are kept already.
@@ -307,7 +325,7 @@ pub(super) fn store_tables(runs: &Runs, tables: &BTreeMap<String, Hash>) -> Resu
 
 /// Returns the tables for children of active states that have none, and stores them.
 ///
-/// A workflow that nobody knows is left out.
+/// A workflow that nobody knows is left out, as is one that the run may not take.
 pub(super) fn startable_tables(
     runs: &Runs,
     loaded: &Loaded,
@@ -315,8 +333,7 @@ pub(super) fn startable_tables(
     let mut tables = BTreeMap::clone(&loaded.state.invokes);
     for missing in loaded.childless_states() {
         if !tables.contains_key(&missing.workflow)
-            && let Some(workflow) = runs.workflows.find(&missing.workflow)
-            && (!runs.workflows.only_accepted() || runs.authority()?.lists(&workflow))
+            && let Some(workflow) = find_child(runs, &missing.workflow, !loaded.is_unreviewed())?
         {
             runs.store.put_blob(workflow.bytes())?;
             tables.insert(missing.workflow, workflow.hash());

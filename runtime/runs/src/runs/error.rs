@@ -12,7 +12,7 @@ use crate::id::{MAX_NAME, NameError, RunId};
 use crate::phrase::{list, shell_word};
 use crate::step::CannotStep;
 use crate::store::StoreError;
-use crate::workflow::WorkflowError;
+use crate::workflow::{WorkflowError, Workflows};
 
 /// The reasons that nothing could be done.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +28,17 @@ pub enum RunError {
         id: String,
         /// The workflows that specs have.
         known: Vec<String>,
+    },
+    /// Several specs have such a workflow, and not the same.
+    #[error(
+        "`{id}` is defined in several files, and not alike: {}; look at one of them alone (`--specs FILE`), or give the others ids of their own",
+        list(specs)
+    )]
+    AmbiguousWorkflow {
+        /// Its id.
+        id: String,
+        /// The specs.
+        specs: Vec<String>,
     },
     /// The table of a run can't be used.
     #[error("the run's table can't be used: {0}")]
@@ -93,6 +104,20 @@ pub enum RunError {
         /// The number of tries.
         tries: u32,
     },
+}
+
+impl RunError {
+    /// Makes the error of a workflow that these don't have.
+    #[must_use]
+    pub fn no_workflow(workflows: &dyn Workflows, id: &str) -> Self {
+        let (id, specs) = (id.to_owned(), workflows.rivals(id));
+        if specs.is_empty() {
+            let known = workflows.ids();
+            Self::UnknownWorkflow { id, known }
+        } else {
+            Self::AmbiguousWorkflow { id, specs }
+        }
+    }
 }
 
 /// The reasons that a request makes no sense.

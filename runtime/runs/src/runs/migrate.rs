@@ -81,7 +81,8 @@ impl Decide for MigrateRun {
                     Role::Person | Role::System => &BTreeMap::new(),
                     Role::Observer | Role::Agent => &run.state.invokes,
                 };
-                plan.migrated.invokes = invoked_tables(cx.runs, &to, pinned)?;
+                let is_reviewed = !run.is_unreviewed();
+                plan.migrated.invokes = invoked_tables(cx.runs, &to, pinned, is_reviewed)?;
                 if plan.obstacles.is_empty() {
                     cx.runs.store.put_blob(to.bytes())?;
                     store_tables(cx.runs, &plan.migrated.invokes)?;
