@@ -577,6 +577,24 @@ pub(crate) fn global_workflows() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
+/// Returns a path with the links in what exists of it resolved.
+///
+/// What leads up from a folder that doesn't exist stays as it is: clients that resolve it by its text alone get elsewhere.
+pub(crate) fn resolve(path: &Path) -> PathBuf {
+    let mut rest = Vec::new();
+    let mut parts = path.components();
+    loop {
+        if let Ok(real) = parts.as_path().canonicalize() {
+            rest.reverse();
+            return rest.iter().fold(real, |path, part| path.join(part));
+        }
+        match parts.next_back() {
+            Some(part) => rest.push(part.as_os_str().to_owned()),
+            None => return path.to_owned(),
+        }
+    }
+}
+
 /// Reports whether a folder, which need not exist, is another or lies in it, by links or without.
 fn lies_in(folder: &Path, other: &Path) -> bool {
     let Ok(other) = other.canonicalize() else {

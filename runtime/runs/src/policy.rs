@@ -10,6 +10,7 @@
 //! Deliberately not here: the limits of a visit ([`ReserveCall`](crate::ReserveCall) counts those), and the rights of
 //! roles, which don't depend on the state.
 
+mod arguments;
 mod command;
 mod environment;
 mod obeyed;
@@ -21,10 +22,11 @@ use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::StateId;
 
+pub use arguments::{PATH_ARGUMENTS, is_glob, normal_path};
 pub use command::{Command, FOLDER_ARGUMENTS, Unread, read_line, split_words};
 pub use environment::StateEnvironment;
 pub use obeyed::{is_obeyed, is_obeyed_path};
-pub use pattern::{PATH_ARGUMENTS, Pattern, normal_path};
+pub use pattern::Pattern;
 pub use persons::{command_words, person_command};
 pub use words::{capability_tools, native_tools, pack_tool_of};
 

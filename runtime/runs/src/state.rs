@@ -245,12 +245,12 @@ pub struct AttemptState {
     pub usage: Usage,
     /// The calls of tools that it has made.
     pub calls: u64,
-    /// What an agent's rewind that took it back has left of it.
+    /// The rest of it, if an agent has taken it back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken_back: Option<TakenBack>,
 }
 
-/// What is left of an attempt that an agent has taken back: it counts towards limits nevertheless.
+/// The rest of an attempt that an agent has taken back: it counts towards limits nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenBack {
     /// The visit of its state that it counts in, by the visit's number.

@@ -493,7 +493,9 @@ pub trait Workflows: Send + Sync {
     /// Returns the ids of all workflows, sorted.
     fn ids(&self) -> Vec<String>;
 
-    /// Returns the specs that define a workflow of that id, each another one, if there are several: none counts then.
+    /// Returns the specs that define a workflow of that id each in its own way.
+    ///
+    /// None of them counts then.
     fn rivals(&self, _id: &str) -> Vec<String> {
         Vec::new()
     }

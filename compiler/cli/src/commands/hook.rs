@@ -17,6 +17,7 @@ mod codex;
 mod cursor;
 mod gemini;
 mod opencode;
+mod protected;
 mod settings;
 mod shell;
 mod variables;
@@ -464,13 +465,14 @@ impl Hook<'_> {
         if !policy.is_held() {
             return self.without_run(&Event::Before(call.clone()));
         }
-        let (mut native, edits) = call::to_native(call, &self.root()?, self.folder());
+        let root = self.root()?;
+        let (mut native, edits) = call::to_native(call, &root, self.folder());
         native.free = self.is_free(call);
         native.id = self.call_id(policy, call, &native, false)?;
         let unread = native.forbidden.take();
         native.forbidden = unread
             .or_else(|| shell::needs_person(call))
-            .or_else(|| call::protects(&native));
+            .or_else(|| protected::protects(&native, &root));
         Ok(match policy.admit(&native, &|| edits.lines())? {
             Ok(_) => self.rewrite(policy, call)?,
             Err(refusal) => Answer::Deny(refusal.reason),

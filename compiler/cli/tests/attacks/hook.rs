@@ -315,3 +315,126 @@ fn f10_no_path_leads_out_of_a_worktree() {
         assert_eq!(write(path), [true, true], "{path}");
     }
 }
+
+/// A path that a tool doesn't read grants nothing of what it does read.
+#[test]
+fn f18_no_argument_of_a_call_goes_unread() {
+    let granted = [
+        "Read(src/**)",
+        "read_many_files(src/**)",
+        "Glob(src/**)",
+        "Grep(src/**)",
+        "mcp__fs__put(src/**)",
+        "Bash(ls:*)",
+    ];
+    let scratch = project("f18-arguments", &granted);
+    scratch.write("secret/key", "key\n");
+    scratch.write("src/sub/b", "b\n");
+    let folder = &scratch.path;
+    let calls = [
+        (
+            "gemini",
+            "read_many_files",
+            json!({"include": ["src/a"]}),
+            json!({"include": ["secret/key"]}),
+        ),
+        (
+            "gemini",
+            "read_many_files",
+            json!({"include": ["a"], "path": "src/sub"}),
+            json!({"include": ["/etc/passwd"], "path": "src/a"}),
+        ),
+        (
+            "gemini",
+            "glob",
+            json!({"dir_path": "src/sub", "pattern": "**/*"}),
+            json!({"dir_path": "src/sub", "pattern": "/etc/**"}),
+        ),
+        (
+            "gemini",
+            "grep_search",
+            json!({"dir_path": "src/sub", "pattern": "/a", "include_pattern": "*.rs"}),
+            json!({"dir_path": "src/sub", "pattern": "a", "include_pattern": "../../secret/*"}),
+        ),
+        (
+            "claude",
+            "Glob",
+            json!({"path": "src/sub", "pattern": "{a,b}*"}),
+            json!({"path": "src/sub", "pattern": "{.,a}./../secret/*"}),
+        ),
+        (
+            "claude",
+            "mcp__fs__put",
+            json!({"path": "src/a", "content": "../x"}),
+            json!({"path": "src/a", "filename": "../secret/key"}),
+        ),
+        (
+            "claude",
+            "mcp__fs__put",
+            json!({"path": "src/a", "id": 1}),
+            json!({"path": "src/a", "Path": "secret/key"}),
+        ),
+        (
+            "codex",
+            "exec_command",
+            json!({"cmd": "ls", "shell": "/bin/bash"}),
+            json!({"cmd": "ls", "shell": "./src/bash"}),
+        ),
+        (
+            "codex",
+            "local_shell",
+            json!({"command": ["ls"], "env": {}}),
+            json!({"command": ["ls"], "env": {"LD_PRELOAD": "./src/a"}}),
+        ),
+    ];
+    for (client, tool, honest, forged) in calls {
+        assert!(is_granted(client, tool, &honest, folder), "{tool} {honest}");
+        assert!(
+            !is_granted(client, tool, &forged, folder),
+            "{tool} {forged}"
+        );
+    }
+    // Globs are over the session's folder.
+    let glob = |pattern: &str, cwd: &str| {
+        is_granted(
+            "claude",
+            "Glob",
+            &json!({"pattern": pattern}),
+            &folder.join(cwd),
+        )
+    };
+    assert!(glob("src/**", ""));
+    assert!(glob("*", "src/sub"));
+    assert!(!glob("src/**", "secret"));
+}
+
+/// What a client or this program obeys is no agent's, wherever it lies.
+#[test]
+fn f19_no_tool_of_an_agent_changes_what_holds_it() {
+    let scratch = project("f19-protected", &["Write", "write"]);
+    let write = |path: &Path| {
+        let input = json!({"file_path": path, "filePath": path, "content": "x"});
+        is_granted("claude", "Write", &input, &scratch.path)
+    };
+    assert!(write(Path::new("src/a")));
+    let own = scratch.path.join("own");
+    for path in [
+        "statemark/token",
+        "statemark/places",
+        "statemark/stores/x",
+        "statemark/workflows/wf.workflow.json",
+        "opencode/plugins/statemark.js",
+        "opencode/opencode.json",
+    ] {
+        assert!(!write(&own.join(path)), "{path}");
+    }
+    for path in [
+        "statemark.lock",
+        "CLAUDE.md",
+        ".envrc",
+        ".claude/skills/a/SKILL.md",
+        "/etc/codex/config.toml",
+    ] {
+        assert!(!write(Path::new(path)), "{path}");
+    }
+}

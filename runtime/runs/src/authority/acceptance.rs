@@ -215,9 +215,9 @@ impl Runs {
         Ok(self.authority()?.had_accepted(workflow))
     }
 
-    /// Reports whether a run that began unreviewed counts as reviewed by now: its workflow does, and those of its children.
+    /// Reports whether a run that began unreviewed counts as reviewed by now.
     ///
-    /// It took whatever was there for these.
+    /// Its workflow has to, and those of its children: it took whatever was there for these.
     pub(crate) fn is_accepted_since(
         &self,
         workflow: &Workflow,

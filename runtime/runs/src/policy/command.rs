@@ -21,7 +21,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::pattern::normal_path;
+use super::arguments::normal_path;
 use super::words::pack_tool_of;
 use crate::phrase::shell_word;
 use escapes::{ESCAPES, FLAGS, Place, VALUED, is_named, is_option, may_be_option};
@@ -48,6 +48,12 @@ pub const FOLDER_ARGUMENTS: [&str; 5] = [
     "directory",
     "dir_path",
 ];
+/// The arguments of calls that name the program which runs the command.
+const INTERPRETERS: [&str; 2] = ["shell", "interpreter"];
+
+/// The arguments of calls that set variables for the command, which may have it run something else.
+const VARIABLES: [&str; 4] = ["env", "environment", "environment_variables", "envs"];
+
 /// Words that begin something else than a simple command.
 const RESERVED: [&str; 21] = [
     "!",
@@ -123,6 +129,9 @@ pub(super) fn commands_of_call(
     if given.next().is_some() {
         return Some(Err(Unread::new(0, "a second command")));
     }
+    if let Err(unread) = check_surroundings(arguments) {
+        return Some(Err(unread));
+    }
     let more = arguments.get("args").filter(|it| !it.is_null());
     Some(go_to_folder(arguments).and_then(|(mut commands, folder)| {
         let of_words = |words| Command::of_words(words, folder.clone());
@@ -140,6 +149,30 @@ pub(super) fn commands_of_call(
         }
         Ok(commands)
     }))
+}
+
+/// Checks that a call names no shell but the system's, and no variables for its command.
+fn check_surroundings(arguments: &Value) -> Result<(), Unread> {
+    let given = |name: &&str| arguments.get(*name).filter(|it| !it.is_null());
+    let is_known = |shell: &str| {
+        let folders = ["/bin/", "/usr/bin/", ""];
+        let names = folders.iter().filter_map(|it| shell.strip_prefix(*it));
+        names.clone().any(|name| SHELLS.contains(&name))
+    };
+    for shell in INTERPRETERS.iter().filter_map(given) {
+        if !shell.as_str().is_some_and(is_known) {
+            return Err(Unread::new(0, "a shell of its own"));
+        }
+    }
+    let is_empty = |variables: &Value| {
+        variables.as_object().is_some_and(serde_json::Map::is_empty)
+            || variables.as_array().is_some_and(Vec::is_empty)
+    };
+    if VARIABLES.iter().filter_map(given).all(is_empty) {
+        Ok(())
+    } else {
+        Err(Unread::new(0, "a variable of its own"))
+    }
 }
 
 /// Returns the commands that go to the folder of a call, and that folder.

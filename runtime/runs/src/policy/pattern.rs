@@ -8,6 +8,7 @@ use std::fmt;
 use serde_json::Value;
 use statemark_text::shorten::shorten;
 
+use super::arguments::{NO_MATCH, PATH_ARGUMENTS, Paths};
 use super::command::{
     Command, CommandPattern, Unread, commands_of_call, find_ungranted, is_forbidden, takes_commands,
 };
@@ -20,18 +21,6 @@ pub struct Pattern {
     name: String,
     arguments: Option<String>,
 }
-
-/// The arguments that hold a tool's paths: one, or a list.
-pub const PATH_ARGUMENTS: &[&str] = &[
-    "path",
-    "file_path",
-    "notebook_path",
-    "paths",
-    "source",
-    "destination",
-    "src",
-    "dest",
-];
 
 impl Pattern {
     /// Parses an entry.
@@ -73,8 +62,13 @@ impl Pattern {
             call_commands(tool, arguments),
             CommandPattern::parse(pattern),
         ) {
-            (None, _) => judge_paths(arguments, |path| glob::matches_path(pattern, path))
-                .is_none_or(|matches| matches.any),
+            (None, _) => {
+                let paths = Paths::of_call(tool, arguments);
+                let is_match = |path: &String| glob::matches_path(pattern, path);
+                paths.unjudged.is_some()
+                    || paths.inside.is_empty()
+                    || paths.inside.iter().any(is_match)
+            }
             (Some(Ok(commands)), Ok(pattern)) => is_forbidden(&commands, &pattern),
             (Some(_), _) => true,
         }
@@ -140,13 +134,17 @@ pub(super) fn check_granted(
         let patterns = texts.iter().filter_map(|it| CommandPattern::parse(it).ok());
         return check_commands(commands, &patterns.collect::<Vec<_>>());
     }
+    let paths = Paths::of_call(tool, arguments);
+    if let Some(why) = paths.unjudged {
+        return Err(why);
+    }
     let matches = |pattern: &&String| {
-        judge_paths(arguments, |path| glob::matches_path(pattern, path))
-            .is_some_and(|matches| matches.all)
+        let mut inside = paths.inside.iter();
+        inside.all(|path| glob::matches_path(pattern, path))
     };
-    match texts.iter().any(matches) {
+    match !paths.inside.is_empty() && texts.iter().any(matches) {
         true => Ok(()),
-        false => Err("; a path of the call matches none of them".to_owned()),
+        false => Err(NO_MATCH.to_owned()),
     }
 }
 
@@ -192,48 +190,6 @@ pub(super) fn call_commands(tool: &str, arguments: &Value) -> Option<Result<Vec<
         true => Some(commands.unwrap_or_else(|| Ok(Vec::new()))),
         false => commands,
     }
-}
-
-/// The paths of a call that match a pattern.
-struct Matches {
-    any: bool,
-    all: bool,
-}
-
-/// Compares each path of a call; `None` if there is none, or if one of them can't be judged.
-fn judge_paths(arguments: &Value, matches: impl Fn(&str) -> bool) -> Option<Matches> {
-    let mut found: Option<Matches> = None;
-    let values = PATH_ARGUMENTS.iter().filter_map(|key| arguments.get(key));
-    let values = values.flat_map(|value| match value {
-        Value::Array(all) => all.as_slice(),
-        one => std::slice::from_ref(one),
-    });
-    for value in values.filter(|value| !value.is_null()) {
-        let is_match = matches(&normal_path(value.as_str()?)?);
-        let found = found.get_or_insert(Matches {
-            any: false,
-            all: true,
-        });
-        found.any |= is_match;
-        found.all &= is_match;
-    }
-    found
-}
-
-/// Returns a path without `.` and empty parts; `None` if it may lead out of the root.
-///
-/// So may one that begins with `~`: many a program takes that for a home.
-#[must_use]
-pub fn normal_path(path: &str) -> Option<String> {
-    let mut parts = path.split('/');
-    if path.starts_with(['/', '~']) || parts.clone().any(|part| part == "..") {
-        return None;
-    }
-    let kept: Vec<&str> = parts
-        .by_ref()
-        .filter(|part| !matches!(*part, "" | "."))
-        .collect();
-    Some(kept.join("/"))
 }
 
 #[cfg(test)]

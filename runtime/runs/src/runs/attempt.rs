@@ -258,12 +258,12 @@ impl crate::state::RunState {
         let visit = self.visits.get(state);
         let (entered, count) = visit.map_or((0, 0), |it| (it.entered, it.count));
         let attempts = self.attempts.values();
-        attempts.filter(move |it| {
-            let counts = match it.taken_back {
+        attempts.filter(move |attempt| {
+            let counts = match attempt.taken_back {
                 Some(taken) => taken.visit == count,
-                None => it.seq >= entered,
+                None => attempt.seq >= entered,
             };
-            counts && it.state == state
+            counts && attempt.state == state
         })
     }
 

@@ -852,7 +852,7 @@ fn count_spent(state: &mut RunState, record: &Record, spent: &BTreeMap<String, S
     }
 }
 
-/// Has the attempts after a record count where the run goes on, or forgets them if a person has rewound.
+/// Counts the attempts after a record where the run goes on, or forgets them if a person has rewound.
 fn take_back_attempts(state: &mut RunState, record: &Record, to: u64) {
     if record.actor.role >= Role::Person {
         state.attempts.retain(|_, it| it.seq <= to);

@@ -8,12 +8,15 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use statemark_runs::policy::{FOLDER_ARGUMENTS, PATH_ARGUMENTS, normal_path, pack_tool_of};
+use statemark_runs::policy::{
+    FOLDER_ARGUMENTS, PATH_ARGUMENTS, is_glob, normal_path, pack_tool_of,
+};
 use statemark_runs::{RunId, find_worktree};
 use statemark_text::shorten::shorten;
 use statemark_tools::{NativeCall, NativeUse};
 
 use super::client::Call;
+use crate::project::resolve;
 
 /// The tool of Codex and OpenCode that changes files by a patch.
 const PATCH: &str = "apply_patch";
@@ -22,12 +25,13 @@ const PATCH: &str = "apply_patch";
 const PATCH_ARGUMENTS: [&str; 4] = ["command", "input", "patch", "patchText"];
 
 /// Further names of arguments with a path, which only clients' own tools have.
-const OTHER_PATHS: [&str; 7] = [
+const OTHER_PATHS: [&str; 8] = [
     "absolute_path",
     "dir_path",
     "filePath",
     "target_file",
     "target_directory",
+    "target_directories",
     "relative_workspace_path",
     "directory",
 ];
@@ -41,23 +45,6 @@ const CHANGING: [&str; 7] = [
     "move_file",
     "copy_file",
     "delete_path",
-];
-
-/// Files that a client or this program obeys: whoever may write them is held by nothing.
-const PROTECTED: [&str; 13] = [
-    ".claude.json",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/config.toml",
-    ".codex/hooks.json",
-    ".cursor/hooks.json",
-    ".cursor/mcp.json",
-    ".gemini/settings.json",
-    ".mcp.json",
-    ".vscode/mcp.json",
-    "opencode.json",
-    "opencode.jsonc",
-    "statemark.toml",
 ];
 
 /// Largest file that is compared with what a call writes. Unit: bytes.
@@ -108,7 +95,7 @@ pub(super) fn to_native(call: &Call, root: &Path, folder: &Path) -> (NativeCall,
     };
     let arguments = match pack_tool_of(&call.tool) {
         Some("exec") => place.command_arguments(&call.input),
-        _ => place.arguments(&call.input),
+        _ => place.arguments(&call.tool, &call.input),
     };
     let mut native = NativeCall {
         tool: call.tool.clone(),
@@ -172,7 +159,9 @@ struct Place<'p> {
 
 impl Place<'_> {
     /// Returns arguments with their paths as policy reads them.
-    fn arguments(&self, input: &Value) -> Value {
+    ///
+    /// Globs are over the folder of the session, where a call names none.
+    fn arguments(&self, tool: &str, input: &Value) -> Value {
         let Value::Object(input) = input else {
             return input.clone();
         };
@@ -182,7 +171,7 @@ impl Place<'_> {
             let is_other = OTHER_PATHS.contains(&key.as_str());
             let key = if is_other { "path" } else { key };
             if !is_path && !is_other {
-                arguments.insert(key.to_owned(), value.clone());
+                arguments.insert(key.to_owned(), self.deep_paths(value));
                 continue;
             }
             let value: Value = match value {
@@ -200,6 +189,12 @@ impl Place<'_> {
                 }
                 None => drop(arguments.insert(key.to_owned(), value)),
             }
+        }
+        let has_globs = input.keys().any(|name| is_glob(tool, name));
+        let names_path = |name: &str| arguments.contains_key(name);
+        let folder = self.relative("");
+        if has_globs && folder != "." && !PATH_ARGUMENTS.iter().copied().any(names_path) {
+            arguments.insert("path".to_owned(), Value::String(folder));
         }
         Value::Object(arguments)
     }
@@ -224,6 +219,26 @@ impl Place<'_> {
             fields.insert(FOLDER_ARGUMENTS[0].to_owned(), Value::String(folder));
         }
         arguments
+    }
+
+    /// Returns a value with the paths that its own fields hold as policy reads them.
+    fn deep_paths(&self, value: &Value) -> Value {
+        match value {
+            Value::Array(all) => all.iter().map(|it| self.deep_paths(it)).collect(),
+            Value::Object(fields) => {
+                let fields = fields.iter().map(|(name, value)| {
+                    let is_path = PATH_ARGUMENTS.contains(&name.as_str()) && value.is_string();
+                    let value = if is_path {
+                        self.path_value(value)
+                    } else {
+                        self.deep_paths(value)
+                    };
+                    (name.clone(), value)
+                });
+                Value::Object(fields.collect())
+            }
+            other => other.clone(),
+        }
     }
 
     fn path_value(&self, value: &Value) -> Value {
@@ -381,47 +396,6 @@ fn read_compared(path: &Path) -> Option<String> {
     let file = fs::File::open(path).ok()?;
     file.take(MAX_COMPARED).read_to_string(&mut text).ok()?;
     Some(text)
-}
-
-/// Returns a path with the links in what exists of it resolved.
-///
-/// What leads up from a folder that doesn't exist stays as it is: clients that resolve it by its text alone get elsewhere.
-fn resolve(path: &Path) -> PathBuf {
-    let mut rest = Vec::new();
-    let mut parts = path.components();
-    loop {
-        if let Ok(real) = parts.as_path().canonicalize() {
-            rest.reverse();
-            return rest.iter().fold(real, |path, part| path.join(part));
-        }
-        match parts.next_back() {
-            Some(part) => rest.push(part.as_os_str().to_owned()),
-            None => return path.to_owned(),
-        }
-    }
-}
-
-/// Returns the reason for which a call may not change a file, whatever the states grant.
-pub(super) fn protects(native: &NativeCall) -> Option<String> {
-    native.files.iter().find_map(|file| {
-        // Some systems take both cases for one name.
-        let file = file.to_lowercase();
-        let path = Path::new(&file);
-        let has = |name: &str| path.iter().any(|part| part == name);
-        let what = if has(".git") {
-            "git runs"
-        } else if PROTECTED.iter().any(|end| path.ends_with(end))
-            || has(".statemark")
-            || has(".opencode")
-        {
-            "holds this session"
-        } else {
-            return None;
-        };
-        Some(format!(
-            "`{file}` says what {what}, and no agent changes it while a run does: a person may"
-        ))
-    })
 }
 
 /// Returns the run that the arguments or the answer of a tool of ours name.
@@ -593,7 +567,7 @@ mod tests {
         }
         let input = json!({"absolute_path": root.join("src/args.rs"), "limit": 3});
         assert_eq!(
-            place.arguments(&input),
+            place.arguments("Read", &input),
             json!({"path": "src/args.rs", "limit": 3})
         );
     }
@@ -617,34 +591,6 @@ mod tests {
             lines("MultiEdit", json!({"file_path": "none", "edits": edits})),
             2
         );
-    }
-
-    #[test]
-    fn what_holds_a_session_is_not_the_agents() {
-        let protected = |path: &str| {
-            let (native, _) = to_native(
-                &call("Write", json!({"file_path": path, "content": ""})),
-                Path::new("."),
-            )
-            .unwrap();
-            protects(&native).is_some()
-        };
-        for path in [
-            ".claude/settings.json",
-            "sub/.Claude/Settings.local.json",
-            "statemark.toml",
-            ".statemark/runs.db",
-            "/root/.codex/hooks.json",
-        ] {
-            assert!(protected(path), "{path}");
-        }
-        for path in [
-            "src/settings.json",
-            "docs/statemark.toml.md",
-            ".claude/agents/a.md",
-        ] {
-            assert!(!protected(path), "{path}");
-        }
     }
 
     #[test]

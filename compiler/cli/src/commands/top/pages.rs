@@ -179,7 +179,7 @@ fn describe_step(text: &mut String, step: &StepView, loaded: &Loaded, now: u64, 
     let _ = writeln!(text, "  {}  {name}  {remarks}", paint_step(status, palette));
 }
 
-/// Describes the attempts in the last visit of each state and those taken back, and what the run has cost.
+/// Describes the attempts that the state of a run has, and what the run has cost.
 fn describe_attempts(loaded: &Loaded, now: u64, palette: Palette) -> String {
     let state = &loaded.state;
     let mut text = String::new();

@@ -5,7 +5,7 @@
 
 use super::builtins;
 use super::lex::Word;
-use crate::policy::pattern::normal_path;
+use crate::policy::arguments::normal_path;
 
 /// Builtins that change the folder for the commands after them.
 const CHANGING: [&str; 4] = ["cd", "chdir", "popd", "pushd"];
