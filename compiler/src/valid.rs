@@ -8,6 +8,7 @@
 //! runtime's `verify` checks without an opinion on whether the machine is any good.
 
 mod actions;
+mod children;
 mod claims;
 mod data;
 mod determinism;
@@ -134,6 +135,7 @@ pub(crate) fn check_written(
             .chain(rest)
             .chain(data::CHECKS)
             .chain(actions::CHECKS)
+            .chain(children::CHECKS)
             .chain(claims::CHECKS)
             .chain(internal_events::CHECKS)
             .chain(policy::CHECKS)

@@ -237,6 +237,7 @@ codes! {
     SM616 "withheld-submission" Warning WithheldSubmission;
     SM617 "relayed-approval" Warning RelayedApproval;
     SM618 "open-wait" Warning OpenWait;
+    SM619 "unhandled-failure" Warning UnhandledFailure;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::children::invokes;
 use super::{Check, Subject};
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::ir::{
-    ActionKind, Event, EventKind, Expression, ExpressionKind, HostGuard, Machine, State, Transition,
+    ActionKind, Event, EventKind, Expression, ExpressionKind, HostGuard, Machine, Transition,
 };
 use crate::pass::internal::{RAISED_BY_CHILDREN, RAISED_BY_RUNS};
 use crate::source::Span;
@@ -109,11 +110,6 @@ fn unsent(
             || RAISED_BY_CHILDREN.contains(&id) && invokes(machine, transition.source);
         is_internal.then(|| format!("the internal event `{id}`"))
     })
-}
-
-/// Reports whether a state runs another workflow.
-fn invokes(machine: &Machine, state: Handle<State>) -> bool {
-    machine.states.at(state).meta.contains_key("invoke")
 }
 
 /// Reports a guard that is a claim; `meant` is the field that it may be a misspelling of.
