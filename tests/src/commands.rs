@@ -67,7 +67,11 @@ fn ask_bash(lines: &[String]) -> Vec<BTreeSet<Vec<String>>> {
     // Each line has a bash function's worth of its own: what it defines or changes ends with it.
     let script = r#"
         export PATH=/nonexistent
-        command_not_found_handle() { local said; printf -v said '%s\1' "$@"; printf '%s\2' "$said" >&9; }
+        command_not_found_handle() {
+            local said; printf -v said '%s\1' "$@"
+            # Bash writes up to each end of a line apart, between which another command may write.
+            said=${said//$'\n'/$'\4'}; printf '%s\2' "$said" >&9
+        }
         export -f command_not_found_handle
         while IFS= read -r -d '' line; do
             (set -f; eval "$line"; wait) >/dev/null 2>&1 </dev/null
@@ -103,7 +107,7 @@ fn ask_bash(lines: &[String]) -> Vec<BTreeSet<Vec<String>>> {
             let words = |command: &str| {
                 command
                     .split_terminator('\u{1}')
-                    .map(str::to_owned)
+                    .map(|word| word.replace('\u{4}', "\n"))
                     .collect()
             };
             commands.map(words).collect()

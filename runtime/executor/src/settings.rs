@@ -226,6 +226,10 @@ impl Settings {
                 return Err(invalid(key.to_owned(), "is no time such as `30s` or `10m`"));
             }
         }
+        if self.attempt_timeout.is_some() && self.attempt_timeout().is_zero() {
+            let what = "leaves an attempt no time; `10m`, for example, does";
+            return Err(invalid("attempt_timeout".to_owned(), what));
+        }
         for (prefix, provider) in &self.models {
             let is_web = ["http://", "https://"];
             if !is_web.iter().any(|it| provider.url.starts_with(it)) {
@@ -391,6 +395,10 @@ mod tests {
             (
                 r#"{"lease": "soon"}"#,
                 "`executor.lease` is no time such as `30s` or `10m`",
+            ),
+            (
+                r#"{"attempt_timeout": "0s"}"#,
+                "`executor.attempt_timeout` leaves an attempt no time; `10m`, for example, does",
             ),
             (
                 r#"{"models": {"a": {"url": "ftp://x"}}}"#,

@@ -28,6 +28,7 @@ use super::theirs::{BRANCHES, LISTED, Theirs, find_working_copy};
 use super::{GitError, borrower, failed, keeper, line, path_from_git, plain_git};
 use crate::files::{check_own_folder, create_new, make_private_folder, read_regular};
 use crate::id::RunId;
+use crate::phrase::shell_word;
 
 /// The folder of worktrees in a project.
 pub const WORKTREES: &str = ".statemark-worktrees";
@@ -266,10 +267,11 @@ pub(crate) fn enter(folder: &Path, branch: &str) -> Result<(), GitError> {
             Some(_) => Ok(()),
         };
     }
-    let path = folder.display();
+    let path = folder.display().to_string();
+    let (word, branch) = (shell_word(&path), shell_word(branch));
     let cause = format!(
         "it isn't at `{path}` any more, and what wasn't committed in it is gone; `git worktree prune`, and \
-         `git worktree add {path} {branch}` after it, let the run go on with what was committed"
+         `git worktree add {word} {branch}` after it, let the run go on with what was committed"
     );
     Err(failed("looking for the run's worktree", cause))
 }
