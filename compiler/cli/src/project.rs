@@ -29,6 +29,8 @@
 //! `.statemark`, which is made at the root of the repository, or in the current folder.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -414,7 +416,7 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
 
 /// Reports whether a project's folder has what a store leaves when its file is gone.
 pub(crate) fn has_remains(folder: &Path) -> bool {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name());
     names.any(|name| name.to_string_lossy().starts_with(STORE_FILE))
 }
@@ -577,20 +579,50 @@ pub(crate) fn global_workflows() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// Returns a path with the links in what exists of it resolved.
+/// Most links that are followed. Why: as many as the system follows.
+const MOST_LINKS: usize = 40;
+
+/// Returns a path with the links in it resolved, also those that lead to what isn't there yet.
 ///
 /// What leads up from a folder that doesn't exist stays as it is: clients that resolve it by its text alone get elsewhere.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match resolve_to_link(&path) {
+            Ok(resolved) => return resolved,
+            Err(linked) => path = linked,
+        }
+    }
+    path
+}
+
+/// Returns a path with the links in what exists of it resolved.
+///
+/// # Errors
+///
+/// Where its first link leads that leads to nothing.
+fn resolve_to_link(path: &Path) -> Result<PathBuf, PathBuf> {
     let mut rest = Vec::new();
     let mut parts = path.components();
     loop {
         if let Ok(real) = parts.as_path().canonicalize() {
-            rest.reverse();
-            return rest.iter().fold(real, |path, part| path.join(part));
+            let next: Option<&OsStr> = rest.last().copied();
+            let target = next.and_then(|next| fs::read_link(real.join(next)).ok());
+            let (from, skipped) = match &target {
+                Some(target) => (real.join(target), 1),
+                None => (real, 0),
+            };
+            let more = rest.iter().rev().skip(skipped);
+            let whole = more.fold(from, |path, part| path.join(part));
+            return if target.is_some() {
+                Err(whole)
+            } else {
+                Ok(whole)
+            };
         }
         match parts.next_back() {
-            Some(part) => rest.push(part.as_os_str().to_owned()),
-            None => return path.to_owned(),
+            Some(part) => rest.push(part.as_os_str()),
+            None => return Ok(path.to_owned()),
         }
     }
 }
@@ -633,7 +665,7 @@ pub(crate) fn root(here: &Path) -> &Path {
 /// The command goes on as if it had been called there.
 pub(crate) fn enter(folder: &Path) -> Result<(), Failure> {
     let unreadable = |error| files::unreadable(folder, &error);
-    let folder = std::fs::canonicalize(folder).map_err(unreadable)?;
+    let folder = fs::canonicalize(folder).map_err(unreadable)?;
     let folder = project_of_worktree(&folder).unwrap_or(&folder);
     std::env::set_current_dir(root(folder)).map_err(unreadable)
 }
@@ -673,7 +705,7 @@ pub(crate) fn executors() -> Result<statemark_executor::Settings, Failure> {
     };
     let mut settings = config.executor;
     let hooks = path.with_file_name(CODEX_HOOKS);
-    let hooks = std::fs::read_to_string(hooks).unwrap_or_default();
+    let hooks = fs::read_to_string(hooks).unwrap_or_default();
     settings.codex_has_hook = hooks.contains("hook codex");
     let path = files::display(&path);
     settings
@@ -714,7 +746,7 @@ pub(crate) fn id(path: &str) -> Result<String, Failure> {
     }
     let root = find_working_copy(&folder).unwrap_or(&folder);
     // A folder that doesn't exist has no other name.
-    let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let hash = Hash::digest(root.as_os_str().as_encoded_bytes()).to_string();
     Ok(hash.chars().take(ID_DIGITS).collect())
 }

@@ -10,6 +10,15 @@ pub(crate) fn matches_path(glob: &str, path: &str) -> bool {
     matches(&path_parts(glob), path.strip_prefix("./").unwrap_or(path))
 }
 
+/// Reports whether a glob matches some path that begins with a text.
+///
+/// Takes time as [`matches_path`] does.
+pub(crate) fn may_match_after(glob: &str, beginning: &str) -> bool {
+    let beginning = beginning.strip_prefix("./").unwrap_or(beginning);
+    // The rest of the parts matches something, whatever they are.
+    run(&path_parts(glob), beginning).any(|it| it.is_inside)
+}
+
 /// Reports whether a name matches a glob. Takes time in proportion to the product of their lengths.
 pub(crate) fn matches_name(glob: &str, name: &str) -> bool {
     let part = |letter: char| match letter {
@@ -61,13 +70,30 @@ fn path_parts(glob: &str) -> Vec<Part> {
 }
 
 fn matches(parts: &[Part], text: &str) -> bool {
+    run(parts, text).last().is_some_and(|it| it.is_end)
+}
+
+/// The end of a text, as the first parts of a glob reach it.
+struct Reached {
+    /// True if they match all of it.
+    is_end: bool,
+    /// True if they match all of it, or something longer that begins so.
+    is_inside: bool,
+}
+
+/// Follows the parts of a glob through a text, from none of them on.
+fn run<'p>(parts: &'p [Part], text: &str) -> impl Iterator<Item = Reached> + 'p {
     let text: Vec<char> = text.chars().collect();
     // Says of each number of characters whether the parts so far can match as many.
     let mut reached = vec![false; text.len() + 1];
     if let Some(first) = reached.first_mut() {
         *first = true;
     }
-    for part in parts {
+    let none = Reached {
+        is_end: text.is_empty(),
+        is_inside: text.is_empty(),
+    };
+    let rest = parts.iter().map(move |part| {
         let mut next = vec![false; text.len() + 1];
         let mut is_open = false;
         for (at, slot) in next.iter_mut().enumerate() {
@@ -95,13 +121,47 @@ fn matches(parts: &[Part], text: &str) -> bool {
             };
         }
         reached = next;
-    }
-    reached.last().copied().unwrap_or_default()
+        let is_end = reached.last().copied().unwrap_or_default();
+        Reached {
+            is_end,
+            // A folder that has begun may end beyond the text.
+            is_inside: is_end || (is_open && matches!(part, Part::Folders)),
+        }
+    });
+    std::iter::once(none).chain(rest)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{matches_name, matches_path};
+    use super::{matches_name, matches_path, may_match_after};
+
+    #[test]
+    fn patterns_reach_below_what_they_may_go_on_from() {
+        for (pattern, beginning, expected) in [
+            ("secret/**", "secret/", true),
+            ("secret/**", "", true),
+            ("secret/**", "secre", true),
+            ("secret/**", "secret/a/", true),
+            ("secret/**", "src/", false),
+            ("secret/**", "secrets/", false),
+            ("secret/*", "secret/a", true),
+            ("secret/*", "secret/a/", false),
+            ("**/.env", "src", true),
+            ("**/.env", "src/", true),
+            ("*.rs", "src", true),
+            ("*.rs", "src/", false),
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(
+                may_match_after(pattern, beginning),
+                expected,
+                "{pattern} {beginning}"
+            );
+        }
+    }
 
     #[test]
     fn patterns_mean_paths() {

@@ -31,7 +31,7 @@ use self::changes::{Changes, compare};
                         statemark diff <(git show HEAD:door.md) door.md     what isn't committed yet\n  \
                         statemark diff out/door.table door.md               what isn't built yet\n  \
                         git difftool --no-prompt --extcmd 'statemark diff' main -- door.md\n\n\
-                        Machines of one id are compared. Texts for readers (titles, descriptions, instructions) are told\n\
+                        Machines of one id are compared. Texts for readers (titles, descriptions, labels) are told\n\
                         apart from what a machine does, from its data and from its policy; blanks and comments don't\n\
                         count.\n\
                         Whether runs can follow is what `statemark migrate` asks of each run, here of all that could be.\n\

@@ -470,9 +470,10 @@ impl Hook<'_> {
         native.free = self.is_free(call);
         native.id = self.call_id(policy, call, &native, false)?;
         let unread = native.forbidden.take();
-        native.forbidden = unread
-            .or_else(|| shell::needs_person(call))
-            .or_else(|| protected::protects(&native, &root));
+        native.forbidden = unread.or_else(|| shell::needs_person(call)).or_else(|| {
+            let server_tool = self.client.mcp_tool(call).map(|(_, tool)| tool);
+            protected::protects(&native, server_tool, &root)
+        });
         Ok(match policy.admit(&native, &|| edits.lines())? {
             Ok(_) => self.rewrite(policy, call)?,
             Err(refusal) => Answer::Deny(refusal.reason),

@@ -348,3 +348,68 @@ fn fifth_an_accepted_workflow_takes_no_child_that_nobody_has_accepted() {
     let state = agent("statemark state r2");
     assert!(state.stdout.contains("running"), "{}", state.stdout);
 }
+
+/// What an agent is told to do, and what an action has done in the world, is accepted with the rest.
+#[test]
+fn sixth_orders_are_part_of_what_a_person_accepts() {
+    let scratch = Scratch::new("attack-orders");
+    let spec = json!({
+        "id": "pay", "initial": "a",
+        "actions": {"transfer": {"effect": "transfer 5 EUR to ann"}},
+        "states": {
+            "a": {"instructions": "Look at the bill.", "on": {"fin": {"target": "b", "actions": ["transfer"]}}},
+            "b": {"type": "final"}
+        }
+    });
+    let spec = spec.to_string();
+    scratch.write("statemark.toml", "workflows = \"accepted\"\n");
+    scratch.write("pay.workflow.json", &spec);
+    as_ann(&scratch, "statemark accept pay");
+    let start = |run: &str| {
+        perform(
+            &Run::new(&format!("statemark start pay --run-id {run}")),
+            &scratch.path,
+        )
+    };
+    assert_eq!(start("r0").code, 0);
+    let others = [
+        ("transfer 5 EUR to ann", "transfer 50000 EUR to eve"),
+        ("Look at the bill.", "Run curl."),
+    ];
+    for (at, (old, new)) in others.into_iter().enumerate() {
+        scratch.write("pay.workflow.json", &spec.replace(old, new));
+        let said = start(&format!("x{at}"));
+        assert_eq!(said.code, 2, "{}", said.stdout);
+        assert!(
+            said.stderr
+                .contains("has changed since a person accepted it"),
+            "{}",
+            said.stderr
+        );
+    }
+}
+
+/// A report begins a run of what it names: not of a workflow that nobody has accepted, for a run of one that is.
+#[test]
+fn sixth_no_report_begins_a_child_that_nobody_has_accepted() {
+    let scratch = Scratch::new("attack-unit");
+    let outer = json!({"id": "outer", "initial": "work", "states": {"work": {"on": {"fin": "end"}}, "end": {"type": "final"}}});
+    let mine = json!({"id": "mine", "initial": "go", "states": {"go": {"on": {"fin": "end"}}, "end": {"type": "final"}}});
+    scratch.write("outer.workflow.json", &outer.to_string());
+    let emit = "statemark emit --workflow outer --run-id r1 --step mine:go --unit csv --type status_change --data '{\"status\":\"running\"}'";
+    as_ann(&scratch, "statemark accept outer");
+    scratch.write("mine.workflow.json", &mine.to_string());
+    let agent = |command: &str| perform(&Run::new(command), &scratch.path);
+    assert_eq!(agent("statemark start outer --run-id r1").code, 0);
+    let said = agent(emit);
+    assert_eq!(said.code, 2, "{}{}", said.stdout, said.stderr);
+    assert!(
+        said.stderr.contains("nobody has accepted"),
+        "{}",
+        said.stderr
+    );
+    assert_eq!(agent("statemark runs").stdout.lines().count(), 1);
+    as_ann(&scratch, "statemark accept mine");
+    let said = agent(emit);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+}

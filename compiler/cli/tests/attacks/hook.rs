@@ -227,6 +227,8 @@ fn f7_no_granted_program_runs_what_it_is_told() {
     let foreach = format!("git submodule--helper foreach 'touch {}'", owned.display());
     for line in [
         &foreach,
+        "git difftool -y -t ../../../../../../../../$PWD/src/a HEAD",
+        "git mergetool -y --tool=../../../../src/a",
         "gcc -Wl,@opts m.c",
         "npm exe evil",
         "npm c set script-shell ./evil",
@@ -317,6 +319,7 @@ fn f10_no_path_leads_out_of_a_worktree() {
 }
 
 /// A path that a tool doesn't read grants nothing of what it does read.
+#[cfg(unix)]
 #[test]
 fn f18_no_argument_of_a_call_goes_unread() {
     let granted = [
@@ -394,6 +397,19 @@ fn f18_no_argument_of_a_call_goes_unread() {
             "{tool} {forged}"
         );
     }
+    // A link leads where it leads, also where nothing is yet.
+    for (link, target) in [
+        ("src/out", "../secret/new"),
+        ("src/settings", "../.claude/new.json"),
+    ] {
+        std::os::unix::fs::symlink(target, folder.join(link)).unwrap();
+    }
+    for path in ["src/out", "src/settings"] {
+        assert!(
+            !is_granted("claude", "Read", &json!({"file_path": path}), folder),
+            "{path}"
+        );
+    }
     // Globs are over the session's folder.
     let glob = |pattern: &str, cwd: &str| {
         is_granted(
@@ -411,12 +427,18 @@ fn f18_no_argument_of_a_call_goes_unread() {
 /// What a client or this program obeys is no agent's, wherever it lies.
 #[test]
 fn f19_no_tool_of_an_agent_changes_what_holds_it() {
-    let scratch = project("f19-protected", &["Write", "write"]);
+    let scratch = project("f19-protected", &["Write", "write", "mcp__*"]);
     let write = |path: &Path| {
         let input = json!({"file_path": path, "filePath": path, "content": "x"});
         is_granted("claude", "Write", &input, &scratch.path)
     };
     assert!(write(Path::new("src/a")));
+    let of_server = |tool: &str| {
+        let input = json!({"path": ".claude/settings.json", "content": "x"});
+        is_granted("claude", tool, &input, &scratch.path)
+    };
+    assert!(of_server("mcp__fs__read_file"));
+    assert!(!of_server("mcp__fs__write_file"));
     let own = scratch.path.join("own");
     for path in [
         "statemark/token",

@@ -23,9 +23,11 @@ use crate::id::TextId;
 pub enum Part {
     /// The part that an engine reads: states, transitions, guards, actions, data and timers.
     Behavior,
-    /// The part for readers: titles, descriptions, instructions, labels, the words of effects.
+    /// The part for readers: titles, descriptions, labels.
     Texts,
-    /// The part that hosts hold callers to: grants, limits, approvals, contracts, and all else.
+    /// The part that hosts hold callers to, or tell them to do.
+    ///
+    /// That are grants, limits, approvals, contracts, instructions, effects, and all else.
     Policy,
 }
 
@@ -72,21 +74,10 @@ const BEHAVIOR: [&str; 38] = [
 ];
 
 /// The keys of texts.
-const TEXTS: [&str; 7] = [
-    "$schema",
-    "id",
-    "title",
-    "description",
-    "instructions",
-    "label",
-    EFFECT,
-];
-
-/// The key of policy whose value is words, if it is a text.
-const EFFECT: &str = "effect";
+const TEXTS: [&str; 5] = ["$schema", "id", "title", "description", "label"];
 
 /// The keys of the policy.
-const POLICY: [&str; 47] = [
+const POLICY: [&str; 49] = [
     "allowed_commands",
     "allowed_commands_tool",
     "allowed_tools",
@@ -104,12 +95,14 @@ const POLICY: [&str; 47] = [
     "disallowed_tools",
     "documents",
     "drain",
+    "effect",
     "env_overrides",
     "executor",
     "idempotent",
     "implied",
     "input",
     "inputs",
+    "instructions",
     "interrupts",
     "invoke",
     "max_attempts",
@@ -221,21 +214,12 @@ impl Part {
     fn filter(self, metadata: &str) -> Option<Datum> {
         match Datum::from_json(metadata) {
             Ok(Datum::Object(mut fields)) => {
-                fields.retain(|key, value| self == part_of(key, value));
+                fields.retain(|key, _| self == Self::from_key(key).unwrap_or(Self::Policy));
                 (!fields.is_empty()).then_some(Datum::Object(fields))
             }
             _ => (self == Self::Policy).then(|| Datum::from(metadata)),
         }
     }
-}
-
-/// Returns the part of a key with its value.
-fn part_of(key: &str, value: &Datum) -> Part {
-    // An effect with parameters says what a host does.
-    if key == EFFECT && !matches!(value, Datum::Text(_)) {
-        return Part::Policy;
-    }
-    Part::from_key(key).unwrap_or(Part::Policy)
 }
 
 fn text(sections: &Sections, id: TextId) -> &str {

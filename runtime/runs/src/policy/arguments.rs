@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use super::words::pack_tool_of;
+use crate::glob;
 
 /// The arguments that hold a tool's paths: one, or a list.
 pub const PATH_ARGUMENTS: &[&str] = &[
@@ -32,48 +33,55 @@ const GLOBS: [&str; 6] = [
 
 /// The arguments that hold texts which name no file that a tool opens.
 ///
-/// They are what it writes, looks for or leaves out.
-const TEXTS: [&str; 42] = [
-    "cell_id",
-    "cell_type",
+/// They are what it writes, replaces or leaves out.
+const TEXTS: [&str; 20] = [
     "code_edit",
     "content",
     "contents",
-    "description",
-    "edit_mode",
     "encoding",
-    "exclude",
-    "exclude_pattern",
-    "exclude_patterns",
     "excludePatterns",
-    "explanation",
     "file_text",
-    "ignore",
-    "ignore_globs",
     "insert_text",
-    "instruction",
-    "instructions",
-    "new",
     "new_source",
     "new_str",
     "new_string",
     "new_text",
     "newString",
     "newText",
-    "old",
     "old_str",
     "old_string",
     "old_text",
     "oldString",
     "oldText",
+    "patch",
+    "sortBy",
+];
+
+/// Further such arguments of packs' tools and of clients' own.
+///
+/// Of other servers' tools nobody knows what they mean.
+const TEXTS_OF_KNOWN: [&str; 23] = [
+    "cell_id",
+    "cell_type",
+    "description",
+    "edit_mode",
+    "exclude",
+    "exclude_pattern",
+    "exclude_patterns",
+    "explanation",
+    "ignore",
+    "ignore_globs",
+    "instruction",
+    "instructions",
+    "mode",
+    "new",
+    "old",
     "output_mode",
     "pages",
-    "patch",
     "query",
     "regex",
     "run_id",
     "sort_by",
-    "sortBy",
     "text",
     "type",
 ];
@@ -84,16 +92,107 @@ const REVISION: &str = "rev";
 /// The tools of packs whose `pattern` is looked for in texts.
 const TEXT_SEARCHES: [&str; 1] = ["grep_files"];
 
+/// The client's tool whose paths are globs, too.
+const READS_GLOBS: &str = "read_many_files";
+
 /// The reason that a call isn't granted for one of its paths, in words that follow a list of patterns.
 pub(super) const NO_MATCH: &str = "; a path of the call matches none of them";
 
 /// The paths of a call, and the first reason for which they may not be all of it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Paths {
-    /// The paths, without `.` and empty parts.
-    pub(super) inside: Vec<String>,
+    /// The paths.
+    pub(super) places: Vec<Place>,
     /// The reason that no pattern over paths judges the call, in words that follow a list of patterns.
     pub(super) unjudged: Option<String>,
+}
+
+/// A path of a call, and what the call reads or changes by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The path or the glob, without `.` and empty parts.
+    path: String,
+    reach: Reach,
+}
+
+/// The reach of a call from a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// The file or folder that has the path.
+    Itself,
+    /// The file or folder, with all below it.
+    Whole,
+    /// All that lies below it; or it, if it is a file.
+    Below,
+    /// One of them, as the tool of another server takes it.
+    Unknown,
+    /// All that it matches as a glob.
+    Glob,
+}
+
+impl Place {
+    /// Reports whether a pattern matches all of it.
+    pub(super) fn is_within(&self, pattern: &str) -> bool {
+        let below = || glob::matches_path(pattern, &below(&self.path, "**/**"));
+        match self.reach {
+            Reach::Itself | Reach::Whole | Reach::Unknown | Reach::Glob => {
+                glob::matches_path(pattern, &self.path)
+            }
+            Reach::Below => glob::matches_path(pattern, &self.path) || below(),
+        }
+    }
+
+    /// Reports whether a pattern may match a part of it.
+    pub(super) fn may_touch(&self, pattern: &str) -> bool {
+        let below = || glob::may_match_after(pattern, &below(&self.path, ""));
+        let reaches_below = match self.reach {
+            Reach::Itself => false,
+            Reach::Whole | Reach::Below => below(),
+            // Most of such tools take a file: a pattern that matches at any depth would forbid all calls.
+            Reach::Unknown => !pattern.starts_with(['*', '?']) && below(),
+            Reach::Glob => {
+                let end = self.path.find(META);
+                let literal = end.and_then(|end| self.path.get(..end));
+                literal.is_some_and(|it| glob::may_match_after(pattern, it))
+            }
+        };
+        reaches_below || glob::matches_path(pattern, &self.path)
+    }
+}
+
+/// Returns the path of something in a folder.
+fn below(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
+}
+
+/// Returns how far calls of a tool reach from its paths.
+fn reach_of(tool: &str) -> Reach {
+    match pack_tool_of(tool).unwrap_or(tool) {
+        "read_multiple_files" if tool == READS_GLOBS => Reach::Below,
+        "read_file"
+        | "read_multiple_files"
+        | "read_image"
+        | "read_media"
+        | "stat_path"
+        | "write_file"
+        | "edit_file"
+        | "append_file"
+        | "create_directory" => Reach::Itself,
+        "move_file" | "copy_file" | "delete_path" => Reach::Whole,
+        "grep_files"
+        | "search_files"
+        | "list_directory"
+        | "list_directory_recursive"
+        | "directory_tree"
+        | "git_status"
+        | "git_diff"
+        | "git_log"
+        | "git_show" => Reach::Below,
+        _ => Reach::Unknown,
+    }
 }
 
 impl Paths {
@@ -105,7 +204,7 @@ impl Paths {
             found.read(tool, name, value, &mut globs);
         }
         // A glob is over what lies in the folder that a call names, if it names one.
-        let folders = found.inside.clone();
+        let folders: Vec<String> = found.places.iter().map(|it| it.path.clone()).collect();
         for glob in globs {
             let Some(all) = paths_of_glob(glob) else {
                 found.leave(format!(
@@ -113,13 +212,17 @@ impl Paths {
                 ));
                 continue;
             };
-            let below = folders.iter().filter(|folder| !folder.is_empty());
-            let joined =
-                below.flat_map(|folder| all.iter().map(move |it| format!("{folder}/{it}")));
-            found.inside.extend(joined);
+            let joined = folders
+                .iter()
+                .flat_map(|folder| all.iter().map(move |it| below(folder, it)));
+            let mut paths: Vec<String> = joined.collect();
             if folders.is_empty() {
-                found.inside.extend(all);
+                paths = all;
             }
+            let reach = Reach::Glob;
+            found
+                .places
+                .extend(paths.into_iter().map(|path| Place { path, reach }));
         }
         found
     }
@@ -133,13 +236,19 @@ impl Paths {
                     self.read(tool, name, value, globs);
                 }
             }
+            Value::String(glob) if tool == READS_GLOBS && name == "paths" => globs.push(glob),
             value if PATH_ARGUMENTS.contains(&name) => match value.as_str().and_then(normal_path) {
-                Some(path) => self.inside.push(path),
+                Some(path) => self.places.push(Place {
+                    path,
+                    reach: reach_of(tool),
+                }),
                 None => self.leave(NO_MATCH.to_owned()),
             },
             Value::Bool(_) | Value::Number(_) => {}
             Value::String(glob) if is_glob(tool, name) => globs.push(glob),
             Value::String(_) if name == "pattern" || TEXTS.contains(&name) => {}
+            Value::String(_)
+                if TEXTS_OF_KNOWN.contains(&name) && reach_of(tool) != Reach::Unknown => {}
             Value::String(revision) if name == REVISION && !revision.contains(':') => {}
             Value::String(_) => self.leave(format!(
                 "; its argument `{name}` may be a path that they don't judge: leave it out, or have the state grant the tool without paths"
@@ -170,6 +279,9 @@ const MOST_ALTERNATIVES: usize = 64;
 /// Longest glob that is read. Unit: bytes. Why: no path is longer.
 const MAX_GLOB: usize = 4096;
 
+/// The characters by which a glob is more than a path.
+const META: [char; 9] = ['*', '?', '[', ']', '{', '}', '(', '!', '\\'];
+
 /// Returns paths that a pattern has to match if it is to match all that a glob does.
 ///
 /// None if the glob may lead out of where it begins.
@@ -186,9 +298,10 @@ fn paths_of_glob(glob: &str) -> Option<Vec<String>> {
     let paths = all.iter().map(|glob| {
         let glob = glob.trim_start_matches('!');
         let path = normal_path(glob)?;
-        // It is an escape for one reader, and parts folders for another.
-        let readings = ["", "/"].map(|other| normal_path(&glob.replace('\\', other)));
-        readings.iter().all(Option::is_some).then_some(())?;
+        // It is an escape for one reader, and parts folders for another; and a class of one character is that character.
+        let readings = [glob.replace('\\', "/"), glob.replace(['\\', '[', ']'], "")];
+        let are_inside = readings.iter().all(|it| normal_path(it).is_some());
+        are_inside.then_some(())?;
         // It stands for any number of folders, which one wildcard of a pattern doesn't.
         Some(path.replace("**", "**/**"))
     });
@@ -253,9 +366,8 @@ mod tests {
     /// What a call is judged by: its paths, or why none of them is all of it.
     fn judged(tool: &str, arguments: &Value) -> Result<String, String> {
         let paths = Paths::of_call(tool, arguments);
-        paths
-            .unjudged
-            .map_or_else(|| Ok(paths.inside.join(" ")), Err)
+        let texts: Vec<&str> = paths.places.iter().map(|it| it.path.as_str()).collect();
+        paths.unjudged.map_or_else(|| Ok(texts.join(" ")), Err)
     }
 
     #[test]
@@ -355,6 +467,16 @@ mod tests {
                 unknown("filename"),
             ),
             (
+                "mcp__fs__rename",
+                json!({"path": "a", "new": "../secret"}),
+                unknown("new"),
+            ),
+            (
+                "read_many_files",
+                json!({"include": ["src/[.][.]/secret/key"]}),
+                leads_out("src/[.][.]/secret/key"),
+            ),
+            (
                 "mcp__fs__put",
                 json!({"path": "a", "Path": "secret/key"}),
                 unknown("Path"),
@@ -441,6 +563,104 @@ mod tests {
             ),
         ] {
             assert_eq!(judged(tool, &arguments), Err(why), "{tool} {arguments}");
+        }
+    }
+
+    /// Says of a call whether a pattern grants it, and whether it forbids it.
+    #[test]
+    fn a_call_reaches_below_the_folders_that_it_names() {
+        let judged = |pattern: &str, tool: &str, arguments: &Value| {
+            let paths = Paths::of_call(tool, arguments);
+            assert_eq!(paths.unjudged, None, "{tool} {arguments}");
+            let grants = paths.places.iter().all(|it| it.is_within(pattern));
+            (grants, paths.places.iter().any(|it| it.may_touch(pattern)))
+        };
+        for (pattern, tool, arguments, expected) in [
+            ("src/**", "Grep", json!({"path": "src"}), (true, true)),
+            ("src/**", "Grep", json!({"path": "src/a.rs"}), (true, true)),
+            (
+                "src/*.rs",
+                "Grep",
+                json!({"path": "src/a.rs"}),
+                (true, true),
+            ),
+            ("src/**", "Grep", json!({"path": "."}), (false, true)),
+            ("src/**", "Grep", json!({"path": "lib"}), (false, false)),
+            (
+                "src/*",
+                "Glob",
+                json!({"path": "src", "pattern": "**/*"}),
+                (false, true),
+            ),
+            (
+                "src/**",
+                "Glob",
+                json!({"path": "src", "pattern": "*.rs"}),
+                (true, true),
+            ),
+            ("src/**", "Read", json!({"path": "src"}), (false, false)),
+            (
+                "secret/**",
+                "Read",
+                json!({"path": "secret/key"}),
+                (true, true),
+            ),
+            (
+                "secret/**",
+                "Read",
+                json!({"path": "src/a"}),
+                (false, false),
+            ),
+            ("**/.env", "Read", json!({"path": "src/a"}), (false, false)),
+            ("**/.env", "Grep", json!({"path": "src"}), (false, true)),
+            (
+                "secret/**",
+                "move_file",
+                json!({"source": "secret", "destination": "open"}),
+                (false, true),
+            ),
+            (
+                "secret/**",
+                "copy_file",
+                json!({"source": ".", "destination": "open"}),
+                (false, true),
+            ),
+            (
+                "secret/**",
+                "read_many_files",
+                json!({"include": ["secre?/key"]}),
+                (false, true),
+            ),
+            (
+                "secret/**",
+                "read_many_files",
+                json!({"paths": ["**"]}),
+                (false, true),
+            ),
+            (
+                "secret/**",
+                "read_many_files",
+                json!({"include": ["src/**"]}),
+                (false, false),
+            ),
+            (
+                "secret/**",
+                "mcp__fs__tree",
+                json!({"path": "."}),
+                (false, true),
+            ),
+            (
+                "**/.env",
+                "mcp__fs__read",
+                json!({"path": "src/a"}),
+                (false, false),
+            ),
+        ] {
+            assert_eq!(
+                judged(pattern, tool, &arguments),
+                expected,
+                "{pattern} {tool} {arguments}"
+            );
         }
     }
 }

@@ -64,10 +64,9 @@ impl Pattern {
         ) {
             (None, _) => {
                 let paths = Paths::of_call(tool, arguments);
-                let is_match = |path: &String| glob::matches_path(pattern, path);
                 paths.unjudged.is_some()
-                    || paths.inside.is_empty()
-                    || paths.inside.iter().any(is_match)
+                    || paths.places.is_empty()
+                    || paths.places.iter().any(|it| it.may_touch(pattern))
             }
             (Some(Ok(commands)), Ok(pattern)) => is_forbidden(&commands, &pattern),
             (Some(_), _) => true,
@@ -139,10 +138,10 @@ pub(super) fn check_granted(
         return Err(why);
     }
     let matches = |pattern: &&String| {
-        let mut inside = paths.inside.iter();
-        inside.all(|path| glob::matches_path(pattern, path))
+        let mut places = paths.places.iter();
+        places.all(|place| place.is_within(pattern))
     };
-    match !paths.inside.is_empty() && texts.iter().any(matches) {
+    match !paths.places.is_empty() && texts.iter().any(matches) {
         true => Ok(()),
         false => Err(NO_MATCH.to_owned()),
     }

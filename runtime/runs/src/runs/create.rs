@@ -305,12 +305,31 @@ fn find_child(runs: &Runs, id: &str, is_reviewed: bool) -> Result<Option<Arc<Wor
     let Some(workflow) = runs.workflows.find(id) else {
         return Ok(None);
     };
-    let may = if runs.workflows.only_accepted() {
-        runs.authority()?.lists(&workflow)
-    } else {
-        !is_reviewed || runs.authority()?.has_accepted(&workflow)
-    };
-    Ok(may.then_some(workflow))
+    Ok(may_be_child(runs, &workflow, is_reviewed)?.then_some(workflow))
+}
+
+fn may_be_child(runs: &Runs, workflow: &Workflow, is_reviewed: bool) -> Result<bool, RunError> {
+    if runs.workflows.only_accepted() {
+        return Ok(runs.authority()?.lists(workflow));
+    }
+    Ok(!is_reviewed || runs.authority()?.has_accepted(workflow))
+}
+
+/// Checks that a run may have a run of a workflow work for it.
+///
+/// # Errors
+///
+/// [`RunError::Unreviewed`], and [`RunError::UnknownWorkflow`].
+pub(super) fn check_child(runs: &Runs, loaded: &Loaded, id: &str) -> Result<(), RunError> {
+    let workflow = runs.workflow_named(id)?;
+    if may_be_child(runs, &workflow, !loaded.is_unreviewed())? {
+        return Ok(());
+    }
+    let deed = format!(
+        "`{id}` can't work for `{}`, whose workflow is accepted",
+        loaded.run
+    );
+    Err(runs.authority()?.unreviewed(deed, &workflow))
 }
 
 /// Keeps the tables that come from specs. Those that another run has pinned are kept already.

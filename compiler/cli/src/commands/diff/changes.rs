@@ -23,14 +23,7 @@ const LISTS: [(&str, &str); 5] = [
 const AFTER: &str = "after.";
 
 /// The keys that only readers read.
-const TEXTS: [&str; 6] = [
-    "title",
-    "description",
-    "instructions",
-    "label",
-    "approval_message",
-    "implied",
-];
+const TEXTS: [&str; 4] = ["title", "description", "label", "implied"];
 
 /// The keys that say nothing by themselves, or in other words.
 const DERIVED: [&str; 4] = ["id", "name", "initial_targets", "target"];

@@ -170,6 +170,10 @@ impl Place<'_> {
             let is_path = PATH_ARGUMENTS.contains(&key.as_str());
             let is_other = OTHER_PATHS.contains(&key.as_str());
             let key = if is_other { "path" } else { key };
+            if let Some(glob) = value.as_str().filter(|_| is_glob(tool, key)) {
+                arguments.insert(key.to_owned(), Value::from(self.relative_glob(glob, input)));
+                continue;
+            }
             if !is_path && !is_other {
                 arguments.insert(key.to_owned(), self.deep_paths(value));
                 continue;
@@ -219,6 +223,18 @@ impl Place<'_> {
             fields.insert(FOLDER_ARGUMENTS[0].to_owned(), Value::String(folder));
         }
         arguments
+    }
+
+    /// Returns a glob relative to the root, if it is a whole one below it.
+    ///
+    /// Where the call names a folder for it, it stays as it is.
+    fn relative_glob<'g>(&self, glob: &'g str, input: &Map<String, Value>) -> &'g str {
+        let names_folder = input
+            .keys()
+            .any(|name| PATH_ARGUMENTS.contains(&&**name) || OTHER_PATHS.contains(&&**name));
+        let root = self.root.to_str().filter(|_| !names_folder);
+        let inside = root.and_then(|root| glob.strip_prefix(root)?.strip_prefix('/'));
+        inside.filter(|_| self.relative("") == ".").unwrap_or(glob)
     }
 
     /// Returns a value with the paths that its own fields hold as policy reads them.

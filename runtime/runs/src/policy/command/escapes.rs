@@ -124,8 +124,8 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     (
         "git",
         Place::Subcommand,
-        "archimport credential credential-* cvsexportcommit cvsimport cvsserver daemon fast-import for-each-repo hook \
-         http-backend imap-send merge-index merge-one-file p4 receive-pack remote-ext remote-fd remote-* send-pack shell \
+        "archimport credential credential-* cvsexportcommit cvsimport cvsserver daemon difftool fast-import \
+         for-each-repo hook http-backend imap-send merge-index merge-one-file mergetool p4 receive-pack remote-ext remote-fd remote-* send-pack shell \
          svn upload-archive upload-pack *--*",
     ),
     ("git", Place::After("am"), "--directory"),
@@ -142,7 +142,6 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         "-c --config -u --template --separate-git-dir",
     ),
     ("git", Place::After("diagnose"), "-o"),
-    ("git", Place::After("difftool"), "-x"),
     ("git", Place::After("filter-branch"), "-*"),
     ("git", Place::After("format-patch"), "-o"),
     ("git", Place::After("grep"), "-O"),
@@ -230,7 +229,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     (
         "less",
         Place::Anywhere,
-        "-o -O --log-file --LOG-FILE -k --lesskey-file --lesskey-src +*",
+        "-o -O --log-file --LOG-FILE -k --lesskey-file --lesskey-src --lesskey-content +*",
     ),
     (
         "gmake make",

@@ -15,7 +15,7 @@ use super::{Advance, Advanced, refusal, report};
 use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused, Step};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
-use crate::runs::create::first_record;
+use crate::runs::create::{check_child, first_record};
 use crate::runs::draft::Draft;
 use crate::runs::reconcile::commit;
 use crate::runs::{Change, InvalidRequest, Loaded, Order, RunError, Runs, StartRun};
@@ -146,6 +146,7 @@ fn find_or_start_child(
     if let Err(refused) = begins {
         return Ok(Err(refused));
     }
+    check_child(runs, loaded, &agent.id)?;
     let mut found = None;
     let order = Order {
         key: None,
