@@ -205,7 +205,12 @@ fn f6_a_program_of_another_folder_is_another_program() {
 /// Options and subcommands by which a granted program runs what it is told.
 #[test]
 fn f7_no_granted_program_runs_what_it_is_told() {
-    let granted = ["Bash(git:*)", "Bash(gcc:*)", "Bash(npm:*)"];
+    let granted = [
+        "Bash(git:*)",
+        "Bash(git mergetool:*)",
+        "Bash(gcc:*)",
+        "Bash(npm:*)",
+    ];
     let scratch = project("f7-options", &granted);
     git(&scratch.path, &["init", "-q", "sub"]);
     git(
