@@ -193,17 +193,22 @@ impl Runs {
         order: &Order,
         deed: impl FnOnce() -> String,
     ) -> Result<(), RunError> {
-        let may = if self.workflows().only_accepted() {
-            self.authority()?.lists(workflow)
-        } else if order.only_accepted {
-            self.authority()?.has_accepted(workflow)
-        } else {
-            true
-        };
-        if may {
+        if self.may_begin(workflow, order.only_accepted)? {
             return Ok(());
         }
         Err(self.authority()?.unreviewed(deed(), workflow))
+    }
+
+    /// Reports whether runs of a workflow may begin here, for somebody who may demand that it is accepted.
+    pub(crate) fn may_begin(
+        &self,
+        workflow: &Workflow,
+        is_demanded: bool,
+    ) -> Result<bool, RunError> {
+        if self.workflows().only_accepted() {
+            return Ok(self.authority()?.lists(workflow));
+        }
+        Ok(!is_demanded || self.authority()?.has_accepted(workflow))
     }
 
     /// Reports whether a workflow counts as accepted as it is, or did once: so runs of it are reviewed.

@@ -133,23 +133,18 @@ enum Reach {
 impl Place {
     /// Reports whether a pattern matches all of it.
     pub(super) fn is_within(&self, pattern: &str) -> bool {
-        let below = || glob::matches_path(pattern, &below(&self.path, "**/**"));
-        match self.reach {
-            Reach::Itself | Reach::Whole | Reach::Unknown | Reach::Glob => {
-                glob::matches_path(pattern, &self.path)
-            }
-            Reach::Below => glob::matches_path(pattern, &self.path) || below(),
-        }
+        let has_all_below = || glob::matches_path(pattern, &below(&self.path, "**/**"));
+        glob::matches_path(pattern, &self.path) || self.reach == Reach::Below && has_all_below()
     }
 
     /// Reports whether a pattern may match a part of it.
     pub(super) fn may_touch(&self, pattern: &str) -> bool {
-        let below = || glob::may_match_after(pattern, &below(&self.path, ""));
+        let may_go_on = || glob::may_match_after(pattern, &below(&self.path, ""));
         let reaches_below = match self.reach {
             Reach::Itself => false,
-            Reach::Whole | Reach::Below => below(),
+            Reach::Whole | Reach::Below => may_go_on(),
             // Most of such tools take a file: a pattern that matches at any depth would forbid all calls.
-            Reach::Unknown => !pattern.starts_with(['*', '?']) && below(),
+            Reach::Unknown => !pattern.starts_with(['*', '?']) && may_go_on(),
             Reach::Glob => {
                 let end = self.path.find(META);
                 let literal = end.and_then(|end| self.path.get(..end));

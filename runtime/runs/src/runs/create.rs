@@ -305,14 +305,7 @@ fn find_child(runs: &Runs, id: &str, is_reviewed: bool) -> Result<Option<Arc<Wor
     let Some(workflow) = runs.workflows.find(id) else {
         return Ok(None);
     };
-    Ok(may_be_child(runs, &workflow, is_reviewed)?.then_some(workflow))
-}
-
-fn may_be_child(runs: &Runs, workflow: &Workflow, is_reviewed: bool) -> Result<bool, RunError> {
-    if runs.workflows.only_accepted() {
-        return Ok(runs.authority()?.lists(workflow));
-    }
-    Ok(!is_reviewed || runs.authority()?.has_accepted(workflow))
+    Ok(runs.may_begin(&workflow, is_reviewed)?.then_some(workflow))
 }
 
 /// Checks that a run may have a run of a workflow work for it.
@@ -322,7 +315,7 @@ fn may_be_child(runs: &Runs, workflow: &Workflow, is_reviewed: bool) -> Result<b
 /// [`RunError::Unreviewed`], and [`RunError::UnknownWorkflow`].
 pub(super) fn check_child(runs: &Runs, loaded: &Loaded, id: &str) -> Result<(), RunError> {
     let workflow = runs.workflow_named(id)?;
-    if may_be_child(runs, &workflow, !loaded.is_unreviewed())? {
+    if runs.may_begin(&workflow, !loaded.is_unreviewed())? {
         return Ok(());
     }
     let deed = format!(

@@ -51,6 +51,11 @@ const LOOKING: [&str; 12] = [
     "view",
 ];
 
+/// Words in the names of tools that change something, however the name begins.
+const CHANGING: [&str; 8] = [
+    "delete", "edit", "move", "remove", "rename", "replace", "update", "write",
+];
+
 /// Longest text that may be a path. Unit: bytes. Why: systems take no longer one.
 const MAX_PATH: usize = 4096;
 
@@ -63,14 +68,17 @@ pub(super) fn protects(
     server_tool: Option<&str>,
     root: &Path,
 ) -> Option<String> {
-    let folders = private_folders();
+    protects_in(native, server_tool, root, &private_folders())
+}
+
+fn protects_in(
+    native: &NativeCall,
+    server_tool: Option<&str>,
+    root: &Path,
+    folders: &[PathBuf],
+) -> Option<String> {
     let mut files = native.files.clone();
-    let looks = |name: &str| {
-        LOOKING
-            .iter()
-            .any(|word| name.to_lowercase().starts_with(word))
-    };
-    if server_tool.is_some_and(|name| !looks(name)) {
+    if server_tool.is_some_and(|name| !only_looks(&name.to_lowercase())) {
         collect_paths(&native.arguments, &mut files);
     }
     files.iter().find_map(|file| {
@@ -91,6 +99,12 @@ pub(super) fn protects(
             "`{file}` says what {what}, and no agent changes it while a run holds its session: a person may"
         ))
     })
+}
+
+/// Reports whether a server's tool only looks, as far as its name in lower case tells.
+fn only_looks(name: &str) -> bool {
+    LOOKING.iter().any(|word| name.starts_with(word))
+        && !CHANGING.iter().any(|word| name.contains(word))
 }
 
 /// Collects the texts in arguments that may be paths.
@@ -168,14 +182,16 @@ mod tests {
 
     #[test]
     fn what_holds_a_session_is_not_the_agents() {
-        let home = user_folder(&environment::CONFIG_HOME, ".config").unwrap();
-        let home = home.to_string_lossy();
+        let folders = [
+            PathBuf::from("/home/ann/.config/statemark"),
+            PathBuf::from("/etc/codex"),
+        ];
         let reason = |path: &str| {
             let native = NativeCall {
                 files: vec![path.to_owned()],
                 ..NativeCall::default()
             };
-            protects(&native, None, Path::new("/project"))
+            protects_in(&native, None, Path::new("/project"), &folders)
         };
         for path in [
             ".claude/settings.json",
@@ -190,7 +206,7 @@ mod tests {
             ".statemark/runs.db",
             ".statemark-worktrees/r/src/a",
             "/root/.codex/hooks.json",
-            "/etc/claude-code/managed-settings.json",
+            "/etc/codex/config.toml",
             ".git/hooks/pre-commit",
             ".g\u{200c}it/config",
             "GIT~1/config",
@@ -200,8 +216,7 @@ mod tests {
             "/home/ann/.gitconfig",
             ".\u{17f}tatemark/runs.db",
             ".claude::$DATA/settings.json",
-            &format!("{home}/statemark/places"),
-            &format!("{home}/opencode/plugins/statemark.js"),
+            "/home/ann/.config/statemark/places",
         ] {
             assert!(reason(path).is_some(), "{path}");
         }
@@ -209,7 +224,7 @@ mod tests {
             "src/settings.json",
             "docs/statemark.toml.md",
             "claude/agents.mdx",
-            "/etc/claude-codex/a",
+            "/etc/codexes/a",
             "git~a/x",
             ".github/workflows/ci.yml",
             ".gitignore",
@@ -221,7 +236,7 @@ mod tests {
                 arguments,
                 ..NativeCall::default()
             };
-            protects(&native, Some(tool), Path::new("/project")).is_some()
+            protects_in(&native, Some(tool), Path::new("/project"), &folders).is_some()
         };
         assert!(of_server(
             "write_file",
@@ -231,6 +246,7 @@ mod tests {
             "move_file",
             json!({"more": [{"to": "file:///x/.git/config"}]})
         ));
+        assert!(of_server("find_and_replace", json!({"path": "CLAUDE.md"})));
         assert!(!of_server("read_file", json!({"path": "CLAUDE.md"})));
         assert!(!of_server(
             "write_file",
