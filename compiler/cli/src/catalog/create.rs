@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 
 use serde_json::json;
 use statemark_compiler::back;
-use statemark_runs::{Hash, Workflow};
+use statemark_runs::{Hash, Workflow, Workflows as _};
 use statemark_tools::{Allow, Catalog, Created, NewSpec, Problem, Proposal};
 
 use super::{SpecCatalog, findings};
@@ -190,7 +190,14 @@ fn prepare(
         let other = specs.into_iter().find(|spec| spec.id == *id);
         // A file that has an error now still has the id.
         let lost = || catalog.with(|snapshot| snapshot.lost.get(id).cloned());
-        let source = other.map(|spec| spec.source).or_else(lost)?;
+        let rival = || {
+            catalog
+                .rivals(id)
+                .into_iter()
+                .find(|source| *source != name)
+        };
+        let other = other.map(|spec| spec.source);
+        let source = other.or_else(lost).or_else(rival)?;
         (source != name).then_some((id.clone(), source))
     };
     if let Some((id, source)) = ids.iter().find_map(defined_elsewhere) {

@@ -413,3 +413,14 @@ fn sixth_no_report_begins_a_child_that_nobody_has_accepted() {
     let said = agent(emit);
     assert_eq!(said.code, 0, "{}", said.stderr);
 }
+
+/// An id that several files define is taken, although none of them counts.
+#[test]
+fn sixth_an_id_with_rivals_is_taken() {
+    let scratch = project("attack-rivals");
+    scratch.write("old/pay.md", &lax());
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    let answer = agent.call("create_workflow", &create("third", PAY));
+    assert_eq!(code(&answer), "id_taken", "{answer:#}");
+    assert!(!scratch.path.join("third.md").exists());
+}
