@@ -632,18 +632,10 @@ fn lies_in(folder: &Path, other: &Path) -> bool {
     let Ok(other) = other.canonicalize() else {
         return false;
     };
-    let mut rest: Vec<Component<'_>> = Vec::new();
-    let mut parts = folder.components();
-    loop {
-        if let Ok(real) = parts.as_path().canonicalize() {
-            // What doesn't exist leads nowhere, unless it leads up.
-            return real.starts_with(&other) && !rest.contains(&Component::ParentDir);
-        }
-        match parts.next_back() {
-            Some(part) => rest.push(part),
-            None => return false,
-        }
-    }
+    let whole = resolve(folder);
+    // What doesn't exist leads nowhere, unless it leads up.
+    let leads_up = whole.components().any(|part| part == Component::ParentDir);
+    whole.starts_with(other) && !leads_up
 }
 
 /// Returns the root of the project.
