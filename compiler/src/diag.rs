@@ -6,13 +6,13 @@
 
 pub mod apply;
 pub mod codes;
+mod findings;
 pub mod render;
 mod select;
 
-use std::collections::BTreeSet;
-
 pub(crate) use codes::InDrawings;
 pub use codes::{Code, Severity};
+pub use findings::Diags;
 pub(crate) use select::Allowance;
 pub use select::Selector;
 use statemark_text::list::join;
@@ -258,150 +258,6 @@ impl Diagnostic {
     }
 }
 
-/// The findings of a compilation so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Diags {
-    list: Vec<Diagnostic>,
-    /// The findings that won't be reported, so that what follows from them is.
-    allowed: Vec<Allowance>,
-    unwanted: BTreeSet<Code>,
-}
-
-impl Diags {
-    /// Creates an empty list.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Says which findings won't be reported, so that what follows from them is.
-    pub(crate) fn allow(&mut self, allowed: Vec<Allowance>, unwanted: BTreeSet<Code>) {
-        self.allowed = allowed;
-        self.unwanted = unwanted;
-    }
-
-    /// Adds a finding.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.list.push(diagnostic);
-    }
-
-    /// Adds all findings of another list.
-    pub fn append(&mut self, mut other: Self) {
-        self.list.append(&mut other.list);
-    }
-
-    /// Removes the findings in a span that follow from another mistake, and returns whether there were any.
-    pub(crate) fn remove_followers(&mut self, span: Span) -> bool {
-        let before = self.list.len();
-        self.list
-            .retain(|it| !(it.may_follow && span.contains(it.primary.span)));
-        self.list.len() < before
-    }
-
-    /// Makes the findings about a span explain what is wrong with more of the text.
-    pub(crate) fn widen(&mut self, primary: Span, misread: Span) {
-        let mut list = self.list.iter_mut();
-        let found = list.find(|it| it.primary.span == primary);
-        found.into_iter().for_each(|it| it.misread = Some(misread));
-    }
-
-    /// Takes out the finding about a misread text that holds a place.
-    pub(crate) fn take_misreading(&mut self, place: Span) -> Option<Diagnostic> {
-        let holds = |it: &Diagnostic| it.misread.is_some_and(|text| text.contains(place));
-        let at = self.list.iter().position(holds)?;
-        Some(self.list.remove(at))
-    }
-
-    /// Removes a finding.
-    pub(crate) fn remove(&mut self, finding: &Diagnostic) {
-        self.list.retain(|it| it != finding);
-    }
-
-    /// Returns the findings, to add to them.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Diagnostic> {
-        self.list.iter_mut()
-    }
-
-    /// Reports whether a warning or an error is about a span that contains this one.
-    ///
-    /// If so, a consequence needn't be reported.
-    #[must_use]
-    pub fn covers(&self, span: Span) -> bool {
-        let mut found = self.list.iter();
-        found.any(|finding| {
-            let is_about = finding.severity >= Severity::Warning && finding.extent().contains(span);
-            is_about && self.is_reported(finding)
-        })
-    }
-
-    /// Reports whether a finding will be seen.
-    fn is_reported(&self, found: &Diagnostic) -> bool {
-        let is_unwanted = found.severity < Severity::Error && self.unwanted.contains(&found.code);
-        !is_unwanted && !self.allowed.iter().any(|it| it.allows(found))
-    }
-
-    /// Returns the index of the finding about a misread text that explains what seems wrong with a state.
-    fn cause_of(&self, id: &str, span: Span) -> Option<usize> {
-        let mut found = self.list.iter();
-        found.position(|it| it.is_cause(id, span) && self.is_reported(it))
-    }
-
-    /// Reports whether something that was found explains what seems wrong with a state.
-    ///
-    /// `span` is the state's first mention.
-    #[must_use]
-    pub(crate) fn explains(&self, id: &str, span: Span) -> bool {
-        self.covers(span) || self.is_misread(id, span)
-    }
-
-    /// Reports whether a state that is first named at a span was hardly meant as it is read.
-    #[must_use]
-    pub(crate) fn is_misread(&self, id: &str, span: Span) -> bool {
-        self.cause_of(id, span).is_some()
-    }
-
-    /// Makes the misread text that explains a state an error, and returns whether there is one.
-    ///
-    /// That is for a consequence that is an error: no machine is made, and the cause has to say so.
-    pub(crate) fn blame(&mut self, id: &str, span: Span) -> bool {
-        let cause = self.cause_of(id, span);
-        let cause = cause.and_then(|at| self.list.get_mut(at));
-        let is_found = cause.is_some();
-        cause
-            .into_iter()
-            .for_each(|it| it.severity = Severity::Error);
-        is_found
-    }
-
-    /// Reports whether a misread text overlaps a span.
-    #[must_use]
-    pub(crate) fn misreads(&self, span: Span) -> bool {
-        let mut texts = self.list.iter().filter_map(|it| it.misread);
-        texts.any(|text| text.file == span.file && text.start < span.end && span.start < text.end)
-    }
-
-    /// Reports whether one of them is an error.
-    #[must_use]
-    pub fn has_errors(&self) -> bool {
-        self.list
-            .iter()
-            .any(|diagnostic| diagnostic.severity == Severity::Error)
-    }
-
-    /// Returns the findings in reading order: by file, position and code, without duplicates.
-    #[must_use]
-    pub fn into_sorted(mut self) -> Vec<Diagnostic> {
-        self.list.sort_by(|a, b| {
-            let key = |d: &Diagnostic| (d.primary.span.file, d.primary.span.start, d.code);
-            key(a).cmp(&key(b))
-        });
-        let mut seen = BTreeSet::new();
-        self.list
-            .retain(|d| seen.insert((d.primary.span, d.code, d.message.clone())));
-        self.list
-    }
-}
-
 /// Formats names for a message: `` `a` ``, `` `a` and `b` ``, `` `a`, `b` and 3 more ``.
 pub(crate) fn quoted_list(names: &[&str]) -> String {
     /// Most names in one message; more would hide its point.
@@ -425,6 +281,17 @@ pub(crate) fn quoted_list(names: &[&str]) -> String {
 /// Reports that a machine exceeds a limit of tables; `what` says which: `more than 4,096 events`.
 pub(crate) fn machine_too_large(what: &str, span: Span) -> Diagnostic {
     too_large(what, span).help("split it into machines that start each other")
+}
+
+/// Most triggers of all transitions together, once patterns are written out.
+///
+/// Unit: triggers. Why: that of tables; ten thousand transitions on any of ten thousand events would fill any memory.
+pub(crate) const MAX_TRIGGERS: usize = statemark_runtime::MAX_ROWS;
+
+/// Reports more than [`MAX_TRIGGERS`].
+pub(crate) fn too_many_triggers(span: Span) -> Diagnostic {
+    let what = format!("more than {MAX_TRIGGERS} triggers once its patterns are written out");
+    machine_too_large(&what, span)
 }
 
 /// Reports that a part of a machine exceeds a limit of tables; `help` says how to make it smaller.

@@ -140,7 +140,9 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
             .state(&name.value)
             .filter(|&state| !draft.get(state).ir.implied);
         let Some(state) = named else {
-            let known = context.comparable(draft.state_ids(), draft.states.len());
+            let known = context
+                .diags
+                .comparable(draft.state_ids(), draft.states.len());
             // Between the heading's backticks there can be none.
             let known = nearest(&name.value, known.filter(|id| !id.contains('`')));
             context.diags.push(unknown_instructions(name, known));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::fields::{Fields, Known, kind, kind_of};
 use super::types::{assignable, words};
-use crate::diag::{Code, Diagnostic, Diags, nearest};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::definition::ast::Definition;
 use crate::ir::Type;
 use crate::source::{Span, Spanned};
@@ -33,7 +33,7 @@ pub(super) fn check_inputs(fields: &Fields<'_>, diags: &mut Diags) {
         }
         let names = fields.names();
         let names = names.iter().filter(|name| !name.contains('.'));
-        let known = nearest(&input.value, names.map(String::as_str));
+        let known = diags.nearest(&input.value, names.map(String::as_str));
         diags.push(unknown_input(input, known));
     }
 }

@@ -153,7 +153,7 @@ impl<'c> Resolver<'_, 'c> {
         let mut names = self.context.fields.names();
         names.extend(self.context.declared_guards().map(str::to_owned));
         let known = names.iter().map(String::as_str);
-        let known: Vec<&str> = self.context.comparable(known, names.len()).collect();
+        let known: Vec<&str> = self.context.diags.comparable(known, names.len()).collect();
         let similar = nearest(path, known.iter().copied());
         unknown_field(path, span, similar)
     }

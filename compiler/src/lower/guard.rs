@@ -257,8 +257,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
             return Some(self.ask(given, name, span, asked));
         }
         if asked.strict {
-            let known: Vec<&str> = self.context.declared_guards().collect();
-            let known = self.context.comparable(known.iter().copied(), known.len());
+            let known = self.context.comparable_guards();
             let diagnostic = unknown_guard(name, span, known);
             self.context.diags.push(diagnostic);
         }

@@ -61,6 +61,8 @@ pub fn lower_scxml(
         trigger: None,
         timers: Arena::new(),
         timer_keys: BTreeMap::new(),
+        timer_names: BTreeMap::new(),
+        triggers: 0,
         diags,
     };
     lowering.name_states(&id.value);
@@ -140,6 +142,10 @@ struct Lowering<'d, 'f> {
     timers: Arena<Timer>,
     /// The timers, by the id of the send and its event.
     timer_keys: BTreeMap<(Option<String>, String), Handle<Timer>>,
+    /// By name of a timer: the last number that was added to it to tell another apart.
+    timer_names: BTreeMap<String, usize>,
+    /// The number of triggers of all transitions so far.
+    triggers: usize,
     diags: &'f mut Diags,
 }
 

@@ -33,12 +33,6 @@ pub struct Spec {
     pub other_fence: Option<Span>,
 }
 
-/// Most comparisons of known names with misspelled ones. Unit: pairs of names. Why: bounded time.
-///
-/// Each misspelled name is compared with every known one: a hundred mistakes among thousands of states get suggestions, and
-/// ten thousand don't take minutes.
-const MOST_COMPARISONS: usize = 200_000;
-
 /// The lookups and the diagnostics of all steps.
 pub(super) struct Context<'c> {
     pub(super) sources: &'c Sources,
@@ -61,8 +55,6 @@ pub(super) struct Context<'c> {
     pub(super) asked: BTreeSet<String>,
     /// The declared guards that something uses.
     pub(super) used: BTreeSet<String>,
-    /// The number of names that may still be compared with misspelled ones.
-    comparisons: usize,
 }
 
 impl<'c> Context<'c> {
@@ -89,19 +81,7 @@ impl<'c> Context<'c> {
             fields: Fields::new(definition),
             asked: BTreeSet::new(),
             used: BTreeSet::new(),
-            comparisons: MOST_COMPARISONS,
         }
-    }
-
-    /// Returns the names to compare a misspelled one with: all, or none once enough have been compared.
-    pub(super) fn comparable<'n>(
-        &mut self,
-        names: impl Iterator<Item = &'n str>,
-        count: usize,
-    ) -> impl Iterator<Item = &'n str> {
-        let left = self.comparisons.checked_sub(count);
-        self.comparisons = left.unwrap_or(0);
-        names.take(left.map_or(0, |_| count))
     }
 
     /// Returns whether the definition declares an action of that name.
@@ -122,6 +102,13 @@ impl<'c> Context<'c> {
     /// Returns the names of the declared guards.
     pub(super) fn declared_guards(&self) -> impl Iterator<Item = &'c str> + '_ {
         self.guards.values().map(|guard| guard.name.value.as_str())
+    }
+
+    /// Returns the names of the declared guards to compare a misspelled one with.
+    pub(super) fn comparable_guards(&mut self) -> impl Iterator<Item = &'c str> + use<'c> {
+        let names = self.guards.values().map(|guard| guard.name.value.as_str());
+        let comparable = self.diags.comparable(names, self.guards.len());
+        comparable.collect::<Vec<_>>().into_iter()
     }
 }
 

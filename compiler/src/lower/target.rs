@@ -64,7 +64,9 @@ pub(super) fn find_state(
         .or_else(|| state_by_path(&name.value, source, draft))
         .filter(|&state| !draft.get(state).ir.implied);
     if found.is_none() {
-        let known = context.comparable(draft.state_ids(), draft.states.len());
+        let known = context
+            .diags
+            .comparable(draft.state_ids(), draft.states.len());
         let known: Vec<&str> = known.collect();
         let quote = opening_quote(name, context);
         context.diags.push(unknown_state(name, &quote, &known));

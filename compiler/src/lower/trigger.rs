@@ -12,12 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use statemark_text::list::join;
 
-use super::draft::{Draft, DraftTransition, DraftTrigger, StateHandle};
+use super::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
 use super::event::{intern_named_event, intern_prose_event};
 use super::messages::pattern_without_events;
 use super::spec::Context;
 use crate::arena::Handle;
-use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit, Severity};
+use crate::diag::{
+    Applicability, Code, Diagnostic, Diags, Edit, MAX_TRIGGERS, Severity, too_many_triggers,
+};
 use crate::front::definition::ast::{Definition, Kind};
 use crate::front::label::actions_without_event;
 use crate::front::mermaid::ids::is_keyword;
@@ -238,13 +240,28 @@ fn targets_by_event(draft: &Draft) -> BTreeMap<(StateHandle, String), BTreeSet<V
 
 /// Interns the events that a definition declares and that only patterns name.
 pub(super) fn intern_matching_events(definition: &Definition, draft: &mut Draft) {
-    let patterns: Vec<String> = patterns(draft).collect();
+    // Without the `*`: `job.`, or nothing for all.
+    let beginnings: BTreeSet<String> = patterns(draft).filter_map(|it| beginning(&it)).collect();
     for event in &definition.events {
         let name = &event.name.value;
-        if patterns.iter().any(|pattern| matches(pattern, name)) {
+        let words = word_key(name);
+        let dots = words.match_indices('.').map(|(dot, _)| dot + 1);
+        let mut own = dots.filter(|&end| end < words.len());
+        let is_matched = beginnings.contains("")
+            || own.any(|end| words.get(..end).is_some_and(|it| beginnings.contains(it)));
+        if is_matched {
             draft.intern_event(name, event.name.span);
         }
     }
+}
+
+/// Returns what the keys of the events begin with that a pattern matches.
+///
+/// That is `job.` of `job.*`, and nothing of `*`.
+fn beginning(pattern: &str) -> Option<String> {
+    let prefix = pattern.strip_suffix('*')?;
+    let words = prefix.strip_suffix('.').map(word_key);
+    Some(words.map_or_else(String::new, |words| format!("{words}.")))
 }
 
 /// Returns whether the name of an event is a pattern: `job.*`, `*`.
@@ -254,16 +271,11 @@ pub(super) fn is_pattern(name: &str) -> bool {
 
 /// Returns whether a pattern matches an event.
 pub(super) fn matches(pattern: &str, event: &str) -> bool {
-    let Some(prefix) = pattern.strip_suffix('*') else {
-        return false;
-    };
-    let words = word_key(event);
-    match prefix.strip_suffix('.') {
-        None => true,
-        Some(prefix) => words
-            .strip_prefix(word_key(prefix).as_ref())
-            .is_some_and(|rest| rest.len() > 1 && rest.starts_with('.')),
-    }
+    beginning(pattern).is_some_and(|beginning| {
+        let words = word_key(event);
+        let rest = words.strip_prefix(beginning.as_str());
+        rest.is_some_and(|rest| !rest.is_empty() || beginning.is_empty())
+    })
 }
 
 fn patterns(draft: &Draft) -> impl Iterator<Item = String> + '_ {
@@ -280,10 +292,12 @@ fn patterns(draft: &Draft) -> impl Iterator<Item = String> + '_ {
 /// the same state takes without a guard is left out: it would never get there.
 pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
     let named = draft.events.iter();
-    let named: Vec<(Handle<Event>, String)> = named
-        .filter(|(_, event)| event.kind == EventKind::Named)
-        .map(|(handle, event)| (handle, event.id.clone()))
+    let named = named.filter(|(_, event)| event.kind == EventKind::Named);
+    let named: BTreeMap<(String, Handle<Event>), String> = named
+        .map(|(handle, event)| ((word_key(&event.id).into_owned(), handle), event.id.clone()))
         .collect();
+    let machine = draft.get(ROOT).ir.span;
+    let mut count = 0_usize;
     let mut claimed: BTreeSet<(StateHandle, Handle<Event>)> = BTreeSet::new();
     for index in 0..draft.transitions.len() {
         let Some(transition) = draft.transitions.get_mut(index) else {
@@ -291,15 +305,27 @@ pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
         };
         let source = transition.ir.source;
         if let DraftTrigger::Pattern(pattern) = &transition.trigger {
-            let own = named.iter().filter(|(_, id)| matches(&pattern.value, id));
-            let events: Vec<Handle<Event>> = own
-                .map(|&(event, _)| event)
+            let beginning = beginning(&pattern.value).unwrap_or_default();
+            let own = named.range((beginning.clone(), Handle::at(0))..);
+            let own = own.take_while(|((words, _), _)| words.starts_with(&beginning));
+            let own = own.take(if count > MAX_TRIGGERS { 0 } else { named.len() });
+            let mut events: Vec<Handle<Event>> = own
+                .filter(|((words, _), _)| beginning.is_empty() || *words != beginning)
+                .map(|(&(_, event), _)| event)
                 .filter(|&event| !claimed.contains(&(source, event)))
                 .collect();
-            if events.is_empty() && !context.broken {
-                let known = named.iter().map(|(_, id)| id.as_str());
+            events.sort_unstable();
+            if events.is_empty() && !context.broken && count <= MAX_TRIGGERS {
+                let known = named.values().map(String::as_str);
+                let known = context.diags.comparable(known, named.len());
                 context.diags.push(pattern_without_events(pattern, known));
             }
+            let left = MAX_TRIGGERS.saturating_sub(count);
+            if events.len() > left && count <= MAX_TRIGGERS {
+                context.diags.push(too_many_triggers(machine));
+            }
+            count = count.saturating_add(events.len());
+            events.truncate(left);
             transition.trigger = DraftTrigger::Events(events);
         }
         if let (DraftTrigger::Events(events), None) = (&transition.trigger, &transition.ir.guard) {

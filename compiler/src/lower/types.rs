@@ -17,7 +17,7 @@ use super::expression::{guard_without_truth_value, unknown_event_field};
 use super::fields::{Known, add_properties, schema_field};
 use super::spec::Context;
 use crate::arena::Handle;
-use crate::diag::{Code, Diagnostic, Diags, nearest, quoted_list};
+use crate::diag::{Code, Diagnostic, Diags, quoted_list};
 use crate::ir::{ActionKind, Event, Expression, Field, Machine, Type};
 use crate::source::Span;
 use check::Check;
@@ -205,7 +205,8 @@ impl Check<'_> {
             .iter()
             .map(|&event| self.machine.events.at(event).id.as_str())
             .collect();
-        let similar = nearest(path, names.iter().map(String::as_str));
+        let names = names.iter().map(String::as_str);
+        let similar = self.diags.nearest(path, names);
         let diagnostic = unknown_event_field(path, span, &quoted_list(&ids), similar);
         self.report(diagnostic);
     }

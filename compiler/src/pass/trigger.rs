@@ -79,9 +79,21 @@ pub(crate) fn is_drawn(machine: &Machine, transition: &Transition) -> bool {
         .is_some_and(|diagram| diagram.contains(transition.span))
 }
 
+/// The deed of a transition: its targets and actions, and whether it stays inside its source.
+pub(crate) type Deed<'m> = (&'m [Handle<State>], &'m [Handle<Action>], bool);
+
+/// Returns what a transition does.
+pub(crate) fn deed(transition: &Transition) -> Deed<'_> {
+    (
+        &transition.targets,
+        &transition.actions,
+        transition.internal,
+    )
+}
+
 /// Reports whether two transitions on one event do different things.
 pub(crate) fn differ(one: &Transition, two: &Transition) -> bool {
-    one.targets != two.targets || one.actions != two.actions || one.internal != two.internal
+    deed(one) != deed(two)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::children::invokes;
 use super::{Check, Subject};
 use crate::arena::Handle;
-use crate::diag::{Code, Diagnostic, Diags, nearest};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{
     ActionKind, Event, EventKind, Expression, ExpressionKind, HostGuard, Machine, Transition,
 };
@@ -56,7 +56,7 @@ fn claims(subject: &Subject<'_>, diags: &mut Diags) {
     }
     for (handle, guard) in machine.guards.iter() {
         if guard.is_claim && !misplaced.contains(&handle) {
-            let meant = nearest(&guard.text, truth_values(machine));
+            let meant = diags.nearest(&guard.text, truth_values(machine));
             diags.push(claimed_guard(guard, meant));
         }
     }

@@ -8,7 +8,9 @@ use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
 use crate::ir::{Action, Event, EventKind, Expression, Machine, State, StateKind, Transition};
 use crate::pass::rest::find_unrest;
-use crate::pass::trigger::{delay, describe_trigger, differ, format_duration, is_drawn};
+use crate::pass::trigger::{
+    Deed, deed, delay, describe_trigger, differ, format_duration, is_drawn,
+};
 
 /// The checks of this file.
 pub(super) const CHECKS: &[Check] = &[
@@ -92,8 +94,7 @@ fn describe_target(machine: &Machine, transition: &Transition) -> String {
 
 /// Reports SM402: transitions that an earlier one of the same state and event hides.
 ///
-/// It has no guard, or the same guard. Those of one event are looked up by a hash of their guards, so a state may have
-/// thousands of them.
+/// It has no guard, or the same guard.
 fn shadowed_transitions(subject: &Subject<'_>, diags: &mut Diags) {
     let machine = subject.machine;
     let mut waiting = Vec::new();
@@ -128,24 +129,13 @@ fn hidden<'m>(
         if competing.len() == 1 {
             continue;
         }
-        // Those without a guard are under `None`.
-        let mut known: BTreeMap<Option<u64>, Vec<Handle<Transition>>> = BTreeMap::new();
+        let mut earlier = Earlier::default();
         for &(_, handle) in competing {
-            let later = machine.transitions.at(handle);
-            let guard = later.guard.as_ref().map(|guard| hash(&guard.value));
-            let hider = |guard: Option<u64>| {
-                let mut earlier = known.get(&guard).into_iter().flatten().copied();
-                earlier.find(|&earlier| {
-                    let earlier = machine.transitions.at(earlier);
-                    hides(earlier, later) && !conflicts(machine, earlier, later)
-                })
-            };
-            let same = guard.and_then(|guard| hider(Some(guard)));
-            if let Some(first) = hider(None).into_iter().chain(same).min() {
+            if let Some(first) = earlier.hider(machine, handle) {
                 let hider = hidden.entry(handle).or_insert(first);
                 *hider = first.min(*hider);
             }
-            known.entry(guard).or_default().push(handle);
+            earlier.add(machine, handle);
         }
     }
     let hidden = hidden.into_iter();
@@ -153,6 +143,62 @@ fn hidden<'m>(
     hidden
         .map(|(later, earlier)| (transition(later), transition(earlier)))
         .collect()
+}
+
+/// The earlier ones of the transitions that compete for an event, by what a later one is asked for.
+///
+/// A state may have tens of thousands of them.
+#[derive(Default)]
+struct Earlier<'m> {
+    /// By the hash of their guards, those that have one.
+    guarded: BTreeMap<u64, Vec<Handle<Transition>>>,
+    /// The first without a guard.
+    unguarded: Option<Handle<Transition>>,
+    /// By what they do, the first drawn one without a guard, and the first undrawn one.
+    ///
+    /// Drawn ones that do different things conflict, which is reported in another way.
+    by_deed: BTreeMap<Option<Deed<'m>>, Handle<Transition>>,
+}
+
+impl<'m> Earlier<'m> {
+    /// Returns the first that hides a later transition.
+    fn hider(&self, machine: &'m Machine, later: Handle<Transition>) -> Option<Handle<Transition>> {
+        let later = machine.transitions.at(later);
+        let Some(guard) = &later.guard else {
+            let Some(own) = drawn_deed(machine, later) else {
+                return self.unguarded;
+            };
+            let of = |deed| self.by_deed.get(&deed).copied();
+            return of(None).into_iter().chain(of(Some(own))).min();
+        };
+        let same = self.guarded.get(&hash(&guard.value)).into_iter().flatten();
+        let same = same.copied().find(|&earlier| {
+            let earlier = machine.transitions.at(earlier);
+            earlier
+                .guard
+                .as_ref()
+                .is_some_and(|it| it.value == guard.value)
+        });
+        self.unguarded.into_iter().chain(same).min()
+    }
+
+    fn add(&mut self, machine: &'m Machine, handle: Handle<Transition>) {
+        let transition = machine.transitions.at(handle);
+        if let Some(guard) = &transition.guard {
+            let same = self.guarded.entry(hash(&guard.value)).or_default();
+            same.push(handle);
+        } else {
+            self.unguarded.get_or_insert(handle);
+            let deed = drawn_deed(machine, transition);
+            self.by_deed.entry(deed).or_insert(handle);
+        }
+    }
+}
+
+/// Returns what a transition does if it is drawn, and waits for something.
+fn drawn_deed<'m>(machine: &Machine, transition: &'m Transition) -> Option<Deed<'m>> {
+    let may_conflict = !transition.triggers.is_empty() && is_drawn(machine, transition);
+    may_conflict.then(|| deed(transition))
 }
 
 /// Returns a hash of a guard, the same in every process.
@@ -172,24 +218,6 @@ fn shared_event(earlier: &Transition, later: &Transition) -> Option<Option<Handl
         .iter()
         .find(|event| earlier.triggers.contains(event))
         .map(|&event| Some(event))
-}
-
-fn hides(earlier: &Transition, later: &Transition) -> bool {
-    match (&earlier.guard, &later.guard) {
-        (None, _) => true,
-        (Some(one), Some(two)) => one.value == two.value,
-        (Some(_), None) => false,
-    }
-}
-
-/// Reports whether two transitions are conflicting, and so already reported.
-fn conflicts(machine: &Machine, earlier: &Transition, later: &Transition) -> bool {
-    let unguarded = earlier.guard.is_none() && later.guard.is_none();
-    unguarded
-        && !later.triggers.is_empty()
-        && is_drawn(machine, earlier)
-        && is_drawn(machine, later)
-        && differ(earlier, later)
 }
 
 fn shadowed_transition(
@@ -382,7 +410,7 @@ fn unbounded_raise(machine: &Machine, event: Handle<Event>, transition: &Transit
 
 #[cfg(test)]
 mod tests {
-    use super::{conflicts, hidden, hides, shared_event};
+    use super::{differ, hidden, is_drawn, shared_event};
     use crate::diag::Code;
     use crate::ir::{Machine, Transition};
     use crate::source::Sources;
@@ -459,6 +487,24 @@ mod tests {
             }
         }
         machine
+    }
+
+    fn hides(earlier: &Transition, later: &Transition) -> bool {
+        match (&earlier.guard, &later.guard) {
+            (None, _) => true,
+            (Some(one), Some(two)) => one.value == two.value,
+            (Some(_), None) => false,
+        }
+    }
+
+    /// Reports whether two transitions are conflicting, which is reported as that.
+    fn conflicts(machine: &Machine, earlier: &Transition, later: &Transition) -> bool {
+        let unguarded = earlier.guard.is_none() && later.guard.is_none();
+        unguarded
+            && !later.triggers.is_empty()
+            && is_drawn(machine, earlier)
+            && is_drawn(machine, later)
+            && differ(earlier, later)
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Checks of structure: ends, reachability, and histories that remember nothing.
 
+use std::collections::BTreeSet;
+
 use super::{Check, Subject};
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
@@ -48,11 +50,12 @@ fn unreachable_states(subject: &Subject<'_>, diags: &mut Diags) {
     if states().all(|(handle, state)| reach.is_active(handle) || state.kind.is_history()) {
         return;
     }
-    let next = unreachable_edges(machine, reach);
+    let unreached = Unreached::new(machine, reach);
+    let next = &unreached.next;
     let mut reported = vec![false; machine.states.len()];
     for (handle, state) in states() {
         if !reach.is_active(handle) && is_explained(state) {
-            mark(handle.index(), &next, &mut reported);
+            mark(handle.index(), next, &mut reported);
         }
     }
     let is_subject = |index: &usize| {
@@ -63,25 +66,26 @@ fn unreachable_states(subject: &Subject<'_>, diags: &mut Diags) {
         is_named && is_outermost && !reach.is_active(handle)
     };
     // Groups that nothing else leads to come last.
-    for group in components(&next).into_iter().rev() {
+    for group in components(next).into_iter().rev() {
         let named: Vec<usize> = group.iter().copied().filter(is_subject).collect();
         let is_reported = |index: &usize| reported.get(*index).is_none_or(|it| *it);
         if named.is_empty() || group.iter().any(is_reported) {
             continue;
         }
-        let following: Vec<usize> = mark_all(&group, &next, &mut reported);
+        let following: Vec<usize> = mark_all(&group, next, &mut reported);
         let of = |list: &[usize]| -> Vec<&State> {
             let states = list.iter().map(|&index| Handle::<State>::at(index));
             states.map(|it| machine.states.at(it)).collect()
         };
         let following: Vec<usize> = following.into_iter().filter(is_subject).collect();
-        let into = untaken_way(machine, &named, reach);
+        let inside: BTreeSet<usize> = named.iter().copied().collect();
+        let into = unreached.untaken(&inside);
         let (group, following) = (of(&named), of(&following));
         if let [first, others @ ..] = group.as_slice() {
             let found = match others {
                 // Alone in a drawing, it is a second drawing, or a box beside the others.
                 [] => {
-                    let is_alone = into.is_none() && !leads_out(machine, &named);
+                    let is_alone = into.is_none() && !unreached.leads_out(&inside);
                     unreachable_state(first, into).of_machine(is_alone)
                 }
                 others => unreachable_circle(first, others, into),
@@ -107,66 +111,106 @@ fn mark_all(nodes: &[usize], next: &[Vec<usize>], reported: &mut [bool]) -> Vec<
             open.extend(next.get(node).into_iter().flatten());
         }
     }
+    let nodes: BTreeSet<usize> = nodes.iter().copied().collect();
     following.retain(|node| !nodes.contains(node));
     following.sort_unstable();
     following
 }
 
-/// Returns the unreachable states that each unreachable state leads to, by their indices.
+/// The transitions from and to states that no configuration contains.
 ///
-/// A nested one counts as the outermost around it that is unreachable.
-fn unreachable_edges(machine: &Machine, reach: &Reachability) -> Vec<Vec<usize>> {
-    let outermost = |state: Handle<State>| {
-        let ancestors = machine.ancestry(state).collect::<Vec<_>>();
-        ancestors.into_iter().rev().find(|&it| !reach.is_active(it))
-    };
-    let mut next = vec![Vec::new(); machine.states.len()];
-    for (_, transition) in machine.transitions.iter() {
-        if let Some(source) = outermost(transition.source)
-            && let Some(list) = next.get_mut(source.index())
-        {
-            let targets = transition.targets.iter().filter_map(|&it| outermost(it));
-            list.extend(targets.filter(|&it| it != source).map(Handle::index));
+/// A nested state counts as the outermost around it that is unreachable.
+struct Unreached<'m> {
+    machine: &'m Machine,
+    reach: &'m Reachability,
+    /// By state's index: the unreachable ones that it leads to, by their indices.
+    next: Vec<Vec<usize>>,
+    /// By state's index: the transitions that lead to it.
+    into: Vec<Vec<Handle<Transition>>>,
+    /// By state's index: the transitions that lead on from it.
+    out: Vec<Vec<Handle<Transition>>>,
+}
+
+impl<'m> Unreached<'m> {
+    fn new(machine: &'m Machine, reach: &'m Reachability) -> Self {
+        let count = machine.states.len();
+        let mut unreached = Self {
+            machine,
+            reach,
+            next: vec![Vec::new(); count],
+            into: vec![Vec::new(); count],
+            out: vec![Vec::new(); count],
+        };
+        for (handle, transition) in machine.transitions.iter() {
+            let source = unreached.outermost(transition.source);
+            let targets = transition.targets.iter();
+            let targets: Vec<usize> = targets.filter_map(|&it| unreached.outermost(it)).collect();
+            for &target in &targets {
+                push(&mut unreached.into, target, handle);
+            }
+            if let Some(source) = source {
+                push(&mut unreached.out, source, handle);
+                let others = targets.into_iter().filter(|it| *it != source);
+                others.for_each(|target| push(&mut unreached.next, source, target));
+            }
         }
+        unreached
     }
-    next
+
+    /// Returns the index of the outermost state around a state, or itself, that is unreachable.
+    fn outermost(&self, state: Handle<State>) -> Option<usize> {
+        let unreachable = self.machine.ancestry(state);
+        let unreachable = unreachable.take_while(|&it| !self.reach.is_active(it));
+        unreachable.last().map(Handle::index)
+    }
+
+    /// Returns a transition into some outermost states from elsewhere, and why it is never taken.
+    fn untaken(&self, states: &BTreeSet<usize>) -> Option<(Span, String)> {
+        let arrows = self.of(&self.into, states).filter(|arrow| {
+            let source = self.outermost(arrow.source);
+            source.is_none_or(|source| !states.contains(&source))
+        });
+        // That of a state that can be reached says more.
+        let arrow = arrows.min_by_key(|it| !self.reach.is_active(it.source))?;
+        let why = match self.reach.is_active(arrow.source) {
+            true => "this transition can't be taken".to_owned(),
+            false => format!(
+                "`{}` can't be reached either",
+                self.machine.states.at(arrow.source).id
+            ),
+        };
+        Some((arrow.span, why))
+    }
+
+    /// Reports whether a transition leads out of some outermost states.
+    fn leads_out(&self, states: &BTreeSet<usize>) -> bool {
+        let is_inside = |state: Handle<State>| {
+            let outermost = self.outermost(state);
+            outermost.is_some_and(|it| states.contains(&it))
+        };
+        self.of(&self.out, states).any(|arrow| {
+            let is_held = || arrow.targets.iter().all(|&to| is_inside(to));
+            !arrow.implied && !is_held()
+        })
+    }
+
+    /// Returns the transitions that a list has for some states, in the order of the machine.
+    fn of(
+        &self,
+        list: &[Vec<Handle<Transition>>],
+        states: &BTreeSet<usize>,
+    ) -> impl Iterator<Item = &'m Transition> {
+        let lists = states.iter().filter_map(|&state| list.get(state));
+        let found: BTreeSet<Handle<Transition>> = lists.flatten().copied().collect();
+        found.into_iter().map(|it| self.machine.transitions.at(it))
+    }
 }
 
-/// Returns a transition into some states from elsewhere, and why it is never taken.
-fn untaken_way(
-    machine: &Machine,
-    states: &[usize],
-    reach: &Reachability,
-) -> Option<(Span, String)> {
-    let is_inside = |state: Handle<State>| is_within(machine, states, state);
-    let transitions = machine.transitions.iter().map(|(_, it)| it);
-    let arrows = transitions
-        .filter(|it| !is_inside(it.source) && it.targets.iter().any(|&target| is_inside(target)));
-    // That of a state that can be reached says more.
-    let arrow = arrows.min_by_key(|it| !reach.is_active(it.source))?;
-    let why = match reach.is_active(arrow.source) {
-        true => "this transition can't be taken".to_owned(),
-        false => format!(
-            "`{}` can't be reached either",
-            machine.states.at(arrow.source).id
-        ),
-    };
-    Some((arrow.span, why))
-}
-
-/// Reports whether a transition leads out of some states.
-fn leads_out(machine: &Machine, states: &[usize]) -> bool {
-    let is_inside = |state: Handle<State>| is_within(machine, states, state);
-    let mut transitions = machine.transitions.iter().map(|(_, it)| it);
-    transitions.any(|arrow| {
-        let is_held = || arrow.targets.iter().all(|&to| is_inside(to));
-        is_inside(arrow.source) && !arrow.implied && !is_held()
-    })
-}
-
-fn is_within(machine: &Machine, states: &[usize], state: Handle<State>) -> bool {
-    let mut ancestors = machine.ancestry(state);
-    ancestors.any(|it| states.contains(&it.index()))
+/// Adds to the list at an index.
+fn push<T>(lists: &mut [Vec<T>], index: usize, item: T) {
+    if let Some(list) = lists.get_mut(index) {
+        list.push(item);
+    }
 }
 
 /// Reports states that lead to each other; `into` is a way to one of them that is never taken.

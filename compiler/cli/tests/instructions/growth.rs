@@ -113,6 +113,35 @@ const INPUTS: &[Input] = &[
         },
     },
     Input {
+        file: "unreached.md",
+        size: 100,
+        write: |size| diagram(&lines(size, |at| format!("s{at} --> a : e"))),
+    },
+    Input {
+        file: "unreached_composites.md",
+        size: 50,
+        write: |size| {
+            diagram(&lines(size, |at| {
+                format!("state c{at} {{\nx{at} --> y{at} : e\n}}")
+            }))
+        },
+    },
+    Input {
+        file: "unlabeled.md",
+        size: 100,
+        write: |size| diagram(&lines(size, |at| format!("a --> s{at}"))),
+    },
+    Input {
+        file: "events.scxml",
+        size: 100,
+        write: |size| {
+            let rows = lines(size, |at| {
+                format!("<transition event=\"e{at}\" target=\"s\"/>")
+            });
+            scxml(&format!("<state id=\"s\">{rows}</state>"))
+        },
+    },
+    Input {
         file: "mistakes.md",
         size: 20,
         write: |size| diagram(&lines(size, |at| format!("s{at} -> s{at} ::: {{"))),

@@ -16,6 +16,9 @@ const MAX_LINES: usize = 16;
 /// Longest part of a line that is shown. Unit: bytes.
 const MAX_LINE: usize = 160;
 
+/// Most of a line on each side of a change that is looked at. Unit: bytes. Why: more than is shown.
+const MAX_SURROUNDINGS: usize = 4 * MAX_LINE;
+
 /// Renders `fix: write …` with its applicability, and the changed lines below it.
 ///
 /// `home` is the file of the finding.
@@ -124,8 +127,22 @@ impl Region<'_> {
             true if self.lines.start == 0 => '\u{feff}'.len_utf8(),
             _ => 0,
         };
-        let start = first.map_or(0, |line| line.start) + mark;
-        let end = last.map_or(start, |line| line.end);
+        let mut start = first.map_or(0, |line| line.start) + mark;
+        let mut end = last.map_or(start, |line| line.end);
+        // Of a long line, such as a whole definition in one, the surroundings are enough.
+        let edits = || self.edits.iter().map(|edit| edit.span.range());
+        if self.lines.len() == 1
+            && let (Some(from), Some(to)) = (
+                edits().map(|it| it.start).min(),
+                edits().map(|it| it.end).max(),
+            )
+        {
+            start = start.max(boundary(
+                source.text(),
+                from.saturating_sub(MAX_SURROUNDINGS),
+            ));
+            end = end.min(boundary(source.text(), to + MAX_SURROUNDINGS));
+        }
         let piece = |range: Range<usize>| source.text().get(range).unwrap_or("");
         let mut new = String::new();
         let mut at = start;
@@ -178,10 +195,16 @@ fn differences<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(bool, &'t str)> {
     let mut changed: Vec<(bool, &str)> = Vec::new();
     // Where the changes after the last common line begin.
     let mut start = 0;
+    let removed_first = |changed: &mut Vec<(bool, &str)>, start: usize| {
+        if let Some(changes) = changed.get_mut(start..) {
+            changes.sort_by_key(|(is_added, _)| *is_added);
+        }
+    };
     let (mut old, mut new) = (old, new);
     loop {
         (old, new) = match (old, new) {
             ([one, old @ ..], [other, new @ ..]) if one == other => {
+                removed_first(&mut changed, start);
                 start = changed.len();
                 (old, new)
             }
@@ -199,11 +222,11 @@ fn differences<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(bool, &'t str)> {
                 changed.push((true, added));
                 (old, rest)
             }
-            ([], []) => return changed,
+            ([], []) => {
+                removed_first(&mut changed, start);
+                return changed;
+            }
         };
-        if let Some(changes) = changed.get_mut(start..) {
-            changes.sort_by_key(|(is_added, _)| *is_added);
-        }
     }
 }
 

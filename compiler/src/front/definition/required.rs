@@ -7,7 +7,7 @@ use jsonc_parser::ast::{Object, Value};
 use super::json::{self, Place};
 use super::keys::BUILTIN_CONTRACTS;
 use super::messages;
-use crate::diag::{Code, Diagnostic, Diags, nearest};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::Span;
 
 /// Checks the names in all `requires`.
@@ -112,7 +112,8 @@ fn check_new(place: Place<'_>, state: &Object<'_>, checks: &BTreeSet<String>, di
             diags.push(needless(at, &text.value));
         } else if !required.contains(&*text.value) {
             let artifacts = required.difference(checks).map(String::as_str);
-            diags.push(unrequired(at, &text.value, artifacts));
+            let meant = diags.nearest(&text.value, artifacts);
+            diags.push(unrequired(at, &text.value, meant));
         }
     }
 }
@@ -126,16 +127,17 @@ fn list(place: Place<'_>, value: &Value<'_>, known: &[String], diags: &mut Diags
             && !known.iter().any(|name| *name == *text.value)
         {
             let at = place.span_of(element);
-            diags.push(unknown_requirement(at, &text.value, known));
+            let meant = diags.nearest(&text.value, known.iter().map(String::as_str));
+            diags.push(unknown_requirement(at, &text.value, meant));
         }
     }
 }
 
 /// Reports that a state wants something anew that it doesn't require.
-fn unrequired<'r>(at: Span, name: &str, required: impl Iterator<Item = &'r str>) -> Diagnostic {
+fn unrequired(at: Span, name: &str, meant: Option<&str>) -> Diagnostic {
     let message = format!("`requires_new` names `{name}`, which the state doesn't require");
     let found = Diagnostic::new(Code::UnknownRequirement, at, message);
-    match nearest(name, required) {
+    match meant {
         Some(meant) => messages::did_you_mean(found, at, meant),
         None => found.help(format!(
             "name it in `requires`, too: `\"requires\": [\"{name}\"]`"
@@ -152,13 +154,11 @@ fn needless(at: Span, name: &str) -> Diagnostic {
 }
 
 /// Reports that no artifact, check or field of the context has that name.
-///
-/// `known` lists those that there are.
-fn unknown_requirement(at: Span, name: &str, known: &[String]) -> Diagnostic {
+fn unknown_requirement(at: Span, name: &str, meant: Option<&str>) -> Diagnostic {
     let message = format!("`requires` names `{name}`, which is no artifact, check or field");
     let found = Diagnostic::new(Code::UnknownRequirement, at, message)
         .note("it is taken for an artifact that has no contract");
-    let Some(meant) = nearest(name, known.iter().map(String::as_str)) else {
+    let Some(meant) = meant else {
         return found.help(format!(
             "declare it: `\"artifacts\": {{\"{name}\": {{}}}}`, or a check of that name in `checks`"
         ));

@@ -11,7 +11,7 @@ use super::ast::{
 };
 use super::lines::Lines;
 use super::messages::quote;
-use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit, nearest};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit};
 use crate::source::{Span, Spanned};
 
 /// The separator before an action; [`crate::lower`] reports that a choice can't act.
@@ -43,19 +43,22 @@ struct Known<'d> {
 pub(super) fn check(diagram: &Diagram, lines: Lines<'_>, diags: &mut Diags) {
     let mut mentions = Mentions::default();
     mentions.body(&diagram.body);
+    let named = mentions.by_id.iter();
+    let named: Vec<&str> = named
+        .filter(|(_, known)| known.first.is_some())
+        .map(|(id, _)| *id)
+        .collect();
     for (id, known) in &mentions.by_id {
         known.check_marks(id, lines, diags);
         if let Some((note, site)) = known.note
             && known.text.is_none()
             && !known.has_body
         {
-            let ids = mentions.by_id.iter();
-            let named = ids.filter(|(_, known)| known.first.is_some());
-            let similar = nearest(id, named.map(|(id, _)| *id));
-            diags.push(match known.first {
+            let finding = match known.first {
                 Some(first) => early_note(note, first, site.move_below(first, lines)),
-                None => note_without_state(note, similar),
-            });
+                None => note_without_state(note, diags.nearest(id, named.iter().copied())),
+            };
+            diags.push(finding);
         }
     }
 }

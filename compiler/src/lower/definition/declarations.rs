@@ -253,7 +253,7 @@ fn find_event(
     let found = draft.event(&name.value);
     if found.is_none() {
         let known = draft.events.iter().map(|(_, event)| event.id.as_str());
-        let known = context.comparable(known, draft.events.len());
+        let known = context.diags.comparable(known, draft.events.len());
         let diagnostic = unknown_event(name, known);
         context.diags.push(diagnostic);
     }

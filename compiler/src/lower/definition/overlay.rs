@@ -119,7 +119,9 @@ fn overlay_states(
             .filter(|&state| !draft.get(state).ir.implied);
         let Some(index) = found else {
             let diagram = context.header.unwrap_or(draft.get(ROOT).ir.span);
-            let known = context.comparable(draft.state_ids(), draft.states.len());
+            let known = context
+                .diags
+                .comparable(draft.state_ids(), draft.states.len());
             let diagnostic = undrawn_state(name, diagram, known);
             context.diags.push(diagnostic);
             continue;

@@ -4,7 +4,7 @@ use super::events::FAULT;
 use super::native::is_no_expression;
 use super::{Lowering, plain};
 use crate::arena::{Arena, Handle};
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic};
 use crate::front::scxml::ast::{Branch, Content, ContentKind, visit_content};
 use crate::front::scxml::messages;
 use crate::front::words::{slug, to_nfc};
@@ -43,15 +43,15 @@ impl Lowering<'_, '_> {
             Some(id) => id.clone(),
             None => format!("send.{}", key.1),
         };
-        let is_taken = |name: &String| self.timers.iter().any(|(_, timer)| timer.name == *name);
+        let mut count = self.timer_names.get(&wanted).copied().unwrap_or(0);
         let mut name = wanted.clone();
-        let mut count = 1_usize;
-        while is_taken(&name) {
+        while count > 0 && self.timer_names.contains_key(&name) {
             count += 1;
             name = format!("{wanted}.{count}");
         }
+        self.timer_names.insert(wanted, count.max(1));
+        self.timer_names.entry(name.clone()).or_insert(1);
         let handle = self.event(event);
-
         let timer = self.timers.append(Timer {
             name,
             span: event.span,
@@ -102,6 +102,7 @@ impl Lowering<'_, '_> {
                     .find(|assign| !self.is_declared(&assign.location));
                 if let Some(assign) = lost {
                     let known = self.data.ids.iter().map(String::as_str);
+                    let known = self.diags.comparable(known, self.data.ids.len());
                     let found = messages::undeclared_location(&assign.location, known);
                     self.diags.push(found);
                 }
@@ -259,16 +260,13 @@ impl Lowering<'_, '_> {
         actions: &mut Vec<Handle<Action>>,
     ) {
         let wanted = Some(plain(id));
-        let timers: Vec<Handle<Timer>> = self
-            .timer_keys
-            .iter()
-            .filter(|((id, _), _)| *id == wanted)
-            .map(|(_, &timer)| timer)
-            .collect();
+        let own = self.timer_keys.range((wanted.clone(), String::new())..);
+        let own = own.take_while(|((id, _), _)| *id == wanted);
+        let timers: Vec<Handle<Timer>> = own.map(|(_, &timer)| timer).collect();
         if timers.is_empty() {
             let ids = self.timer_keys.keys().filter_map(|(id, _)| id.as_deref());
-            let suggestion = nearest(&id.value, ids).map(str::to_owned);
-            self.diags.push(idle_cancel(id, suggestion.as_deref()));
+            let suggestion = self.diags.nearest(&id.value, ids);
+            self.diags.push(idle_cancel(id, suggestion));
         }
         for timer in timers {
             let kind = ActionKind::Cancel(timer);

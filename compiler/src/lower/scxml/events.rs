@@ -4,8 +4,11 @@
 //! before the machine runs: those that the document writes anywhere, and the engine's own. So each transition gets the
 //! whole list. Source: SCXML 3.12.1, *Event Descriptors*.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Lowering, plain};
 use crate::arena::{Arena, Handle};
+use crate::diag::{MAX_TRIGGERS, too_many_triggers};
 use crate::front::scxml::ast::{self, Content, ContentKind, Kind, visit_content};
 use crate::front::scxml::messages;
 use crate::ir::{Ambiguity, Event, EventKind, State, StateKind, Transition};
@@ -23,7 +26,10 @@ const DONE: &str = "done.state.";
 /// The descriptors of a document, and what of it may fail.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    descriptors: Vec<(String, bool)>,
+    /// The descriptors that match what begins with them, too.
+    open: BTreeSet<String>,
+    /// The descriptors that match their own name alone.
+    exact: BTreeSet<String>,
     assigns: bool,
     /// True if a `<send>` fails, which raises an error with its id.
     pub(super) fails_to_send: bool,
@@ -32,8 +38,16 @@ pub(super) struct Known {
 impl Known {
     /// Returns true if a transition waits for it.
     pub(super) fn is_awaited(&self, event: &str) -> bool {
-        let mut all = self.descriptors.iter();
-        all.any(|(descriptor, exact)| matches(descriptor, *exact, event))
+        let ends = event.match_indices('.').map(|(end, _)| end);
+        let mut beginnings = ends.chain([event.len()]).filter_map(|end| event.get(..end));
+        self.awaits_all()
+            || self.exact.contains(event)
+            || beginnings.any(|beginning| self.open.contains(beginning))
+    }
+
+    /// Returns true if a transition waits for every event.
+    fn awaits_all(&self) -> bool {
+        self.open.contains("*") || self.exact.contains("*")
     }
 }
 
@@ -44,15 +58,20 @@ fn descriptor(word: &Spanned<String>) -> String {
     plain.trim_end_matches('.').to_owned()
 }
 
-/// Returns true if a descriptor matches an event.
-fn matches(descriptor: &str, exact: bool, event: &str) -> bool {
-    if descriptor == "*" || descriptor == event {
-        return true;
-    }
-    !exact
-        && event
-            .strip_prefix(descriptor)
-            .is_some_and(|rest| rest.starts_with('.'))
+/// Returns the events that a descriptor matches, by name.
+fn matched<'e, E>(
+    descriptor: &str,
+    exact: bool,
+    events: &'e BTreeMap<String, E>,
+) -> impl Iterator<Item = &'e E> {
+    let is_all = descriptor == "*";
+    let all = is_all.then(|| events.values());
+    let same = events.get(descriptor).filter(|_| !is_all);
+    // `/` follows `.`: between them are the names that begin with the descriptor and a dot.
+    let inside = format!("{descriptor}.")..format!("{descriptor}/");
+    let inside = (!exact && !is_all).then(|| events.range(inside));
+    let inside = inside.into_iter().flatten().map(|(_, event)| event);
+    all.into_iter().flatten().chain(same).chain(inside)
 }
 
 impl Lowering<'_, '_> {
@@ -76,7 +95,10 @@ impl Lowering<'_, '_> {
                     if name != "*" && !name.is_empty() {
                         self.mention_event(&name, word.span);
                     }
-                    self.known.descriptors.push((name, transition.exact));
+                    match transition.exact {
+                        true => self.known.exact.insert(name),
+                        false => self.known.open.insert(name),
+                    };
                 }
                 self.mention(&transition.content);
             }
@@ -105,7 +127,7 @@ impl Lowering<'_, '_> {
         if fails && !self.document.native {
             self.add_event(FAULT, span);
         }
-        if self.known.descriptors.iter().any(|(name, _)| name == "*") {
+        if self.known.awaits_all() {
             self.add_event(UNKNOWN, span);
         }
     }
@@ -232,44 +254,56 @@ impl Lowering<'_, '_> {
     /// Returns the events that trigger a transition, each once, in the order of the machine's events.
     pub(super) fn triggers(&mut self, transition: &ast::Transition) -> Vec<Handle<Event>> {
         let mut found = Vec::new();
-        for word in transition.events.iter().flatten() {
+        let is_full = self.triggers > MAX_TRIGGERS;
+        for word in transition.events.iter().flatten().filter(|_| !is_full) {
             let name = descriptor(word);
             let before = found.len();
-            let all = self.events.iter();
-            found.extend(
-                all.filter(|(_, event)| matches(&name, transition.exact, &event.id))
-                    .map(|(event, _)| event),
-            );
+            found.extend(matched(&name, transition.exact, &self.event_ids).copied());
             if found.len() == before && !name.is_empty() {
                 self.diags.push(messages::never_done(word));
             }
         }
         found.sort_unstable();
         found.dedup();
+        let left = MAX_TRIGGERS.saturating_sub(self.triggers);
+        if found.len() > left {
+            self.diags.push(too_many_triggers(self.document.span));
+        }
+        self.triggers = self.triggers.saturating_add(found.len());
+        found.truncate(left);
         found
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::{BTreeMap, Known, matched};
 
     #[test]
     fn a_descriptor_matches_whole_words_in_front() {
         for (descriptor, exact, event, expected) in [
             ("door", false, "door", true),
             ("door", false, "door.open", true),
+            ("door", false, "door.open.wide", true),
             ("door", false, "doors", false),
+            ("door", false, "door-open", false),
             ("door.open", false, "door", false),
             ("*", false, "door", true),
+            ("*", true, "door.open", true),
             ("door", true, "door.open", false),
             ("door", true, "door", true),
         ] {
-            assert_eq!(
-                matches(descriptor, exact, event),
-                expected,
-                "{descriptor} {event}"
-            );
+            let events = BTreeMap::from([(event.to_owned(), ())]);
+            let count = matched(descriptor, exact, &events).count();
+            assert_eq!(count, usize::from(expected), "{descriptor} {event}");
+            let mut known = Known::default();
+            let list = if exact {
+                &mut known.exact
+            } else {
+                &mut known.open
+            };
+            list.insert(descriptor.to_owned());
+            assert_eq!(known.is_awaited(event), expected, "{descriptor} {event}");
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::native::{NEVER, NEVER_OF_FAILURES, native};
 use super::{Lowering, plain};
-use crate::diag::{Code, Diagnostic, Diags, nearest};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::front::expression::ast::{self, BinaryOperator, Kind};
 use crate::front::expression::{Written, parse};
@@ -167,7 +167,8 @@ impl Lowering<'_, '_> {
             Kind::Has(name) => ExpressionKind::Has(self.field_named(&name.value, name.span)?),
             Kind::InState(name) => {
                 let Some(&state) = self.by_id.get(&plain(name)) else {
-                    let suggestion = nearest(&name.value, self.by_id.keys().map(String::as_str));
+                    let known = self.by_id.keys().map(String::as_str);
+                    let suggestion = self.diags.nearest(&name.value, known);
                     self.diags.push(unknown_target(name, suggestion));
                     return None;
                 };
@@ -229,7 +230,8 @@ impl Lowering<'_, '_> {
         if is_event || self.data.ids.contains(first) {
             return Some(self.field(path, span));
         }
-        let suggestion = nearest(first, self.data.ids.iter().map(String::as_str));
+        let known = self.data.ids.iter().map(String::as_str);
+        let suggestion = self.diags.nearest(first, known);
         self.diags.push(undeclared_name(span, path, suggestion));
         None
     }

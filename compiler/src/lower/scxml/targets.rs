@@ -2,15 +2,10 @@
 
 use super::{Lowering, plain};
 use crate::arena::Handle;
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Code, Diagnostic};
 use crate::ir::{State, StateKind};
 use crate::lower::messages::unknown_target;
 use crate::source::{Span, Spanned};
-
-/// Most ids that a mistyped one is compared with.
-///
-/// Unit: ids. Why: a document may have 65,534 states, and as many slips.
-const MOST_COMPARED: usize = 2_000;
 
 impl Lowering<'_, '_> {
     /// Resolves the states that a list names.
@@ -25,8 +20,8 @@ impl Lowering<'_, '_> {
         let mut found: Vec<(Handle<State>, &Spanned<String>)> = Vec::new();
         for name in names {
             let Some(&state) = self.by_id.get(&plain(name)) else {
-                let known = self.by_id.keys().take(MOST_COMPARED);
-                let suggestion = nearest(&name.value, known.map(String::as_str));
+                let known = self.by_id.keys().map(String::as_str);
+                let suggestion = self.diags.nearest(&name.value, known);
                 self.diags.push(unknown_target(name, suggestion));
                 continue;
             };

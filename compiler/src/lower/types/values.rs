@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::check::Check;
 use super::kind::{comparable, of_constant};
 use crate::arena::Handle;
-use crate::diag::{Code, Diagnostic, nearest, quoted_list};
+use crate::diag::{Code, Diagnostic, Diags, quoted_list};
 use crate::ir::{
     Assign, BinaryOperator, Constant, Expression, ExpressionKind, Field, Machine, Operator,
 };
@@ -78,7 +78,8 @@ impl Check<'_> {
         {
             let span = assign.value.span;
             let place = self.quoted_span(&value, span);
-            let diagnostic = foreign_assignment(&field.path, &value, &values, span, place);
+            let similar = similar_value(&value, &values, &mut self.diags);
+            let diagnostic = foreign_assignment(&field.path, &value, &values, similar, span, place);
             self.report(diagnostic);
         }
     }
@@ -92,7 +93,8 @@ impl Check<'_> {
             return;
         };
         let place = self.quoted_span(&value, span);
-        let diagnostic = foreign_comparison(path, of_items, &value, &values, span, place);
+        let similar = similar_value(&value, &values, &mut self.diags);
+        let diagnostic = foreign_comparison(path, of_items, &value, &values, similar, span, place);
         self.report(diagnostic);
     }
 
@@ -208,6 +210,13 @@ const MOST_LISTED: usize = 8;
 /// Shortest value that gets a suggestion. Unit: bytes. Why: any two shorter ones are similar.
 const LEAST_SIMILAR: usize = 3;
 
+/// Returns the value of a schema that another was meant to be.
+fn similar_value<'v>(value: &str, values: &'v [String], diags: &mut Diags) -> Option<&'v str> {
+    let values = values.iter().map(String::as_str);
+    let similar = diags.nearest(value, values);
+    similar.filter(|_| value.len() >= LEAST_SIMILAR)
+}
+
 /// Reports a value that the field, or an item of it, never has.
 ///
 /// Texts are without quotes, other values as in JSON. `place` is the span of the value alone, between its quotes.
@@ -216,29 +225,31 @@ fn foreign_comparison(
     of_items: bool,
     value: &str,
     values: &[String],
+    similar: Option<&str>,
     span: Span,
     place: Option<Span>,
 ) -> Diagnostic {
     let verb = if of_items { "never holds" } else { "is never" };
     let message = format!("`{path}` {verb} `{value}`");
-    foreign_value(message, value, values, span, place)
+    foreign_value(message, values, similar, span, place)
 }
 
 fn foreign_assignment(
     path: &str,
     value: &str,
     values: &[String],
+    similar: Option<&str>,
     span: Span,
     place: Option<Span>,
 ) -> Diagnostic {
     let message = format!("`{path}` may not become `{value}`");
-    foreign_value(message, value, values, span, place)
+    foreign_value(message, values, similar, span, place)
 }
 
 fn foreign_value(
     message: String,
-    value: &str,
     values: &[String],
+    similar: Option<&str>,
     span: Span,
     place: Option<Span>,
 ) -> Diagnostic {
@@ -250,8 +261,7 @@ fn foreign_value(
     } else {
         diagnostic.note(format!("the schema allows {} values", all.len()))
     };
-    let similar = nearest(value, all.iter().copied());
-    let Some(similar) = similar.filter(|_| value.len() >= LEAST_SIMILAR) else {
+    let Some(similar) = similar else {
         return diagnostic.help("write one of its values, or add this one to the schema");
     };
     let diagnostic = diagnostic.help(format!("did you mean `{similar}`?"));
