@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::StateId;
 
-pub use arguments::{PATH_ARGUMENTS, is_glob, normal_path};
+pub use arguments::{PATH_ARGUMENTS, fold_case, is_glob, normal_path};
 pub use command::{Command, FOLDER_ARGUMENTS, Unread, read_line, split_words};
 pub use environment::StateEnvironment;
 pub use obeyed::{is_obeyed, is_obeyed_path};

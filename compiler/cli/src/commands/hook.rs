@@ -34,7 +34,7 @@ use serde_json::Value;
 use statemark_runs::{Actor, Hash, Loaded, Role, RunId, Runs, Status};
 use statemark_text::json::describe_repeated_key;
 use statemark_tools::envelope::next::describe_run;
-use statemark_tools::{NativeCall, NativeOutcome, SessionPolicy, Tool};
+use statemark_tools::{NativeCall, NativeOutcome, SessionPolicy, Set, Tool};
 
 use crate::args::StoreArgs;
 use crate::environment;
@@ -443,12 +443,23 @@ impl Hook<'_> {
     fn is_ours(&self, call: &Call) -> bool {
         self.client.mcp_tool(call).is_some_and(|(server, tool)| {
             let own = &self.how.server;
-            // The server of a plugin has the plugin's name before its own. Cursor names no server.
+            // The server of a plugin has the plugin's name before its own.
             server == own
                 || server
                     .strip_suffix(own.as_str())
                     .is_some_and(|rest| rest.starts_with("plugin_"))
-                || (server.is_empty() && our_tools().any(|own| own.name == tool))
+                || (server.is_empty() && self.may_offer(tool))
+        })
+    }
+
+    /// Reports whether our server offers a tool of that name, as far as its client's configuration says.
+    ///
+    /// For a client that names no server: another server's tool of a name that ours doesn't offer is no tool of ours.
+    fn may_offer(&self, tool: &str) -> bool {
+        let profiles = cursor::profiles(&self.how.server);
+        our_tools().any(|own| {
+            let is_offered = !matches!(own.set, Set::Profile(_)) || profiles.contains(&own.set);
+            own.name == tool && is_offered
         })
     }
 

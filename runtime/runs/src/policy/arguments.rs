@@ -138,21 +138,32 @@ impl Place {
     }
 
     /// Reports whether a pattern may match a part of it.
+    ///
+    /// It is so on whatever system: some take names of either case for one.
     pub(super) fn may_touch(&self, pattern: &str) -> bool {
-        let may_go_on = || glob::may_match_after(pattern, &below(&self.path, ""));
+        let (path, pattern) = (fold_case(&self.path), fold_case(pattern));
+        let (path, pattern) = (path.as_str(), pattern.as_str());
+        let may_go_on = || glob::may_match_after(pattern, &below(path, ""));
         let reaches_below = match self.reach {
             Reach::Itself => false,
             Reach::Whole | Reach::Below => may_go_on(),
             // Most of such tools take a file: a pattern that matches at any depth would forbid all calls.
             Reach::Unknown => !pattern.starts_with(['*', '?']) && may_go_on(),
             Reach::Glob => {
-                let end = self.path.find(META);
-                let literal = end.and_then(|end| self.path.get(..end));
+                let literal = path.find(META).and_then(|end| path.get(..end));
                 literal.is_some_and(|it| glob::may_match_after(pattern, it))
             }
         };
-        reaches_below || glob::matches_path(pattern, &self.path)
+        reaches_below || glob::matches_path(pattern, path)
     }
+}
+
+/// Returns a text in which letters that are one but for their case are the same letter.
+///
+/// Some are one in upper case alone, such as `s` and the long `ſ`.
+#[must_use]
+pub fn fold_case(text: &str) -> String {
+    text.to_uppercase().to_lowercase()
 }
 
 /// Returns the path of something in a folder.
@@ -594,6 +605,13 @@ mod tests {
                 (true, true),
             ),
             ("src/**", "Read", json!({"path": "src"}), (false, false)),
+            ("src/**", "Read", json!({"path": "SRC/a"}), (false, true)),
+            (
+                "SRC/*",
+                "Read",
+                json!({"path": "\u{17f}rc/a"}),
+                (false, true),
+            ),
             (
                 "secret/**",
                 "Read",

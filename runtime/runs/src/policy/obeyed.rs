@@ -6,21 +6,34 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use super::fold_case;
+
 /// Their names, on whatever level, in lower case.
-const OBEYED: [&str; 21] = [
+const OBEYED: [&str; 32] = [
     ".agents",
+    ".aider.conf.yml",
+    ".amazonq",
     ".claude",
     ".claude.json",
+    ".clinerules",
     ".codex",
     ".continue",
     ".cursor",
     ".cursorrules",
     ".envrc",
     ".gemini",
+    ".goosehints",
+    ".junie",
+    ".kiro",
     ".mcp.json",
     ".opencode",
+    ".roo",
+    ".roorules",
+    ".rules",
     ".vscode",
+    ".windsurf",
     ".windsurfrules",
+    ".zed",
     "agents.md",
     "agents.override.md",
     "claude.local.md",
@@ -34,7 +47,7 @@ const OBEYED: [&str; 21] = [
 /// Reports whether agents' clients obey what has a name, however it is spelled.
 #[must_use]
 pub fn is_obeyed(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_lowercase();
+    let name = fold_case(&name.to_string_lossy());
     OBEYED.contains(&name.as_str())
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use statemark_runtime::{Outcome, StateId, TransitionId};
 
 use super::{Change, InvalidRequest, Loaded, RunError};
@@ -415,7 +415,7 @@ fn ask_leave(loaded: &Loaded, taking: &Taking<'_>, guarded: &[u16], step: &StepR
         prompt,
         choices: Vec::new(),
         schema: None,
-        details: Value::Null,
+        details: effects_of(workflow, step),
         event: Some(Waiting {
             event: taking.event.to_owned(),
             data: taking.data.cloned(),
@@ -431,6 +431,21 @@ fn ask_leave(loaded: &Loaded, taking: &Taking<'_>, guarded: &[u16], step: &StepR
         expires: None,
         signed: loaded.state.signing.is_some(),
         again: None,
+    }
+}
+
+/// Returns what a step does to the world, in the words of its actions.
+///
+/// Whoever gives leave for the step sees them.
+fn effects_of(workflow: &Workflow, step: &StepRecord) -> Value {
+    let effects = step.effects.iter().filter_map(|made| {
+        let words = workflow.action_meta(&made.name).get("effect")?;
+        Some(json!({"action": made.name, "effect": words}))
+    });
+    let effects: Vec<Value> = effects.collect();
+    match effects.is_empty() {
+        true => Value::Null,
+        false => json!({"effects": effects}),
     }
 }
 

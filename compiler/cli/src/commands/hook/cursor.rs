@@ -8,7 +8,11 @@
 //! Source: <https://cursor.com/docs/hooks>, and the runner of hooks in `@cursor/sdk` 1.0.32, which was run here. Its agent
 //! works at Cursor's servers, and never was.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
+use statemark_profiles::SETS;
+use statemark_tools::Set;
 
 use super::client::{
     Answer, At, CLIENT_SECONDS, Client, Entries, Event, Form, Message, Settings, split_mcp,
@@ -83,6 +87,39 @@ fn mcp(name: &str) -> Option<(&str, &str)> {
     Some(name.split_once(':').unwrap_or(("", name)))
 }
 
+/// Returns the profiles that our server has, as Cursor's configurations start it.
+///
+/// The project's configuration counts, else the user's. None if neither starts it, or one that can't be read does.
+pub(super) fn profiles(server: &str) -> Vec<Set> {
+    let home = environment::HOME.value();
+    let home = home.or_else(|| environment::USER_PROFILE.value());
+    let files = [Some(PathBuf::from("")), home.map(PathBuf::from)];
+    let files = files.into_iter().flatten();
+    let entries = files.map(|folder| folder.join(".cursor/mcp.json"));
+    let mut entries = entries.filter_map(|file| entry_of(&std::fs::read(file).ok()?, server));
+    entries.next().unwrap_or_default()
+}
+
+/// Returns the profiles in the arguments of a server's entry, if a configuration has that entry.
+fn entry_of(config: &[u8], server: &str) -> Option<Vec<Set>> {
+    let config: Value = serde_json::from_slice(config).ok()?;
+    let entry = config.get("mcpServers")?.get(server)?;
+    let words = entry.get("args").and_then(Value::as_array);
+    let mut words = words.into_iter().flatten().filter_map(Value::as_str);
+    let mut profiles = Vec::new();
+    while let Some(word) = words.next() {
+        let named = match word.strip_prefix("--profile") {
+            Some("") => words.next(),
+            Some(rest) => rest.strip_prefix('='),
+            None => None,
+        };
+        let named = named.into_iter().flat_map(|names| names.split(','));
+        let named = named.flat_map(|name| SETS.into_iter().filter(move |it| it.name() == name));
+        profiles.extend(named);
+    }
+    Some(profiles)
+}
+
 fn say(_: &Message, event: &Event, answer: &Answer) -> Option<Value> {
     Some(match (event, answer) {
         (Event::Before(_), Answer::Deny(reason)) => json!({
@@ -100,4 +137,33 @@ fn say(_: &Message, event: &Event, answer: &Answer) -> Option<Value> {
         }
         _ => json!({}),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{entry_of, json};
+
+    #[test]
+    fn the_profiles_of_a_server_are_those_that_its_entry_names() {
+        for (args, expected) in [
+            (json!(["serve"]), &[][..]),
+            (
+                json!(["serve", "--profile", "rstn,ralph"]),
+                &["rstn", "ralph"],
+            ),
+            (
+                json!(["serve", "--profile=smithers", "--profile"]),
+                &["smithers"],
+            ),
+            (json!(["serve", "--profiled", "rstn", "ralph"]), &[]),
+            (json!(null), &[]),
+        ] {
+            let config = json!({"mcpServers": {"statemark": {"args": args}}}).to_string();
+            let found = entry_of(config.as_bytes(), "statemark").unwrap();
+            let names: Vec<&str> = found.iter().map(|set| set.name()).collect();
+            assert_eq!(names, expected, "{config}");
+            assert_eq!(entry_of(config.as_bytes(), "other"), None);
+        }
+        assert_eq!(entry_of(b"{", "statemark"), None);
+    }
 }

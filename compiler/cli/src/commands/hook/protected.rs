@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
-use statemark_runs::policy::is_obeyed_path;
+use statemark_runs::policy::{fold_case, is_obeyed_path};
 use statemark_tools::NativeCall;
 
 use super::client::CLIENTS;
@@ -25,7 +25,14 @@ const OWN: [&str; 4] = [
 /// The names of what git runs, on whatever level.
 ///
 /// They are repositories, a person's settings, and hooks that a project may have.
-const GIT: [&str; 3] = [".git", ".gitconfig", ".husky"];
+const GIT: [&str; 6] = [
+    ".git",
+    ".gitconfig",
+    ".husky",
+    ".lefthook.yml",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+];
 
 /// The folders of settings for all users of a machine, by their clients' documentation.
 const SYSTEM: [&str; 4] = [
@@ -132,7 +139,7 @@ fn fold(path: &Path) -> PathBuf {
         let part = part.to_string_lossy();
         let name = part.split(':').next().unwrap_or_default();
         let seen: String = name.chars().filter(|it| !is_overlooked(*it)).collect();
-        let folded = seen.to_uppercase().to_lowercase();
+        let folded = fold_case(&seen);
         OsString::from(folded.trim_end_matches(['.', ' ']))
     };
     path.components().map(fold_part).collect()
@@ -213,6 +220,8 @@ mod tests {
             ".git::$INDEX_ALLOCATION/config",
             ".git./config",
             ".husky/pre-commit",
+            ".pre-commit-config.yaml",
+            ".clinerules/a.md",
             "/home/ann/.gitconfig",
             ".\u{17f}tatemark/runs.db",
             ".claude::$DATA/settings.json",
