@@ -25,7 +25,7 @@ pub mod valid;
 
 pub use fix::{FixedText, fix_text};
 pub use format::{Formatted, format_text};
-pub use front::definition::{KeyReference, definition_schema, key_page, keys, keys_page};
+pub use front::definition::{KeyReference, Servers, definition_schema, key_page, keys, keys_page};
 pub use meaning::changed_rows;
 pub use mention::{Mention, NameKind, mentions};
 pub use pipeline::{Compiled, Format, Options, compile, read_specs};

@@ -1,12 +1,14 @@
 //! The pipeline: texts in, machines and diagnostics out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::diag::{Code, Diagnostic, Diags, InDrawings, Severity};
 use crate::excerpt::Excerpt;
+use crate::front::definition::{self, Servers};
 #[cfg(feature = "scxml")]
 use crate::front::scxml;
-use crate::front::{definition, markdown, mermaid};
+use crate::front::{markdown, mermaid};
 use crate::ir::Machine;
 #[cfg(feature = "scxml")]
 use crate::lower::scxml::lower_scxml;
@@ -37,6 +39,8 @@ pub struct Options {
     pub all_diagrams: bool,
     /// True to keep the machines with an error, as far as they could be read, for editors.
     pub keeps_broken: bool,
+    /// The servers whose tools states may grant, with the tools that a project has pinned.
+    pub servers: Arc<Servers>,
     /// The findings that nobody will see.
     ///
     /// They are found all the same. What merely follows from another finding isn't reported, unless that is one of these.
@@ -305,13 +309,13 @@ fn read(
         .format
         .unwrap_or_else(|| Format::of_name(source.name()));
     match format {
-        Format::Markdown => read_document(file, source, options.all_diagrams),
+        Format::Markdown => read_document(file, source, options),
         Format::Diagram => {
             let (spec, diags) = read_diagram(file, source);
             (vec![(spec.into(), diags)], Vec::new(), remarks("%%"))
         }
         Format::Definition => {
-            let (spec, diags) = read_definition(file, source);
+            let (spec, diags) = read_definition(file, source, options);
             (vec![(spec.into(), diags)], Vec::new(), remarks("//"))
         }
         Format::Scxml => {
@@ -324,9 +328,10 @@ fn read(
 fn read_document(
     file: FileId,
     source: &SourceFile,
-    all_diagrams: bool,
+    options: &Options,
 ) -> (Specs, Vec<Diagnostic>, Vec<Remark>) {
     let mut diags = Diags::new();
+    let all_diagrams = options.all_diagrams;
     let document = markdown::parse_document(file, source.text(), all_diagrams, &mut diags);
     let mut remarks = match all_diagrams || !document.sections.is_empty() {
         true => markdown::remarks::remarks(file, source.text()),
@@ -353,7 +358,8 @@ fn read_document(
             .as_ref()
             .map(|text| mermaid::parse_diagram(text, &mut diags));
         let definition = section.definition.as_ref().and_then(|block| {
-            definition::parse_definition(&block.text, block.comments, &mut diags)
+            let servers = &options.servers;
+            definition::parse_definition(&block.text, block.comments, servers, &mut diags)
         });
         // A fence that can't be parsed must not be reported as missing.
         if section.definition.is_some() && definition.is_none() && diagram.is_none() {
@@ -432,11 +438,11 @@ fn read_drawing(file: FileId, source: &SourceFile, excerpt: &Excerpt) -> (Spec, 
     (spec, diags)
 }
 
-fn read_definition(file: FileId, source: &SourceFile) -> (Spec, Diags) {
+fn read_definition(file: FileId, source: &SourceFile, options: &Options) -> (Spec, Diags) {
     let mut diags = Diags::new();
     let excerpt = Excerpt::whole(file, source.text());
     let comments = source.name().ends_with(".jsonc");
-    let definition = definition::parse_definition(&excerpt, comments, &mut diags);
+    let definition = definition::parse_definition(&excerpt, comments, &options.servers, &mut diags);
     let start = excerpt.span(0..0);
     let Some(definition) = definition else {
         return (unread(file, &start, source), diags);

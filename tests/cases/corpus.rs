@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use statemark_compiler::diag::{Applicability, Code, Diagnostic, Fix, Severity, render};
-use statemark_compiler::{Compiled, Options, fix_text};
+use statemark_compiler::{Compiled, fix_text};
 use statemark_harness::{Case, Suite, files, relative, root};
-use statemark_tests::specs::{assert_spans, compile_text};
+use statemark_tests::specs::{assert_spans, compile_text, options};
 
 /// The extensions of specs.
 const SPECS: &[&str] = &["md", "json", "jsonc", "mmd", "scxml"];
@@ -44,7 +44,7 @@ fn escape(text: &str) -> String {
 /// It is empty if the case has none.
 fn render_fixed(case: &Case) -> Result<String, String> {
     let (name, text) = (relative(&case.path), unescape(&case.text));
-    let options = Options::default();
+    let options = options();
     let done = fix_text(&name, &text, &options, Applicability::Unsafe, |_| true);
     if !done.refused.is_empty() {
         return Err(format!("fixes were taken back: {:?}", done.refused));

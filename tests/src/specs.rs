@@ -1,20 +1,36 @@
 //! Specs that tests compile, and inputs that other people wrote.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use statemark_compiler::diag::Diagnostic;
 use statemark_compiler::source::Sources;
 use statemark_compiler::valid::Valid;
-use statemark_compiler::{Compiled, Options, compile};
+use statemark_compiler::{Compiled, Options, Servers, compile};
 use statemark_harness::files;
 
 /// Compiles one text under a file name.
 pub fn compile_text(name: &str, text: &str) -> (Sources, Compiled) {
     let mut sources = Sources::new();
     sources.add(name, text);
-    let compiled = compile(&sources, &Options::default());
+    let compiled = compile(&sources, &options());
     (sources, compiled)
+}
+
+/// Returns the options of the project that the cases suppose: it has pinned two tools of a server.
+#[must_use]
+pub fn options() -> Options {
+    let tools = ["create_issue", "list_issues"].map(str::to_owned);
+    let pinned = BTreeMap::from([("github".to_owned(), BTreeSet::from(tools))]);
+    let servers = Servers {
+        pinned: Some(pinned),
+        ..Servers::default()
+    };
+    let mut options = Options::default();
+    options.servers = Arc::new(servers);
+    options
 }
 
 /// Asserts that every span of a diagnostic lies inside its file, on character boundaries.

@@ -35,13 +35,14 @@ use std::path::{Component, Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use statemark_compiler::Servers;
 use statemark_compiler::diag::Selector;
 use statemark_runs::check::{CheckPlace, Declaration};
 use statemark_runs::files::{make_private_folder, read_own};
 use statemark_runs::{Hash, find_working_copy, find_worktree, project_of_worktree};
 use statemark_stores::file_of;
 use statemark_text::suggest::nearest;
-use statemark_upstream::Declaration as UpstreamDeclaration;
+use statemark_upstream::{Declaration as UpstreamDeclaration, Lock};
 
 use crate::environment::{self, user_folder};
 use crate::failure::Failure;
@@ -169,16 +170,41 @@ pub(crate) fn lint_rules_in(
     ignore: &[String],
 ) -> Result<Rules, Failure> {
     let found = find_config(here)?;
-    let (path, config) = found.map_or((None, LintConfig::default()), |(path, config)| {
-        (Some(path), config.lint)
-    });
+    let (path, config, declared) = match found {
+        Some((path, config)) => (Some(path), config.lint, config.upstream),
+        None => (None, LintConfig::default(), BTreeMap::new()),
+    };
     let folder = path.as_deref().and_then(Path::parent).unwrap_or(here);
+    let servers = servers_in(folder, &declared)?;
     let rules = Rules::new(&config.with_flags(select, ignore), folder, here);
+    let rules = rules.map(|rules| rules.with_servers(servers));
     rules.map_err(|failure| match &path {
         Some(path) if select.is_empty() && ignore.is_empty() => {
             failure.within(&files::display(path))
         }
         _ => failure,
+    })
+}
+
+/// Returns a project's other servers, with the tools that its lock pins.
+fn servers_in(
+    folder: &Path,
+    declared: &BTreeMap<String, UpstreamDeclaration>,
+) -> Result<Servers, Failure> {
+    let prefixes = declared.iter().map(|(name, declaration)| {
+        let prefix = declaration.prefix.as_ref().unwrap_or(name);
+        (prefix.clone(), name.clone())
+    });
+    let pinned = Lock::in_folder(folder).read_all();
+    let pinned = pinned.map_err(|error| Failure::new(error.to_string()))?;
+    let pinned = pinned.map(|servers| {
+        let servers = servers.into_iter();
+        let tools = servers.map(|(name, pins)| (name, pins.into_keys().collect()));
+        tools.collect()
+    });
+    Ok(Servers {
+        prefixes: prefixes.collect(),
+        pinned,
     })
 }
 

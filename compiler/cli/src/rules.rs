@@ -16,10 +16,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use statemark_compiler::Servers;
 use statemark_compiler::diag::{Code, Diagnostic, Selector, Severity};
 
 use crate::failure::Failure;
@@ -83,6 +85,8 @@ pub(crate) struct Rules {
     files: Vec<(Gitignore, Vec<Selector>)>,
     /// The folder that names of files are relative to.
     here: PathBuf,
+    /// The servers whose tools states may grant.
+    servers: Arc<Servers>,
     /// All of the above as text, for the cache; empty where nothing was asked for.
     fingerprint: String,
 }
@@ -130,8 +134,23 @@ impl Rules {
             severity,
             files,
             here: here.to_owned(),
+            servers: Arc::default(),
             fingerprint,
         })
+    }
+
+    /// Adds the servers whose tools states may grant.
+    pub(crate) fn with_servers(mut self, servers: Servers) -> Self {
+        if servers != Servers::default() {
+            self.fingerprint += &format!("{servers:?}");
+        }
+        self.servers = Arc::new(servers);
+        self
+    }
+
+    /// Returns the servers whose tools states may grant.
+    pub(crate) fn servers(&self) -> Arc<Servers> {
+        Arc::clone(&self.servers)
     }
 
     /// Returns everything that decides about findings as text, which is empty where nothing was asked for.

@@ -131,6 +131,7 @@ pub(crate) fn lint_each(
 ) -> Result<(), Failure> {
     let mut options = Options::default();
     options.all_diagrams = plan.diagrams == Diagrams::All;
+    options.servers = plan.rules.servers();
     let check = |name: &str, path: Option<&Path>, bytes| lint(name, path, bytes, &options, plan);
     check_each(
         paths,

@@ -105,6 +105,7 @@ pub(crate) fn options(rules: &dyn FileRules) -> Options {
     let mut options = Options::default();
     options.all_diagrams = rules.checks_all_diagrams();
     options.keeps_broken = true;
+    options.servers = rules.servers();
     options.unwanted = rules.unwanted();
     options
 }

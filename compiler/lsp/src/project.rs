@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use statemark_compiler::Servers;
 use statemark_compiler::diag::{Code, Diagnostic};
 
 /// The project around the documents of an editor.
@@ -28,6 +30,9 @@ pub trait Project {
 pub trait FileRules {
     /// Reports whether all diagrams of a Markdown document are checked, not those of machines alone.
     fn checks_all_diagrams(&self) -> bool;
+
+    /// Returns the servers whose tools states may grant.
+    fn servers(&self) -> Arc<Servers>;
 
     /// Returns the codes that aren't wanted, so that what follows from such findings is reported.
     fn unwanted(&self) -> BTreeSet<Code>;
@@ -62,6 +67,10 @@ impl Project for NoProject {
 impl FileRules for NoProject {
     fn checks_all_diagrams(&self) -> bool {
         false
+    }
+
+    fn servers(&self) -> Arc<Servers> {
+        Arc::default()
     }
 
     fn unwanted(&self) -> BTreeSet<Code> {

@@ -256,6 +256,7 @@ codes! {
     SM901 "unread-suppression" Warning UnreadSuppression;
     SM902 "unused-suppression" Warning UnusedSuppression;
     SM903 "unexplained-suppression" Hint UnexplainedSuppression;
+    SM904 "unpinned-tool" Warning UnpinnedTool;
 }
 
 impl Code {

@@ -20,11 +20,13 @@ mod reference;
 mod required;
 mod schema;
 mod secrets;
+mod servers;
 mod shape;
 #[cfg(test)]
 mod tests;
 
 pub use reference::{KeyReference, definition_schema, key_page, keys, keys_page};
+pub use servers::Servers;
 
 use crate::diag::Diags;
 use crate::excerpt::Excerpt;
@@ -35,26 +37,28 @@ use jsonc_parser::ast::{Object, ObjectProp, Value};
 /// Reads a definition.
 ///
 /// `comments` says that the text is JSONC, in which comments and trailing commas are fine. What other dialects of JSON
-/// have beyond that is read as well, with a warning. `None` if the text can't be read or isn't an object; what is wrong is
+/// have beyond that is read as well, with a warning. `known` has the servers whose tools states may grant. `None` if the text can't be read or isn't an object; what is wrong is
 /// pushed onto `diags` in either case.
 ///
 /// ```
 /// use statemark_compiler::diag::Diags;
 /// use statemark_compiler::excerpt::Excerpt;
-/// use statemark_compiler::front::definition::parse_definition;
+/// use statemark_compiler::front::definition::{Servers, parse_definition};
 /// use statemark_compiler::source::Sources;
 ///
 /// let text = r#"{ "initial": "idle", "states": { "idle": { "on": { "go": "busy" } }, "busy": {} } }"#;
 /// let mut sources = Sources::new();
 /// let file = sources.add("order.workflow.json", text);
 /// let mut diags = Diags::new();
-/// let definition = parse_definition(&Excerpt::whole(file, text), false, &mut diags).unwrap();
+/// let (text, known) = (Excerpt::whole(file, text), Servers::default());
+/// let definition = parse_definition(&text, false, &known, &mut diags).unwrap();
 /// assert_eq!(definition.states.len(), 2);
 /// assert!(!diags.has_errors());
 /// ```
 pub fn parse_definition(
     excerpt: &Excerpt,
     comments: bool,
+    known: &Servers,
     diags: &mut Diags,
 ) -> Option<Definition> {
     let marked = excerpt.text().starts_with('\u{feff}');
@@ -86,7 +90,8 @@ pub fn parse_definition(
     }
     schema::check(place, machine, diags);
     required::check(place, machine, diags);
-    policy::check(place, machine, diags);
+    let known = known.with_own(machine, servers);
+    policy::check(place, machine, &known, diags);
     secrets::check(place, &value, diags);
     let mut definition = build::definition(place, machine, diags);
     if let Some(servers) = servers {

@@ -114,6 +114,18 @@ impl Lock {
         Ok(self.content()?.servers.remove(server))
     }
 
+    /// Reads the pins of every server; none if there is no lock.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, or isn't a lock.
+    pub fn read_all(&self) -> Result<Option<BTreeMap<String, Pins>>, LockError> {
+        match self.path.exists() {
+            true => Ok(Some(self.content()?.servers)),
+            false => Ok(None),
+        }
+    }
+
     /// Changes the pins of a server, in the file as it is now.
     ///
     /// # Errors

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use statemark_compiler::Servers;
 use statemark_compiler::diag::{Code, Diagnostic};
 use statemark_lsp::{FileRules, Project, serve, stdio};
 
@@ -105,6 +107,10 @@ struct DocumentRules {
 impl FileRules for DocumentRules {
     fn checks_all_diagrams(&self) -> bool {
         self.diagrams == Diagrams::All
+    }
+
+    fn servers(&self) -> Arc<Servers> {
+        self.rules.servers()
     }
 
     fn unwanted(&self) -> BTreeSet<Code> {

@@ -11,6 +11,7 @@ use statemark_text::suggest::distance;
 use statemark_text::tool::{PACKS, capabilities, capability_tools, known_tools};
 
 use super::json::{self, Place};
+use super::servers::Servers;
 use super::{keys, messages};
 use crate::diag::{Code, Diagnostic, Diags, nearest};
 use crate::source::Span;
@@ -31,7 +32,9 @@ const LIMIT: &str = "max_iterations";
 const MOST_SHOWN: usize = 2;
 
 /// Checks what the states grant, the checks that they may require, and who decides.
-pub(super) fn check(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
+///
+/// `servers` are those whose tools they may grant.
+pub(super) fn check(place: Place<'_>, machine: &Object<'_>, servers: &Servers, diags: &mut Diags) {
     let declared = match json::get(machine, "capabilities") {
         Some(Value::Object(declared)) => declared.properties.as_slice(),
         _ => &[],
@@ -39,6 +42,7 @@ pub(super) fn check(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
     let mut policy = Policy {
         place,
         declared,
+        servers,
         artifacts: names(machine, "artifacts"),
         checks: names(machine, "checks"),
         withheld: Vec::new(),
@@ -88,6 +92,7 @@ fn property<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o ObjectProp<
 
 struct Policy<'p, 'o, 't, 'd> {
     place: Place<'p>,
+    servers: &'p Servers,
     /// The capabilities that the definition declares.
     declared: &'o [ObjectProp<'t>],
     artifacts: BTreeSet<&'o str>,
@@ -135,8 +140,9 @@ impl<'o, 't> Policy<'_, 'o, 't, '_> {
             return;
         };
         for (value, text) in texts(list) {
+            let at = self.place.span_of(value);
+            self.servers.check(&text.value, at, self.diags);
             if let Some((name, meant)) = misspelled(&text.value) {
-                let at = self.place.span_of(value);
                 let mended = text.value.replacen(name, meant, 1);
                 self.diags.push(unknown_tool(at, name, &mended));
             }
@@ -162,7 +168,8 @@ impl<'o, 't> Policy<'_, 'o, 't, '_> {
             };
             if declared.is_none() && capability_tools(word).is_none() {
                 let own = self.declared.iter().map(|it| it.name.as_str());
-                let meant = nearest(word, own).or_else(|| nearest(word, capabilities()));
+                let meant = self.diags.nearest(word, own);
+                let meant = meant.or_else(|| nearest(word, capabilities()));
                 let at = self.place.span_of(value);
                 self.diags.push(unknown_capability(at, word, name, meant));
                 is_withheld = false;

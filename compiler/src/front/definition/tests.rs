@@ -12,7 +12,7 @@ mod survival;
 use std::fmt::Write as _;
 
 use super::ast::Definition;
-use super::{looks_like_definition, parse_definition};
+use super::{Servers, looks_like_definition, parse_definition};
 use crate::diag::{Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::source::Sources;
@@ -22,7 +22,12 @@ fn parse(text: &str, comments: bool) -> (Sources, Option<Definition>, Vec<Diagno
     let mut sources = Sources::new();
     let file = sources.add("t.json", text);
     let mut diags = Diags::new();
-    let definition = parse_definition(&Excerpt::whole(file, text), comments, &mut diags);
+    let definition = parse_definition(
+        &Excerpt::whole(file, text),
+        comments,
+        &Servers::default(),
+        &mut diags,
+    );
     (sources, definition, diags.into_sorted())
 }
 
@@ -496,7 +501,7 @@ fn places_are_right_in_pieces_and_behind_a_mark() {
         excerpt.push("\n", u32::try_from(start + line.len() - at - 1).unwrap());
     }
     let mut diags = Diags::new();
-    let definition = parse_definition(&excerpt, false, &mut diags).unwrap();
+    let definition = parse_definition(&excerpt, false, &Servers::default(), &mut diags).unwrap();
     assert_eq!(sources.text(definition.states[0].name.span), "\"日本\"");
     let list = diags.into_sorted();
     assert_eq!(
