@@ -166,7 +166,7 @@ impl<'m> Unreached<'m> {
 
     /// Returns a transition into some outermost states from elsewhere, and why it is never taken.
     fn untaken(&self, states: &BTreeSet<usize>) -> Option<(Span, String)> {
-        let arrows = self.of(&self.into, states).filter(|arrow| {
+        let arrows = self.transitions_of(&self.into, states).filter(|arrow| {
             let source = self.outermost(arrow.source);
             source.is_none_or(|source| !states.contains(&source))
         });
@@ -188,14 +188,14 @@ impl<'m> Unreached<'m> {
             let outermost = self.outermost(state);
             outermost.is_some_and(|it| states.contains(&it))
         };
-        self.of(&self.out, states).any(|arrow| {
+        self.transitions_of(&self.out, states).any(|arrow| {
             let is_held = || arrow.targets.iter().all(|&to| is_inside(to));
             !arrow.implied && !is_held()
         })
     }
 
     /// Returns the transitions that a list has for some states, in the order of the machine.
-    fn of(
+    fn transitions_of(
         &self,
         list: &[Vec<Handle<Transition>>],
         states: &BTreeSet<usize>,
