@@ -290,7 +290,7 @@ fn saved_lines() -> Result<Vec<String>, Failure> {
 }
 
 /// Returns the path of the caller's own tokens.
-fn own_path() -> Option<PathBuf> {
+pub(crate) fn own_path() -> Option<PathBuf> {
     let folder = user_folder(&environment::CONFIG_HOME, ".config")?;
     Some(folder.join("statemark/token"))
 }

@@ -40,14 +40,16 @@ use statemark_compiler::diag::Selector;
 use statemark_runs::check::{CheckPlace, Declaration};
 use statemark_runs::files::{make_private_folder, read_own};
 use statemark_runs::{Hash, find_working_copy, find_worktree, project_of_worktree};
-use statemark_stores::file_of;
+use statemark_stores::{database_of, file_of, server_of};
 use statemark_text::suggest::nearest;
 use statemark_upstream::{Declaration as UpstreamDeclaration, Lock};
 
+use crate::caller;
 use crate::environment::{self, user_folder};
 use crate::failure::Failure;
 use crate::files;
 use crate::rules::{LintConfig, Rules};
+use crate::signing;
 
 /// The name of the configuration.
 pub(crate) const CONFIG_FILE: &str = "statemark.toml";
@@ -309,7 +311,7 @@ pub(crate) fn existing_store_address(flag: Option<&str>) -> Result<String, Failu
 pub(crate) fn store_name(address: &str) -> String {
     let Some(path) = file_of(address) else {
         let path = address.split(['?', '#']).next().unwrap_or(address);
-        let name = path.trim_end_matches('/').rsplit('/').next();
+        let name = path.trim_end_matches('/').rsplit(['/', '@']).next();
         return name.unwrap_or(address).to_owned();
     };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -526,47 +528,27 @@ fn check_store_inside(config: &Path, file: &Path) -> Result<(), Failure> {
 
 /// Fails if a configuration puts the store on a server, and no person allows that.
 ///
-/// A cloned repository could send what its runs say, and the user's password, to any server.
+/// A cloned repository could send what its runs say, and the user's password, to any server; and in a database of the
+/// user's own it would make tables, or share another project's runs.
 fn check_server_allowed(config: &Path, address: &str) -> Result<(), Failure> {
-    let Some(server) = server_of(address) else {
-        // `memory:`, the user's own server, or what can't be opened at all.
+    let Some(database) = database_of(address) else {
+        // `memory:`, or what can't be opened at all.
         return Ok(());
     };
-    if allowed_lines()?.lines().any(|line| line.trim() == server) {
+    let server = server_of(address);
+    let is_allowed = |line: &str| line == database || server.as_deref() == Some(line);
+    if allowed_lines()?.lines().any(|line| is_allowed(line.trim())) {
         return Ok(());
     }
     let config = files::display(config);
     Err(Failure::new(format!(
-        "`{config}` puts the store on a server that nobody has allowed: `{server}`"
+        "`{config}` puts the store into a database that nobody has allowed: `{database}`"
     ))
     .with_help(format!(
-        "if you trust it with your runs, `--store` or STATEMARK_STORE names the store, and the line `{server}` in `~/.config/{ALLOWED_PLACES}` allows the server for good"
+        "if you trust it with your runs, `--store` or STATEMARK_STORE names the store, and the line `{}` in `~/.config/{ALLOWED_PLACES}` allows {} for good",
+        server.as_deref().unwrap_or(&database),
+        if server.is_some() { "the server" } else { "the database" },
     )))
-}
-
-/// Returns the server of an address as `postgres://HOST:PORT`, if the address names one.
-///
-/// The user's own server is the one that no address names.
-///
-/// Parameters that name a server, too, count as part of its name, so that no line allows them.
-fn server_of(address: &str) -> Option<String> {
-    let (scheme, rest) = address.split_once("://")?;
-    let scheme = if scheme == "postgresql" {
-        "postgres"
-    } else {
-        scheme
-    };
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, rest) = rest.split_at_checked(end)?;
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let query = rest.split_once('?').map_or("", |(_, query)| query);
-    let others = query.split('&').filter(|pair| pair.starts_with("host"));
-    let others: Vec<&str> = others.collect();
-    match (host, others.as_slice()) {
-        ("", []) => None,
-        (host, []) => Some(format!("{scheme}://{host}")),
-        (host, others) => Some(format!("{scheme}://{host}?{}", others.join("&"))),
-    }
 }
 
 /// Returns the servers inside of the own network that this user allows tools to reach.
@@ -749,7 +731,23 @@ pub(crate) fn executors() -> Result<statemark_executor::Settings, Failure> {
 
 /// Returns the place of checks with a root.
 pub(crate) fn check_place(root: &Path) -> Result<CheckPlace, Failure> {
-    Ok(CheckPlace::launched(root, allowed_folders()?))
+    let mut place = CheckPlace::launched(root, allowed_folders()?);
+    place.hidden = deciding_files();
+    Ok(place)
+}
+
+/// Returns the files of this user's with which somebody decides in the user's name.
+///
+/// They are tokens, the key that signs, and passwords and keys of stores, whether they are there or not.
+fn deciding_files() -> Vec<PathBuf> {
+    let home = environment::HOME.value().map(PathBuf::from);
+    let in_home = [".pgpass", ".postgresql/postgresql.key"];
+    let in_home = in_home
+        .iter()
+        .filter_map(|name| Some(home.as_ref()?.join(name)));
+    let named = environment::read("PGPASSFILE").map(PathBuf::from);
+    let own = caller::own_path().into_iter().chain(named);
+    own.chain(signing::key_files()).chain(in_home).collect()
 }
 
 /// Returns the id of the project in a folder: the configured one, else a hash of the repository's path.
@@ -794,46 +792,15 @@ mod tests {
     fn a_log_names_a_store_without_its_user() {
         for (address, name) in [
             (
-                "postgres://ann:pw@runs.example.org:1/db?a=pw",
+                "postgres://ann:pw@runs.example.org:1/db?user=pw",
                 "postgres://runs.example.org:1/db",
             ),
-            ("postgresql://h/db?host=x", "postgres://h/db"),
+            ("postgresql://h/db?host=x", "postgres://h,x/db"),
             ("postgres:///db?password=pw", "db"),
             ("sqlite:shop/.statemark/runs.db", "shop/.statemark/runs.db"),
             ("memory:", "memory:"),
         ] {
             assert_eq!(public_name(address), name, "{address}");
-        }
-    }
-
-    #[test]
-    fn a_server_is_named_by_its_host_and_whatever_else_leads_elsewhere() {
-        for (address, server) in [
-            (
-                "postgres://ann:x@runs.example.org/db",
-                Some("postgres://runs.example.org"),
-            ),
-            (
-                "postgresql://runs.example.org:1?a=b",
-                Some("postgres://runs.example.org:1"),
-            ),
-            (
-                "postgres://a@b@evil.example/db",
-                Some("postgres://evil.example"),
-            ),
-            (
-                "postgres://ok/db?host=evil",
-                Some("postgres://ok?host=evil"),
-            ),
-            (
-                "postgres:///db?x=1&hostaddr=1.2.3.4",
-                Some("postgres://?hostaddr=1.2.3.4"),
-            ),
-            ("postgres:///db", None),
-            ("postgres://ann@/db?user=x", None),
-            ("memory:", None),
-        ] {
-            assert_eq!(server_of(address).as_deref(), server, "{address}");
         }
     }
 }

@@ -104,6 +104,17 @@ fn cannot_sign(path: &str, error: &ssh_key::Error) -> Failure {
     )
 }
 
+/// Returns the files of the caller's key, as far as something names it.
+pub(crate) fn key_files() -> Vec<PathBuf> {
+    let named = key_path(None).ok().flatten();
+    let files = named.into_iter().flat_map(|path| {
+        let private = path.extension().is_some_and(|it| it == "pub");
+        let private = private.then(|| path.with_extension(""));
+        private.into_iter().chain([path])
+    });
+    files.collect()
+}
+
 /// Returns the path of the caller's key: of the flag, the variable, or the person's own configuration.
 fn key_path(flag: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     if let Some(path) = flag {

@@ -69,6 +69,10 @@ pub struct CheckPlace {
     pub launcher: Option<Launcher>,
     /// Folders outside of the project that a person allows them to use.
     pub allowed: Vec<PathBuf>,
+    /// Files of a person's that they don't read, such as a token: what decides in the person's name.
+    ///
+    /// That holds where the system has namespaces for it.
+    pub hidden: Vec<PathBuf>,
     /// True for programs that reach what the person who runs them does, such as an agent's client.
     pub is_open: bool,
 }
@@ -142,7 +146,9 @@ impl CheckPlace {
         }
     }
 
-    /// Lists what is ours in the project and in the folders that a person allows, as far as it is there.
+    /// Lists what is ours in the project and in the folders that a person allows, and what is hidden.
+    ///
+    /// That is as far as it is there.
     fn closed(&self) -> Vec<PathBuf> {
         let (root, project) = (self.root.canonicalize(), self.project());
         let root = root.as_deref().unwrap_or(&self.root);
@@ -151,6 +157,7 @@ impl CheckPlace {
         let places = folders.flat_map(|folder| OWN.map(|name| folder.join(name)));
         // What runs have in worktrees is theirs alone; who works in one of them has no other in reach.
         let places = places.chain([project.join(WORKTREES)]);
+        let places = places.chain(self.hidden.iter().cloned());
         let mut closed: Vec<PathBuf> = places.filter_map(|it| it.canonicalize().ok()).collect();
         closed.sort();
         closed.dedup();

@@ -36,10 +36,7 @@ fn open_with(
     if address == "memory:" {
         return Ok(Arc::new(MemoryStore::new(clock)));
     }
-    if ["postgres://", "postgresql://"]
-        .iter()
-        .any(|scheme| address.starts_with(scheme))
-    {
+    if is_postgres(address) {
         return postgres(address);
     }
     if address.is_empty() || address == "sqlite:" {
@@ -82,6 +79,39 @@ pub fn holds_password(address: &str) -> bool {
     user.contains(':') || odd.contains(':') || settings.contains("password=")
 }
 
+/// Returns the server that an address names, as `postgres://HOST:PORT`, without PostgreSQL's own port.
+///
+/// None for a file, for the server of whoever opens it (`postgres:///DATABASE`), and for what can't be opened.
+#[must_use]
+pub fn server_of(address: &str) -> Option<String> {
+    if file_of(address).is_some() || !is_postgres(address) {
+        return None;
+    }
+    #[cfg(feature = "postgres")]
+    return crate::postgres::server_of(address);
+    #[cfg(not(feature = "postgres"))]
+    return None;
+}
+
+/// Returns the database that an address names, as `postgres://HOST:PORT/DATABASE`.
+///
+/// PostgreSQL's own port is left out. It is `postgres:///DATABASE` on the server of whoever opens it. None for a file, and for what can't be opened.
+#[must_use]
+pub fn database_of(address: &str) -> Option<String> {
+    if file_of(address).is_some() || !is_postgres(address) {
+        return None;
+    }
+    #[cfg(feature = "postgres")]
+    return crate::postgres::database_of(address);
+    #[cfg(not(feature = "postgres"))]
+    return None;
+}
+
+fn is_postgres(address: &str) -> bool {
+    let schemes = ["postgres://", "postgresql://"];
+    schemes.iter().any(|scheme| address.starts_with(scheme))
+}
+
 #[cfg(feature = "postgres")]
 fn postgres(address: &str) -> Result<Arc<dyn Store>, StoreError> {
     Ok(Arc::new(crate::postgres::PostgresStore::open(address)?))
@@ -98,6 +128,70 @@ fn postgres(_: &str) -> Result<Arc<dyn Store>, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn a_server_is_named_as_it_is_reached() {
+        for (address, server) in [
+            (
+                "postgres://ann:x@runs.example.org/db",
+                Some("postgres://runs.example.org"),
+            ),
+            (
+                "postgresql://runs.example.org:1?application_name=b",
+                Some("postgres://runs.example.org:1"),
+            ),
+            ("postgres://h:5432/db?sslmode=require", Some("postgres://h")),
+            // All up to the first `@` is a user with a password, whatever is in it.
+            (
+                "postgres:///x@evil.example:1/db",
+                Some("postgres://evil.example:1"),
+            ),
+            (
+                "postgres://ok/x@evil.example/db",
+                Some("postgres://evil.example"),
+            ),
+            (
+                "postgres://a?x=@evil.example/db",
+                Some("postgres://evil.example"),
+            ),
+            ("postgres://a@b@evil/db", Some("postgres://b@evil")),
+            // Parameters have names in percents, too, and add to what the address names.
+            ("postgres:///db?h%6fst=evil", Some("postgres://evil")),
+            ("postgres://ok/db?host=evil", Some("postgres://ok,evil")),
+            ("postgres://ok/db?port=1", Some("postgres://ok")),
+            ("postgres:///db?p%6frt=1", Some("postgres://:1")),
+            (
+                "postgres:///db?hostaddr=1.2.3.4",
+                Some("postgres://?hostaddr=1.2.3.4"),
+            ),
+            (
+                "postgres://ok/db?hostaddr=1.2.3.4",
+                Some("postgres://ok?hostaddr=1.2.3.4"),
+            ),
+            ("postgres://%2Ftmp/db", Some("postgres://%2Ftmp")),
+            ("postgres:///db", None),
+            ("postgres://ann@/db", None),
+            ("postgres:///db?unknown=x", None),
+            ("mysql://h/db", None),
+            ("memory:", None),
+            ("runs.db", None),
+        ] {
+            assert_eq!(server_of(address).as_deref(), server, "{address}");
+        }
+        for (address, database) in [
+            ("postgres://ann:x@h:5432/runs", Some("postgres://h/runs")),
+            ("postgres://h", Some("postgres://h/")),
+            ("postgres:///shop?user=x", Some("postgres:///shop")),
+            ("postgres:///sh%6fp", Some("postgres:///shop")),
+            ("postgres:///a?dbname=shop", Some("postgres:///shop")),
+            ("postgres://", Some("postgres:///")),
+            ("postgres:///db?unknown=x", None),
+            ("memory:", None),
+        ] {
+            assert_eq!(database_of(address).as_deref(), database, "{address}");
+        }
+    }
 
     #[test]
     fn an_address_with_a_password_is_recognized() {

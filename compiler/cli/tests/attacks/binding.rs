@@ -104,6 +104,62 @@ fn h1_a_second_run_widens_nothing() {
     }
 }
 
+/// Several projects have one store: who has no token sees and moves the runs of its own alone.
+#[test]
+fn seventh_f4_runs_of_other_projects_are_out_of_reach() {
+    let scratch = project("seventh-projects");
+    for (folder, project) in [("a", "A"), ("b", "B")] {
+        scratch.write(&format!("{folder}/lax.md"), LAX);
+        let config = format!("project = \"{project}\"\n");
+        scratch.write(&format!("{folder}/statemark.toml"), &config);
+    }
+    let agent = |folder: &str| {
+        let tools = [
+            ".",
+            "--toolsets",
+            "human,runs,time",
+            "--store",
+            "../shared.db",
+        ];
+        Client::start(&scratch.path.join(folder), &tools)
+    };
+    let mut own = agent("a");
+    ok(&own.call("start_run", &start("lax", "l")));
+    let question = json!({"run_id": "l", "prompt": "The key is 123?", "kind": "confirm"});
+    ok(&own.call("request_human", &question));
+    let mut other = agent("b");
+    for (tool, arguments) in [
+        ("get_run", json!({"run_id": "l"})),
+        ("get_events", json!({"run_id": "l"})),
+        ("send_event", json!({"run_id": "l", "event": "finish"})),
+        ("control_run", json!({"run_id": "l", "action": "cancel"})),
+        ("fork_run", json!({"run_id": "l", "at_seq": 1})),
+        ("list_requests", json!({"run_id": "l"})),
+    ] {
+        let answer = other.call(tool, &arguments);
+        assert_eq!(
+            answer["error"]["code"], "other_project",
+            "{tool}: {answer:#}"
+        );
+    }
+    for (tool, list) in [("list_runs", "runs"), ("list_requests", "requests")] {
+        let arguments = json!({"project": "A"});
+        let arguments = if tool == "list_runs" {
+            arguments
+        } else {
+            json!({})
+        };
+        assert_eq!(
+            other.call(tool, &arguments)["data"][list],
+            json!([]),
+            "{tool}"
+        );
+        let seen = own.call(tool, &json!({}));
+        assert_eq!(seen["data"][list].as_array().unwrap().len(), 1, "{seen:#}");
+    }
+    ok(&own.call("get_run", &json!({"run_id": "l"})));
+}
+
 #[test]
 fn h1_giving_a_run_up_releases_nobody() {
     let scratch = project("attack-h1-cancel");

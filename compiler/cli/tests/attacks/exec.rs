@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::DOOR;
 use crate::served::client::{Client, serve};
 use crate::shell::Scratch;
 
@@ -304,6 +305,37 @@ fn a_command_has_no_secret_and_writes_in_its_project_alone() {
             .count();
         assert_eq!(others, 1, "{argv:?}: {said}");
         assert!(work.join(".git/HEAD").exists(), "{argv:?}: {said}");
+    }
+}
+
+/// What decides in a person's name isn't read by what an agent has run.
+#[test]
+fn seventh_f9_a_command_reads_no_token() {
+    let scratch = Scratch::new("exec-token");
+    let work = scratch.path.join("work");
+    scratch.write("home/.config/statemark/token", "smk_of_ann\n");
+    scratch.write("home/.config/statemark/signing-key", "~/.ssh/id.pub\n");
+    scratch.write("home/.ssh/id", "the key of ann\n");
+    scratch.write("home/.pgpass", "the password of ann\n");
+    scratch.write("home/plain", "what anybody reads\n");
+    scratch.write("work/door.md", DOOR);
+    let home = scratch.path.join("home");
+    let mut server = serve(&work, &["--toolsets", "exec"]);
+    server.env("HOME", &home);
+    server.env("XDG_CONFIG_HOME", home.join(".config"));
+    let mut client = Client::try_start(server).unwrap();
+    let mut cat = |name: &str| {
+        let argv = ["cat".to_owned(), home.join(name).display().to_string()];
+        let call = json!({"name": "exec", "arguments": {"argv": argv}});
+        client.ask("tools/call", &call).to_string()
+    };
+    let said = cat("plain");
+    assert!(said.contains("what anybody reads"), "{said}");
+    for name in [".config/statemark/token", ".ssh/id", ".pgpass"] {
+        let said = cat(name);
+        assert!(!said.contains("ann"), "{said}");
+        let kept = fs::read_to_string(home.join(name)).unwrap();
+        assert!(kept.contains("ann"), "{kept}");
     }
 }
 

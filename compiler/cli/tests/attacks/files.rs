@@ -1,6 +1,7 @@
 //! Files in the way: links, pipes, folders that can't be read, and places outside of the project.
 
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
 
@@ -117,6 +118,52 @@ fn low_a_clones_store_stays_in_the_project() {
     let said = start(None);
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert!(folder.join("runs.db").is_file());
+}
+
+/// However a clone's configuration writes an address, no server is reached that nobody has allowed.
+#[test]
+fn seventh_f1_no_address_leads_where_nobody_allowed() {
+    let scratch = project("seventh-address");
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let port = server.local_addr().unwrap().port().to_string();
+    let runs = |store: &str| {
+        scratch.write("statemark.toml", &format!("store = \"{store}\"\n"));
+        let mut command = statemark(&scratch.path);
+        // The user's own server, where an address names none.
+        command.env("PGHOST", "127.0.0.1").env("PGPORT", &port);
+        command.arg("runs");
+        command
+    };
+    scratch.write("own/statemark/places", "postgres://127.0.0.1:1\n");
+    for address in [
+        "postgres://127.0.0.1:PORT/db",
+        "postgres:///x@127.0.0.1:PORT/${HOME}",
+        "postgres://127.0.0.1:1/x@127.0.0.1:PORT/db",
+        "postgres://127.0.0.1:1?x=@127.0.0.1:PORT/db",
+        "postgres:///db?h%6fst=127.0.0.1&p%6frt=PORT",
+        "postgres:///db?hostaddr=127.0.0.1&port=PORT",
+        // A database of the user's own, in which it would make tables.
+        "postgres:///db",
+        "postgresql://",
+    ] {
+        let said = in_time(runs(&address.replace("PORT", &port)));
+        assert_eq!(said.code, 2, "{address}: {}", said.stdout);
+        assert!(
+            said.stderr.contains("nobody has allowed"),
+            "{}",
+            said.stderr
+        );
+        let reached = server.accept().map(|(_, from)| from);
+        assert!(reached.is_err(), "{address} reached it: {reached:?}");
+    }
+    scratch.write("own/statemark/places", "postgres:///db\n");
+    // It says nothing, and is waited for.
+    let mut waiting = runs("postgres:///db").spawn().unwrap();
+    server.set_nonblocking(false).unwrap();
+    drop(server.accept().unwrap());
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
 }
 
 /// A pipe in the place of any file is told at once.

@@ -81,7 +81,7 @@ impl Bound {
 pub(super) struct Reach {
     /// Folders that it writes below.
     pub(super) writable: Vec<PathBuf>,
-    /// Folders in them that it doesn't.
+    /// Folders in them that it doesn't, and files anywhere that it doesn't read.
     pub(super) closed: Vec<PathBuf>,
 }
 
@@ -136,12 +136,17 @@ fn is_possible(closed: &[&Path]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Enters namespaces of users and mounts in which folders are read-only and stay so.
+/// Enters namespaces of users and mounts in which folders are read-only, and stay so; files are empty.
 pub(super) fn mount_closed(closed: &[&Path]) -> io::Result<()> {
     enter_namespaces()?;
     let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", apart)?;
     for folder in closed {
+        if !folder.is_dir() {
+            // A file with a secret: nobody reads anything in it.
+            mount_bind_recursive("/dev/null", *folder)?;
+            continue;
+        }
         mount_bind_recursive(*folder, *folder)?;
         let found = statvfs(*folder)?.f_flag;
         let kept = KEPT.iter().filter(|(read, _)| found.contains(*read));

@@ -17,6 +17,9 @@ use tokio_postgres::config::Host;
 use super::tls::{Mode, Tls, check_private, invalid, unusable};
 use statemark_runs::store::StoreError;
 
+/// PostgreSQL's own port.
+const PORT: u16 = 5432;
+
 /// The folder of a local server's sockets, on most systems.
 const SOCKETS: &str = "/var/run/postgresql";
 
@@ -84,6 +87,56 @@ fn read_with(
     Ok(Address { config, tls })
 }
 
+/// Returns the server that an address names, as `postgres://HOST:PORT`, without PostgreSQL's own port.
+///
+/// It is read by the library that connects: whoever decides by the name decides about the server that is reached. None if
+/// the address names none, and what surrounds it decides, or if nothing can be reached by it.
+pub(crate) fn server_of(address: &str) -> Option<String> {
+    let (rest, _) = take_own(address).ok()?;
+    let config: Config = rest.parse().ok()?;
+    let (hosts, ports) = (config.get_hosts(), config.get_ports());
+    let (addresses, path) = (config.get_hostaddrs(), percent_encoding::NON_ALPHANUMERIC);
+    if hosts.is_empty() && ports.is_empty() && addresses.is_empty() {
+        return None;
+    }
+    let names = hosts.iter().map(|host| match host {
+        Host::Tcp(name) if name.contains(':') => format!("[{name}]"),
+        Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
+        Host::Unix(folder) => {
+            percent_encoding::utf8_percent_encode(&folder.to_string_lossy(), path).to_string()
+        }
+    });
+    let mut names: Vec<String> = names.collect();
+    for (name, host) in names.iter_mut().zip(0..) {
+        let port = ports.get(host).or_else(|| ports.first());
+        if let Some(port) = port.filter(|it| **it != PORT) {
+            name.push_str(&format!(":{port}"));
+        }
+    }
+    let mut server = format!("postgres://{}", names.join(","));
+    if hosts.is_empty() {
+        let ports: Vec<String> = ports.iter().map(|port| format!(":{port}")).collect();
+        server.push_str(&ports.join(","));
+    }
+    if !addresses.is_empty() {
+        let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+        server.push_str(&format!("?hostaddr={}", addresses.join(",")));
+    }
+    Some(server)
+}
+
+/// Returns the database that an address names, behind its server; none if nothing can be reached by it.
+pub(crate) fn database_of(address: &str) -> Option<String> {
+    let (rest, _) = take_own(address).ok()?;
+    let config: Config = rest.parse().ok()?;
+    let server = server_of(address).unwrap_or_else(|| "postgres://".to_owned());
+    let (server, parameters) = server.split_once('?').unwrap_or((&server, ""));
+    let mark = if parameters.is_empty() { "" } else { "?" };
+    let name = config.get_dbname().unwrap_or_default();
+    Some(format!("{server}/{name}{mark}{parameters}"))
+}
+
 fn not_an_address() -> StoreError {
     invalid(
         "the address of the store isn't one of PostgreSQL; they look like \
@@ -100,9 +153,14 @@ fn take_own(address: &str) -> Result<(String, Parameters), StoreError> {
     let Some((base, query)) = address.split_once('?') else {
         return Ok((address.to_owned(), Vec::new()));
     };
-    let (mut own, mut others) = (Vec::new(), Vec::new());
+    let (mut own, mut others) = (Parameters::new(), Vec::new());
     for pair in query.split('&') {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if own.iter().any(|(known, _)| known == name) {
+            return Err(invalid(format!(
+                "the address of the store names `{name}` twice"
+            )));
+        }
         if OWN.contains(&name) {
             let value = percent_encoding::percent_decode_str(value).decode_utf8();
             let value = value.map_err(|_| not_an_address())?;

@@ -88,5 +88,54 @@ pub(super) async fn orphans(session: &Session) -> Result<Vec<String>, Failure> {
             damage.push(format!("run `{run}` {what}"));
         }
     }
+    let sql = format!(
+        "SELECT part.run, runs.seq, count(*) FROM statemark_records AS part
+            JOIN statemark_runs AS runs ON runs.run = part.run WHERE part.seq > runs.seq
+            GROUP BY part.run, runs.seq ORDER BY part.run LIMIT {MAX_FINDINGS}"
+    );
+    for found in &session.query(&sql, &[]).await? {
+        let (run, last): (&str, i64) = (found.try_get(0)?, found.try_get(1)?);
+        let count: i64 = found.try_get(2)?;
+        damage.push(format!(
+            "run `{run}` ends with record {last}, and {count} stand after it"
+        ));
+    }
+    damage.extend(foreign_parts(session).await?);
     Ok(damage)
+}
+
+/// Describes what does something else with our tables than what is asked.
+///
+/// They are triggers, rules, and views in a table's place.
+async fn foreign_parts(session: &Session) -> Result<Vec<String>, Failure> {
+    let mut parts = Vec::new();
+    for (kind, sql) in [
+        (
+            "trigger",
+            "SELECT DISTINCT trigger_name::text, event_object_table::text FROM information_schema.triggers
+                WHERE event_object_schema = current_schema() AND event_object_table LIKE 'statemark%'",
+        ),
+        (
+            "view",
+            "SELECT table_name::text, table_name::text FROM information_schema.views
+                WHERE table_schema = current_schema() AND table_name LIKE 'statemark%'",
+        ),
+        // Only PostgreSQL itself has rules, and this list of them.
+        (
+            "rule",
+            "SELECT rulename::text, tablename::text FROM pg_rules
+                WHERE schemaname = current_schema() AND tablename LIKE 'statemark%'",
+        ),
+    ] {
+        let found = match session.query(sql, &[]).await {
+            Err(Failure::Refused(_)) if kind == "rule" => continue,
+            found => found?,
+        };
+        for part in &found {
+            let (name, table): (&str, &str) = (part.try_get(0)?, part.try_get(1)?);
+            parts.push(format!("the {kind} `{name}` on `{table}` isn't ours"));
+        }
+    }
+    parts.sort();
+    Ok(parts)
 }
