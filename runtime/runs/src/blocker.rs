@@ -318,7 +318,9 @@ pub enum Blocker {
         event: String,
     },
     /// An approved event waits again: the run's data isn't what the approval was asked over.
-    #[error("the run's data has changed since it was asked: `{again}` asks again for `{event}`")]
+    #[error(
+        "the run's data or artifacts have changed since it was asked: `{again}` asks again for `{event}`"
+    )]
     ApprovalOverOther {
         /// The event.
         event: String,

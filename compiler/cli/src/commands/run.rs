@@ -32,6 +32,7 @@ use crate::args::{StoreArgs, TextFormat};
 use crate::caller;
 use crate::clock::format_length;
 use crate::failure::{CommandResult, ExitStatus, Failure};
+use crate::printer::quoted::{brief, shorten_blanks};
 use crate::printer::{Palette, Printer, WIDTH, first_line, fit};
 
 /// The remark of an answer that was given before.
@@ -180,17 +181,17 @@ pub(super) fn describe_run(view: &RunView, now: u64, palette: Palette) -> String
         paint_status(view.status, palette)
     );
     if let Some(reason) = &view.reason {
-        let _ = write!(text, ", {}", visible::line(reason));
+        let _ = write!(text, ", {}", shorten_blanks(&visible::line(reason)));
     }
     text.push('\n');
     if let Some(title) = &view.title {
-        let _ = writeln!(text, "{}", visible::line(title));
+        let _ = writeln!(text, "{}", brief(title));
     }
     if let Some(by) = &view.imported_by {
         let _ = writeln!(
             text,
             "imported by {}: what it did before was in another store",
-            visible::line(by)
+            brief(by)
         );
     }
     describe_states(&mut text, view, now, palette);

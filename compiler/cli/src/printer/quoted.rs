@@ -88,7 +88,7 @@ fn is_blank(character: char) -> bool {
 }
 
 /// Returns a line in which long runs of blanks stand as their number.
-fn shorten_blanks(line: &str) -> String {
+pub(crate) fn shorten_blanks(line: &str) -> String {
     let mut short = String::with_capacity(line.len().min(1 << 12));
     let mut rest = line;
     while !rest.is_empty() {

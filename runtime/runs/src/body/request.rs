@@ -1,5 +1,7 @@
 //! Questions to people, and their answers.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +11,6 @@ use crate::actor::{Actor, Role};
 use crate::hash::Hash;
 use crate::phrase::with_reason;
 use crate::signing::Signature;
-use crate::state::Context;
 
 /// The kind of answer that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,14 +107,12 @@ pub struct Waiting {
     /// An approval counts while the run's context has it. Older journals have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Hash>,
-}
-
-impl Waiting {
-    /// Reports whether a context is another one than it was asked over.
-    #[must_use]
-    pub fn is_over_other(&self, context: &Context) -> bool {
-        self.context.is_some_and(|asked| asked != context.digest())
-    }
+    /// The artifacts that had been handed in when it was asked: the last final revision by name.
+    ///
+    /// An approval counts while they are the last ones. None where there were none and the workflow declares none, and in
+    /// older journals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifacts: Option<BTreeMap<String, u64>>,
 }
 
 /// The end of a request.

@@ -3,6 +3,7 @@
 //! A decision that takes several records sees each of them done before it thinks of the next, by the same fold that will
 //! read them back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -330,7 +331,7 @@ pub(super) fn try_take(
     let guarded = guarded(&loaded.workflow, &step);
     let again = taking
         .approved
-        .filter(|(asked, _)| asked.is_over_other(&loaded.state.context));
+        .filter(|(asked, _)| loaded.state.is_other_than_asked(asked));
     let unlike = |(asked, _): (&Waiting, &Again)| !is_same(asked, &guarded, &step);
     let is_outdated = match again {
         Some(_) => guarded.is_empty(),
@@ -424,6 +425,7 @@ fn ask_leave(loaded: &Loaded, taking: &Taking<'_>, guarded: &[u16], step: &StepR
             transitions: guarded.to_vec(),
             takes: step_transitions(step).collect(),
             context: Some(loaded.state.context.digest()),
+            artifacts: asked_artifacts(loaded),
         }),
         states,
         approvers: loaded.approvers(),
@@ -432,6 +434,13 @@ fn ask_leave(loaded: &Loaded, taking: &Taking<'_>, guarded: &[u16], step: &StepR
         signed: loaded.state.signing.is_some(),
         again: None,
     }
+}
+
+/// Returns the artifacts that an approval is about, if there are any, or may be.
+fn asked_artifacts(loaded: &Loaded) -> Option<BTreeMap<String, u64>> {
+    let handed_in = loaded.state.handed_in();
+    let is_declared = loaded.workflow.meta().get("artifacts").is_some();
+    (is_declared || !handed_in.is_empty()).then_some(handed_in)
 }
 
 /// Returns what a step does to the world, in the words of its actions.

@@ -33,7 +33,7 @@ pub enum SendOutcome {
     /// The event was taken.
     Taken(Event),
     /// Somebody has to approve it first; it waits in the request.
-    Asked(Opened),
+    Asked(Box<Opened>),
     /// The event was refused.
     Refused(Refused),
 }
@@ -43,7 +43,7 @@ impl Outcome for SendOutcome {
         for body in bodies {
             match body {
                 Body::Event(event) => return Ok(Self::Taken(event.clone())),
-                Body::Opened(opened) => return Ok(Self::Asked(opened.clone())),
+                Body::Opened(opened) => return Ok(Self::Asked(Box::new(opened.clone()))),
                 Body::Refused(refused) => return Ok(Self::Refused(refused.clone())),
                 _ => {}
             }

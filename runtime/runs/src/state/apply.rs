@@ -112,6 +112,11 @@ impl Apply for Forked {
                 {
                     asked.context = Some(state.context.digest());
                 }
+                if let Some(asked) = request.opened.event.as_mut()
+                    && asked.artifacts.is_some()
+                {
+                    asked.artifacts = Some(state.handed_in());
+                }
                 state.requests.insert(new.clone(), request);
             }
             let (old, new) = (format!("request:{old}"), format!("request:{new}"));

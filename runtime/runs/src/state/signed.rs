@@ -149,7 +149,7 @@ fn check_event(state: &RunState, record: &Record, event: &Event) -> Result<(), S
         && waiting.data == event.data
         && waiting.claims == event.claims
         && taken().eq(&waiting.takes)
-        && !waiting.is_over_other(&state.context);
+        && !state.is_other_than_asked(waiting);
     if is_approved {
         Ok(())
     } else {

@@ -559,6 +559,9 @@ pub(in crate::commands) fn describe_request(loaded: &Loaded, id: &str, now: u64)
         if let Some(data) = &waiting.data {
             text += &labeled("with", &visible::json(&data.to_string()));
         }
+        for (artifact, revision) in waiting.artifacts.iter().flatten() {
+            text += &labeled("artifact", &format!("{artifact}, revision {revision}"));
+        }
         let context = serde_json::to_string(&loaded.state.context).unwrap_or_default();
         text += &labeled("data", &visible::json(&context));
     }

@@ -1,10 +1,12 @@
 //! Results of operations on artifacts, and their content.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{no_revision, unknown_revision};
 use crate::blocker::Blocker;
-use crate::body::{Artifact, Body, Refused, Stage};
+use crate::body::{Artifact, Body, Refused, Stage, Waiting};
 use crate::runs::{InvalidRequest, Loaded, Outcome, RunError, Runs};
 use crate::state::{Revision, RunState};
 
@@ -93,6 +95,27 @@ impl RunState {
     pub fn final_revision(&self, name: &str) -> Option<&Revision> {
         let mut revisions = self.artifacts.get(name)?.iter().rev();
         revisions.find(|it| it.artifact.stage == Stage::Final)
+    }
+
+    /// Returns the artifacts that have been handed in: the number of the newest final revision by name.
+    #[must_use]
+    pub fn handed_in(&self) -> BTreeMap<String, u64> {
+        let names = self.artifacts.keys();
+        let numbers = names.filter_map(|name| {
+            let number = self.final_revision(name)?.artifact.revision;
+            Some((name.clone(), number))
+        });
+        numbers.collect()
+    }
+
+    /// Reports whether an approval would be of something else than was asked.
+    ///
+    /// The data or an artifact is another one then.
+    #[must_use]
+    pub fn is_other_than_asked(&self, asked: &Waiting) -> bool {
+        let artifacts = asked.artifacts.as_ref();
+        asked.context.is_some_and(|it| it != self.context.digest())
+            || artifacts.is_some_and(|it| *it != self.handed_in())
     }
 
     /// Returns the revision of an artifact that stands: the final one, else the newest draft.
