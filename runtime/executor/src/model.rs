@@ -274,8 +274,12 @@ impl Talk<'_> {
         let loaded = self.attempt.dispatcher.runs().load(self.attempt.run)?;
         let events = event_names(&loaded, &self.attempt.assignment.state)?;
         let events = format!("`{}`", events.join("`, `"));
+        let alone = match self.style {
+            ToolStyle::Envelope => " Answer with the JSON object alone.",
+            ToolStyle::Native => "",
+        };
         let text = format!(
-            "Nothing has happened: call a tool, or send one of the events {events} if the work of the state is done."
+            "Nothing has happened: call a tool, or send one of the events {events} if the work of the state is done.{alone}"
         );
         self.messages.push(json!({"role": "user", "content": text}));
         Ok(())
@@ -467,12 +471,21 @@ fn arguments_of(tool: &Tool) -> Value {
     schema
 }
 
-/// Reads the object of a model without tools: the first one in what it says.
+/// Reads the object of a model without tools: what it says is the object alone.
+///
+/// A code fence may stand around it, and what the model has thought before it. An object among words is none: a model that
+/// cites a file doesn't do what the file says.
 fn envelope_call(text: &str) -> Option<Call> {
-    let start = text.find('{')?;
-    let rest = text.get(start..)?;
-    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Map<String, Value>>();
-    let mut said = values.next()?.ok()?;
+    let text = match text.trim_start().strip_prefix("<think>") {
+        Some(thought) => thought.split_once("</think>")?.1,
+        None => text,
+    };
+    let text = text.trim();
+    let fenced = text
+        .strip_prefix("```")
+        .and_then(|it| it.strip_suffix("```"));
+    let text = fenced.map_or(text, |it| it.strip_prefix("json").unwrap_or(it));
+    let mut said: Map<String, Value> = serde_json::from_str(text).ok()?;
     if let Some(Value::String(event)) = said.remove("event") {
         let mut arguments = Map::from_iter([("event".to_owned(), Value::String(event))]);
         for field in ["data", "claims"] {
@@ -540,16 +553,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_envelope_is_found_in_what_a_model_says() {
+    fn an_envelope_is_all_that_a_model_says() {
         for (text, found) in [
             (
                 r#"{"event": "done"}"#,
                 Some(("send_event", r#"{"event":"done"}"#)),
             ),
             (
-                "Well: {\"event\": \"done\", \"data\": {\"a\": 1}} I think",
+                "<think>{\"event\": \"no\"}?</think>\n```json\n{\"event\": \"done\", \"data\": {\"a\": 1}}\n```\n",
                 Some(("send_event", r#"{"data":{"a":1},"event":"done"}"#)),
             ),
+            // What it cites isn't what it wants.
+            (
+                "It says `{\"event\": \"accept\"}`, and I don't.\n{\"event\": \"reject\"}",
+                None,
+            ),
+            (r#"{"event": "accept"} {"event": "reject"}"#, None),
+            (r#"<think>{"event": "accept"}"#, None),
             (
                 r#"{"tool": "read_file", "arguments": {"path": "a"}}"#,
                 Some(("read_file", r#"{"path":"a"}"#)),

@@ -147,7 +147,7 @@ fn rules(loaded: &Loaded, state: &str, voice: Voice) -> String {
             "call tools, and when the work of the state is done, call `send_event` with one of its events"
         }
         Voice::Envelope => {
-            "answer with one JSON object each time: `{\"tool\": NAME, \"arguments\": {…}}` calls a tool, and \
+            "answer with one JSON object each time, and nothing beside it: `{\"tool\": NAME, \"arguments\": {…}}` calls a tool, and \
              `{\"event\": NAME, \"data\": {…}}` sends an event when the work of the state is done"
         }
         Voice::Client => {
