@@ -5,6 +5,8 @@
  * no cookie and no other tab, and a page of another origin can neither read it nor have the browser send it.
  */
 
+import { parse, write } from './exact.js';
+
 const TOKEN = 'statemark.token';
 
 /** An answer that says no: `code` and `message` are the server's. */
@@ -68,7 +70,7 @@ async function send(url, options) {
 
 async function answer(response) {
   let body;
-  try { body = await response.json(); } catch { throw new Refusal(response.status, {}); }
+  try { body = parse(await response.text()); } catch { throw new Refusal(response.status, {}); }
   if (!body.ok) throw new Refusal(response.status, body.error ?? {});
   return body.data;
 }
@@ -81,7 +83,7 @@ export async function get(where, query, signal) {
 /** Orders something. @returns {Promise<any>} the `data` of the answer */
 export async function post(where, body) {
   const headers = { ...authorization(), 'Content-Type': 'application/json' };
-  return answer(await send(address(where), { method: 'POST', headers, body: JSON.stringify(body) }));
+  return answer(await send(address(where), { method: 'POST', headers, body: write(body) }));
 }
 
 /** Asks for a text, such as a drawing. */
@@ -108,10 +110,11 @@ export function join(pages) {
       if (isPiece(item)) {
         pieces = item.from === 0 ? item.json : pieces + item.json;
         if (item.from + new TextEncoder().encode(item.json).length < item.bytes) continue;
-        whole = JSON.parse(pieces);
+        whole = parse(pieces);
         pieces = '';
       }
-      if (Array.isArray(out)) out.push(whole); else out[key] = whole;
+      // A key may be `__proto__`.
+      if (Array.isArray(out)) out.push(whole); else Object.defineProperty(out, key, { value: whole, configurable: true, enumerable: true, writable: true });
     }
   }
   return out;

@@ -6,6 +6,7 @@
  */
 
 import { getWorkflow, path, post } from './api.js';
+import { number, parse } from './exact.js';
 import { html, useEffect, useMemo, useState, Act, Problem, Loading, shown } from './parts.js';
 
 /** Returns the type of a field, or `json` for what no field can say. */
@@ -30,13 +31,13 @@ function textOf(kind, value) {
 function valueOf(kind, text, schema) {
   if (text === '') return undefined;
   if (kind === 'integer' || kind === 'number') {
-    const number = Number(text);
-    if (!Number.isFinite(number) || (kind === 'integer' && !Number.isInteger(number))) throw new Error(`\`${text}\` is no ${kind}`);
-    return number;
+    const read = number(text);
+    if (read === undefined || (kind === 'integer' && !Number.isInteger(Number(text)))) throw new Error(`\`${text}\` is no ${kind}`);
+    return read;
   }
   if (kind === 'yes') return text === 'true';
   if (kind === 'choice') return schema.enum.find((it) => String(it) === text);
-  if (kind === 'json') return JSON.parse(text);
+  if (kind === 'json') return parse(text);
   return text;
 }
 
@@ -90,7 +91,7 @@ export function useForm(schema, initial, name = 'data') {
     if (isObject && raw === null) return fields();
     const text = (raw ?? '').trim();
     if (text === '') return undefined;
-    try { return JSON.parse(text); } catch (error) { throw new Error(`${name}: ${error.message}`); }
+    try { return parse(text); } catch (error) { throw new Error(`${name}: ${error.message}`); }
   };
   const toRaw = () => { try { setRaw(JSON.stringify(fields(), null, 2)); } catch { setRaw('{}'); } };
   const view = isObject && raw === null

@@ -66,7 +66,7 @@ function Changes({ data, context }) {
   const fields = data && typeof data === 'object' && !Array.isArray(data) ? Object.entries(data) : [];
   if (!fields.length) return data === undefined || data === null ? null : html`<h3>Its data</h3><${Text} code of=${pretty(data)} />`;
   return html`<h3>Its data, beside the context now</h3><div class="scroll" tabindex="0" role="group" aria-label="Data of the event"><table><thead><tr><th scope="col">field</th><th scope="col">now</th><th scope="col">with the event</th></tr></thead>
-    <tbody>${fields.map(([name, value]) => html`<tr key=${name}><th scope="row">${shown(name)}</th><td>${context && name in context ? html`<code>${shown(JSON.stringify(context[name]))}</code>` : html`<span class="dim">${context ? 'not in the context' : ''}</span>`}</td><td>${whole(value)}</td></tr>`)}</tbody></table></div>`;
+    <tbody>${fields.map(([name, value]) => html`<tr key=${name}><th scope="row">${shown(name)}</th><td>${context && Object.hasOwn(context, name) ? html`<code>${shown(JSON.stringify(context[name]))}</code>` : html`<span class="dim">${context ? 'not in the context' : ''}</span>`}</td><td>${whole(value)}</td></tr>`)}</tbody></table></div>`;
 }
 
 /** A value that somebody decides on: all of it. */
@@ -169,6 +169,7 @@ export function Request({ it, run, me, onDecided, inRun, over = false }) {
     ${it.event ? html`<h3>The event that waits: <code>${shown(it.event.event)}</code></h3>
       ${leads.map((row, at) => html`<p key=${at}>It leads from <strong>${shown(row.from ?? 'anywhere')}</strong> to <strong>${shown((row.to ?? []).join(', ') || 'the same')}</strong>${row.guard ? html`, if <code>${shown(row.guard)}</code>` : null}${row.actions?.length ? `, doing ${shown(row.actions.join(', '))}` : ''}.</p>`)}
       ${it.event.claims?.length ? html`<p>The sender claims: ${shown(it.event.claims.join('; '))}</p>` : null}
+      ${Object.entries(it.event.artifacts ?? {}).map(([name, revision]) => html`<p key=${name}>Handed in: <a href=${to('runs', it.run_id, 'artifacts')}>${shown(name)}</a>, revision ${revision}.</p>`)}
       <${Changes} data=${it.event.data} context=${context.current} />` : null}
     ${it.approvers?.length ? html`<p class="dim">For ${shown(it.approvers.join(', '))}.</p>` : null}
     <${Decide} it=${it} me=${me} onDecided=${onDecided} over=${over} /></article>`;

@@ -6,6 +6,7 @@
  */
 
 import { authorization, Unreachable } from './api.js';
+import { parse } from './exact.js';
 
 /** Longest silence of a stream that lives. The server says something every 15 seconds. Unit: milliseconds. */
 const SILENCE = 40_000;
@@ -57,7 +58,7 @@ export function follow(query, onEvent, onState) {
       onState('live');
       for await (const event of events(response.body, alive)) {
         if (event.id !== undefined) last = event.id;
-        if (event.event && !ended) onEvent(event.event, event.data ? JSON.parse(event.data) : {});
+        if (event.event && !ended) onEvent(event.event, event.data ? parse(event.data) : {});
       }
     } catch { /* The next try tells more. */ } finally { clearTimeout(watchdog); }
     if (!ended) {
@@ -88,7 +89,7 @@ export async function readRecord(run, seq) {
     const response = await fetch(`/api/stream?${query}`, { headers: authorization(), signal: abort.signal, cache: 'no-store' });
     if (!response.ok) throw new Unreachable();
     for await (const event of events(response.body, () => {})) {
-      if (event.event === 'record') return JSON.parse(event.data);
+      if (event.event === 'record') return parse(event.data);
     }
     throw new Unreachable();
   } finally {

@@ -104,10 +104,13 @@ export function Value({ of, name }) {
   return html`<details class="value"><summary><code>${line(text, 80)}</code></summary><${Text} code of=${JSON.stringify(of, null, 2)} /></details>`;
 }
 
+/** Reports whether a value is a part of the page: no value of JSON lacks a constructor. */
+const isNode = (value) => typeof value === 'object' && value.constructor === undefined;
+
 /** Fields with their values. */
 export const Fields = ({ of, labels = {} }) => html`<dl class="fields">${Object.entries(of)
   .filter(([, value]) => value !== undefined && value !== null)
-  .map(([name, value]) => html`<div key=${name}><dt>${shown(labels[name] ?? name)}</dt><dd>${value?.type && value.props ? value : html`<${Value} of=${value} name=${name} />`}</dd></div>`)}</dl>`;
+  .map(([name, value]) => html`<div key=${name}><dt>${shown(labels[name] ?? name)}</dt><dd>${isNode(value) ? value : html`<${Value} of=${value} name=${name} />`}</dd></div>`)}</dl>`;
 
 /** What went wrong, in the server's words. */
 export function Problem({ error, onRetry }) {

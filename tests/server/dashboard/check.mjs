@@ -296,6 +296,30 @@ const checks = {
     await page.done();
   },
 
+  /** A person sees what is decided on: numbers as they are, and values that look like parts of the page. */
+  async exact() {
+    const part = { type: 'div', props: {} };
+    await start('release', 'exact', {});
+    await send('exact', 'written', { words: 5 });
+    await send('exact', 'built');
+    const data = `{"card": 9007199254740993, "account": 12345678901234567890, "zero": -0.0, "half": 0.5, "part": ${JSON.stringify(part)}, "__proto__": {"a": 1}, "constructor": 7}`;
+    try { by(bot, 'send', 'exact', 'publish', '--data', data); } catch (error) { assert.match(String(error.stderr), /waiting for approval/); }
+    const asked = (await server.api('GET', '/runs/exact/requests')).data.requests[0].request_id;
+    const page = await open(`#/inbox/${encodeURIComponent(asked)}`);
+    await see(page, '9007199254740993');
+    const rows = await page.locator('article.request table tbody tr').allTextContents();
+    const row = (name) => rows.find((it) => it.startsWith(name)) ?? '';
+    for (const [name, value] of [['account', '12345678901234567890'], ['zero', '-0.0'], ['half', '0.5'], ['part', '"props"'], ['__proto__', '"a"'], ['constructor', '7']]) {
+      assert.ok(row(name).includes(value), `${name}: ${rows.join('; ')}`);
+      assert.ok(row(name).includes('not in the context'), `${name}: ${row(name)}`);
+    }
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await see(page, /approved by ann|is decided/);
+    await page.goto(`${server.base}/#/runs/exact/context`);
+    for (const text of ['9007199254740993', '"props"']) await see(page, text);
+    await page.done();
+  },
+
   /** Who decides, and how. */
   async inbox() {
     await start('release', 'decide');

@@ -57,6 +57,7 @@ const FILES: &[File] = files! {
     "icon.svg" "image/svg+xml",
     "app.js" "text/javascript; charset=utf-8",
     "api.js" "text/javascript; charset=utf-8",
+    "exact.js" "text/javascript; charset=utf-8",
     "live.js" "text/javascript; charset=utf-8",
     "parts.js" "text/javascript; charset=utf-8",
     "drawing.js" "text/javascript; charset=utf-8",
