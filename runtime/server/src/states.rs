@@ -20,6 +20,8 @@ const KEPT: usize = 64;
 /// The state of a run at some time.
 pub(crate) struct RunState {
     pub(crate) run: RunId,
+    /// The project that it belongs to, if it does to one.
+    pub(crate) project: Option<String>,
     /// The hash of its last record.
     pub(crate) hash: Hash,
     /// The text for readers: JSON.
@@ -42,6 +44,7 @@ impl From<Head> for RunState {
         });
         Self {
             run: head.run,
+            project: summary.project,
             hash: head.hash,
             data: value.to_string(),
         }

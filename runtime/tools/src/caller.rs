@@ -86,6 +86,15 @@ impl Caller {
         }
     }
 
+    /// Returns the only project whose runs the caller may touch and see, if it is an agent without a token.
+    ///
+    /// Nothing but its project tells such an agent apart; stores have the runs of many projects.
+    #[must_use]
+    pub fn confined_to(&self) -> Option<&str> {
+        let is_known = self.credential != Credential::Nothing || self.actor.role != Role::Agent;
+        self.project.as_deref().filter(|_| !is_known)
+    }
+
     /// Takes the client's name, unless the caller has one by a token.
     ///
     /// A client calls itself what it likes: hidden characters are shown as what they are, and it is cut to

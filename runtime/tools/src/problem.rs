@@ -12,6 +12,9 @@ use crate::Ctx;
 /// The code of a call on a run that isn't the caller's.
 pub(crate) const OTHER_RUN: &str = "other_run";
 
+/// The code of a refusal to touch what belongs to another project.
+pub(crate) const OTHER_PROJECT: &str = "other_project";
+
 /// The outcome of a call.
 pub type Outcome = Result<Value, Problem>;
 

@@ -311,7 +311,9 @@ fn find_or_start(args: &RunArgs, prepared: &Prepared) -> Result<Loaded, Failure>
                 "`statemark runs` lists the runs; `statemark lint` says why a spec defines no workflow",
             ));
         }
-        return runs::load(all, subject);
+        let loaded = runs::load(all, subject)?;
+        check_project(&loaded)?;
+        return Ok(loaded);
     }
     let start = StartRun {
         workflow: subject.clone(),
@@ -328,6 +330,19 @@ fn find_or_start(args: &RunArgs, prepared: &Prepared) -> Result<Loaded, Failure>
         all.execute(order, &start)
     })?;
     Ok(written.loaded)
+}
+
+/// Fails if a run is of another project: this one's programs and settings aren't meant for it.
+fn check_project(loaded: &Loaded) -> Result<(), Failure> {
+    let own = project::id(".")?;
+    match &loaded.state.project {
+        Some(project) if *project != own => Err(Failure::new(format!(
+            "`{}` is a run of another project, whose programs and settings do its work",
+            loaded.run
+        ))
+        .with_help("call it in that project's folder")),
+        _ => Ok(()),
+    }
 }
 
 fn check_state(loaded: &Loaded, state: Option<&str>) -> Result<(), Failure> {

@@ -250,8 +250,15 @@ fn accept(args: &AcceptArgs, printer: &mut Printer) -> CommandResult {
     };
     if let Some(fault) = &report.fault {
         let fault = visible::line(fault);
+        // That it may be started was accepted above, and stays so.
+        let started = match is_new {
+            true => {
+                "; it may be started all the same, as it is declared, and its tools are pinned as it has them then"
+            }
+            false => "",
+        };
         printer.refusal(&format!(
-            "`{}` can't be asked for its tools: {fault}",
+            "`{}` can't be asked for its tools: {fault}{started}",
             report.server
         ));
         return Ok(ExitStatus::Findings);

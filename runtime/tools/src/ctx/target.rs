@@ -18,7 +18,7 @@ use statemark_runs::{
 use super::Ctx;
 use crate::Problem;
 use crate::envelope::set_field;
-use crate::problem::OTHER_RUN;
+use crate::problem::{OTHER_PROJECT, OTHER_RUN};
 
 /// Most runs that are looked at to find the one that is meant. Unit: runs.
 const MAX_CANDIDATES: usize = MAX_PAGE;
@@ -45,6 +45,33 @@ impl Ctx<'_> {
             let message = format!("this caller may touch the run `{bound}` only, not `{run}`");
             Err(Problem::new(OTHER_RUN, message))
         })
+    }
+
+    /// Checks that a run is of the project that an agent without a token works on.
+    ///
+    /// A run that doesn't exist passes: whoever looks for it says so.
+    fn check_is_own(&self, run: &RunId) -> Result<(), Problem> {
+        let Some(own) = self.caller.confined_to() else {
+            return Ok(());
+        };
+        if [self.bound_run(), self.attempted_run()].contains(&Some(run)) {
+            return Ok(());
+        }
+        let project = match self.runs().recall(run) {
+            Some(loaded) => loaded.state.project.clone(),
+            None => match self.runs().store().head(run) {
+                Ok(head) => head.summary.project,
+                Err(StoreError::NotFound { .. }) => return Ok(()),
+                Err(error) => return Err(RunError::from(error).into()),
+            },
+        };
+        if project.as_deref().is_none_or(|project| project == own) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{run}` is a run of another project, and an agent without a token works in its own"
+        );
+        Err(Problem::new(OTHER_PROJECT, message))
     }
 
     /// Checks that the caller may start runs: one that is bound to a run starts no other.
@@ -85,6 +112,7 @@ impl Ctx<'_> {
                 .parse()
                 .map_err(|error| Problem::argument("run_id", error))?;
             self.check_may_touch(&run)?;
+            self.check_is_own(&run)?;
             return Ok(run);
         }
         if let Some(bound) = self.bound_run() {

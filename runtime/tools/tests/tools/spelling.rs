@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::Body;
 use statemark_runs::policy::Gating;
 use statemark_runs::{Actor, MAX_PAGE, Order, Role, RunId, StartRun};
-use statemark_tools::{Caller, Options, Set};
+use statemark_tools::{Caller, Credential, Options, Set};
 
 use crate::bench::Bench;
 
@@ -62,8 +62,11 @@ fn whatever_the_spelling_policy_and_the_tool_see_the_same_run() {
         sets: sets.to_vec(),
         ..Options::default()
     };
+    // Judged by the run that a call means; without a token, a run of another project would be out of reach.
     let caller = Caller {
+        actor: Actor::new(Role::Agent).with_name("bot"),
         project: Some("p".to_owned()),
+        credential: Credential::ManyRuns,
         ..Caller::agent()
     };
     let order = |run: &str| Order::new(run.parse().unwrap(), Actor::new(Role::Agent));

@@ -140,7 +140,12 @@ impl All {
         let state = states.after(&self.hub.dispatcher, run, mark.clone()).await;
         // It may have been sent already, with later changes.
         self.mark = mark.max(self.mark.clone());
-        match state {
+        let own = self.caller.confined_to();
+        let is_own = |state: &RunState| {
+            let (own, project) = (own, state.project.as_deref());
+            own.is_none() || project.is_none() || own == project
+        };
+        match state.filter(|state| is_own(state)) {
             Some(state) => self.send_state(&state).await,
             None => Ok(()),
         }

@@ -75,7 +75,10 @@ impl ToolCall for ListRunsCall {
         let query = Query {
             statuses: self.status.clone(),
             workflow: self.workflow.clone(),
-            project: self.project.clone(),
+            project: match ctx.caller.confined_to() {
+                Some(own) => Some(own.to_owned()),
+                None => self.project.clone(),
+            },
             has_requests: self.waiting_for_person,
             after,
             // One more tells whether there are more.

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::Refused;
 use statemark_runs::policy::Gating;
 use statemark_runs::{
-    CancelRun, ContinueRun, ForceState, Head, MAX_PAGE, PauseRun, Query, Role, RunError, RunId,
-    StartRun, Status, StoreError, Written, latest_paused, state,
+    CancelRun, ContinueRun, ForceState, Head, MAX_PAGE, PauseRun, Query, RunError, RunId, StartRun,
+    Status, StoreError, Written, latest_paused, state,
 };
 
-use crate::caller::Credential;
 use crate::envelope::{About, answer_about, answer_order};
 use crate::lookup::unknown_workflow;
+use crate::problem::OTHER_PROJECT;
 use crate::{Annotations, Ctx, Problem, Route, Set, ToolCall};
 
 #[derive(Deserialize, JsonSchema)]
@@ -104,14 +104,12 @@ impl ToolCall for StartRunCall {
 ///
 /// The project is what tells such agents apart: a run elsewhere would hold others, and not the one that started it.
 fn check_project(ctx: &Ctx<'_>, project: Option<&str>) -> Result<(), Problem> {
-    let caller = ctx.caller;
-    let own = caller.project.as_deref();
-    let is_known = caller.credential != Credential::Nothing || caller.actor.role != Role::Agent;
-    if is_known || own.is_none() || own == project {
+    let own = ctx.caller.confined_to();
+    if own.is_none() || own == project {
         return Ok(());
     }
     let message = "an agent without a token starts runs in its own project: leave `project` out, or show a token";
-    Err(Problem::new("other_project", message).with(json!({"path": "project"})))
+    Err(Problem::new(OTHER_PROJECT, message).with(json!({"path": "project"})))
 }
 
 /// The outcome of continuing a run.
