@@ -315,8 +315,9 @@ const checks = {
     }
     await page.getByRole('button', { name: 'Approve' }).click();
     await see(page, /approved by ann|is decided/);
-    await page.goto(`${server.base}/#/runs/exact/context`);
-    for (const text of ['9007199254740993', '"props"']) await see(page, text);
+    await page.goto(`${server.base}/#/runs/exact/journal`);
+    await page.locator('.entry', { hasText: 'request.opened' }).first().click();
+    await page.locator('.record pre', { hasText: '9007199254740993' }).first().waitFor();
     await page.done();
   },
 
