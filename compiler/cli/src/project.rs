@@ -342,6 +342,12 @@ pub(crate) fn is_store_named(flag: Option<&str>) -> bool {
     flag.is_some() || environment::STORE.text().is_some()
 }
 
+/// Reports whether the store is the project's own, in its folder: nothing names another.
+pub(crate) fn has_own_store(flag: Option<&str>) -> Result<bool, Failure> {
+    let (_, folder) = resolve_store(flag)?;
+    Ok(folder.is_some())
+}
+
 /// Reports whether the store is the project's own and doesn't exist yet.
 pub(crate) fn lacks_store(flag: Option<&str>) -> Result<bool, Failure> {
     let (address, _) = resolve_store(flag)?;

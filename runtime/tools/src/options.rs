@@ -82,6 +82,10 @@ pub struct Options {
     pub read_only: bool,
     /// True if agents use packs only while a run holds them.
     pub run_required: bool,
+    /// True if the store is the project's own, so that all runs in it are the project's.
+    ///
+    /// Some may have begun under another id: a folder that has moved has a new one.
+    pub own_store: bool,
     /// The run that every caller means, and the only one that a caller may touch.
     pub run: Option<RunId>,
     /// The variables of the environment from which tools take what a call leaves out.

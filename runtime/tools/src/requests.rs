@@ -93,7 +93,7 @@ fn runs_with_requests(ctx: &Ctx<'_>, filter: &Filter<'_>) -> Result<Vec<RunId>, 
     let query = Query {
         statuses: statuses.map(|status| status.name().to_owned()).to_vec(),
         workflow: filter.workflow.map(str::to_owned),
-        project: ctx.caller.confined_to().map(str::to_owned),
+        project: ctx.confined_to().map(str::to_owned),
         has_requests: true,
         ..Query::default()
     };

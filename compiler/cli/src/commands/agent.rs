@@ -312,7 +312,9 @@ fn find_or_start(args: &RunArgs, prepared: &Prepared) -> Result<Loaded, Failure>
             ));
         }
         let loaded = runs::load(all, subject)?;
-        check_project(&loaded)?;
+        if !project::has_own_store(args.store.store.as_deref())? {
+            check_project(&loaded)?;
+        }
         return Ok(loaded);
     }
     let start = StartRun {

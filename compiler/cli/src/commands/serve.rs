@@ -225,6 +225,7 @@ pub(super) fn prepare(args: &ServeArgs, program: clap::Command) -> Result<Prepar
         upstream_prefixes: upstreams.prefixes(),
         read_only: args.read_only,
         run_required: project::requires_hook()?,
+        own_store: project::has_own_store(args.store.as_deref())?,
         run: run.map(|run| runs::find(&*store, run)).transpose()?,
         // A server over HTTP belongs to no task.
         environment: if args.http.is_some() {

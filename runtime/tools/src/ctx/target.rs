@@ -47,11 +47,18 @@ impl Ctx<'_> {
         })
     }
 
+    /// Returns the only project whose runs the caller may touch and see, if there is one.
+    #[must_use]
+    pub fn confined_to(&self) -> Option<&str> {
+        let is_shared = !self.options().own_store;
+        self.caller.confined_to().filter(|_| is_shared)
+    }
+
     /// Checks that a run is of the project that an agent without a token works on.
     ///
     /// A run that doesn't exist passes: whoever looks for it says so.
     fn check_is_own(&self, run: &RunId) -> Result<(), Problem> {
-        let Some(own) = self.caller.confined_to() else {
+        let Some(own) = self.confined_to() else {
             return Ok(());
         };
         if [self.bound_run(), self.attempted_run()].contains(&Some(run)) {

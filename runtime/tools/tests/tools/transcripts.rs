@@ -224,6 +224,7 @@ fn options(given: &Map<String, Value>) -> Options {
         allowed: texts("allowed"),
         upstream_prefixes: Vec::new(),
         read_only: given.get("read_only") == Some(&json!(true)),
+        own_store: false,
         run_required: given.get("run_required") == Some(&json!(true)),
         run: given
             .get("run")

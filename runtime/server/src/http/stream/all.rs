@@ -140,7 +140,11 @@ impl All {
         let state = states.after(&self.hub.dispatcher, run, mark.clone()).await;
         // It may have been sent already, with later changes.
         self.mark = mark.max(self.mark.clone());
-        let own = self.caller.confined_to();
+        let own = {
+            let ctx = self.hub.dispatcher.ctx(&self.caller);
+            ctx.confined_to().map(str::to_owned)
+        };
+        let own = own.as_deref();
         let is_own = |state: &RunState| {
             let (own, project) = (own, state.project.as_deref());
             own.is_none() || project.is_none() || own == project

@@ -75,7 +75,7 @@ impl ToolCall for ListRunsCall {
         let query = Query {
             statuses: self.status.clone(),
             workflow: self.workflow.clone(),
-            project: match ctx.caller.confined_to() {
+            project: match ctx.confined_to() {
                 Some(own) => Some(own.to_owned()),
                 None => self.project.clone(),
             },
