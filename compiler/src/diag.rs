@@ -283,17 +283,6 @@ pub(crate) fn machine_too_large(what: &str, span: Span) -> Diagnostic {
     too_large(what, span).help("split it into machines that start each other")
 }
 
-/// Most triggers of all transitions together, once patterns are written out.
-///
-/// Unit: triggers. Why: that of tables; ten thousand transitions on any of ten thousand events would fill any memory.
-pub(crate) const MAX_TRIGGERS: usize = statemark_runtime::MAX_ROWS;
-
-/// Reports more than [`MAX_TRIGGERS`].
-pub(crate) fn too_many_triggers(span: Span) -> Diagnostic {
-    let what = format!("more than {MAX_TRIGGERS} triggers once its patterns are written out");
-    machine_too_large(&what, span)
-}
-
 /// Reports that a part of a machine exceeds a limit of tables; `help` says how to make it smaller.
 pub(crate) fn part_too_large(what: &str, span: Span, help: &str) -> Diagnostic {
     too_large(what, span).help(help)

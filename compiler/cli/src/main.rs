@@ -23,6 +23,7 @@ mod files;
 mod logging;
 mod own_stores;
 mod picture;
+mod places;
 mod printer;
 mod project;
 mod rules;

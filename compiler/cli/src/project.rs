@@ -29,27 +29,25 @@
 //! `.statemark`, which is made at the root of the repository, or in the current folder.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use statemark_compiler::Servers;
 use statemark_compiler::diag::Selector;
-use statemark_runs::check::{CheckPlace, Declaration};
-use statemark_runs::files::{make_private_folder, read_own};
+use statemark_runs::check::Declaration;
+use statemark_runs::files::make_private_folder;
 use statemark_runs::{Hash, find_working_copy, find_worktree, project_of_worktree};
-use statemark_stores::{database_of, file_of, server_of};
+use statemark_stores::{file_of, place_of};
 use statemark_text::suggest::nearest;
 use statemark_upstream::{Declaration as UpstreamDeclaration, Lock};
 
-use crate::caller;
 use crate::environment::{self, user_folder};
 use crate::failure::Failure;
 use crate::files;
+use crate::places::{self, ALLOWED_PLACES};
 use crate::rules::{LintConfig, Rules};
-use crate::signing;
 
 /// The name of the configuration.
 pub(crate) const CONFIG_FILE: &str = "statemark.toml";
@@ -70,18 +68,8 @@ const FOLDER: &str = ".statemark";
 /// The store in that folder.
 const STORE_FILE: &str = "runs.db";
 
-/// The list of places outside of projects that a person allows projects to use.
-///
-/// They are folders, servers of stores, and servers that agents may visit.
-/// It is in the person's own configuration, so that no repository brings it along. A line has the path of a folder, or a
-/// server as `postgres://HOST` or `http://HOST:PORT`.
-const ALLOWED_PLACES: &str = "statemark/places";
-
 /// The workflows of a person that every project's server has, in the person's own configuration.
 const GLOBAL_WORKFLOWS: &str = "statemark/workflows";
-
-/// Largest such list. Unit: bytes. Why: it has a few lines.
-const MAX_ALLOWED: u64 = 64 << 10;
 
 /// Length of an id that is a hash. Unit: digits. Why: no two folders of a machine share that many.
 const ID_DIGITS: usize = 16;
@@ -328,8 +316,8 @@ pub(crate) fn store_name(address: &str) -> String {
 
 /// Returns the name of a store with its server, for a log: no user and no password.
 pub(crate) fn public_name(address: &str) -> String {
-    match server_of(address) {
-        Some(server) if file_of(address).is_none() => {
+    match place_of(address).and_then(|place| place.server) {
+        Some(server) => {
             let server = server.split('?').next().unwrap_or_default();
             format!("{server}/{}", store_name(address))
         }
@@ -390,8 +378,8 @@ fn resolve_store(flag: Option<&str>) -> Result<(String, Option<PathBuf>), Failur
     {
         let address = relative_to(&path, with_variables(&path, &address)?);
         match file_of(&address) {
-            Some(file) => check_store_inside(&path, file)?,
-            None => check_server_allowed(&path, &address)?,
+            Some(file) => places::check_store_inside(&path, file)?,
+            None => places::check_database_allowed(&path, &address)?,
         }
         return Ok((address, None));
     }
@@ -511,145 +499,10 @@ fn own_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
     )
 }
 
-/// Fails if a configuration puts the store outside of its project, and no person allows that.
-fn check_store_inside(config: &Path, file: &Path) -> Result<(), Failure> {
-    let folder = config.parent().unwrap_or_else(|| Path::new("."));
-    let project = find_working_copy(folder).unwrap_or(folder);
-    let store = file.parent().unwrap_or(folder);
-    if allowed_folders()?
-        .iter()
-        .any(|allowed| lies_in(store, allowed))
-        || lies_in(store, project)
-    {
-        return Ok(());
-    }
-    let (config, file) = (files::display(config), files::display(file));
-    Err(Failure::new(format!(
-        "`{config}` puts the store outside of its project: `{file}`"
-    ))
-    .with_help(format!(
-        "if you mean that, `--store` or STATEMARK_STORE names it, and a line with its folder in `~/.config/{ALLOWED_PLACES}` allows it for good"
-    )))
-}
-
-/// Fails if a configuration puts the store on a server, and no person allows that.
-///
-/// A cloned repository could send what its runs say, and the user's password, to any server; and in a database of the
-/// user's own it would make tables, or share another project's runs.
-fn check_server_allowed(config: &Path, address: &str) -> Result<(), Failure> {
-    let Some(database) = database_of(address) else {
-        // `memory:`, or what can't be opened at all.
-        return Ok(());
-    };
-    let server = server_of(address);
-    let is_allowed = |line: &str| line == database || server.as_deref() == Some(line);
-    if allowed_lines()?.lines().any(|line| is_allowed(line.trim())) {
-        return Ok(());
-    }
-    let config = files::display(config);
-    Err(Failure::new(format!(
-        "`{config}` puts the store into a database that nobody has allowed: `{database}`"
-    ))
-    .with_help(format!(
-        "if you trust it with your runs, `--store` or STATEMARK_STORE names the store, and the line `{}` in `~/.config/{ALLOWED_PLACES}` allows {} for good",
-        server.as_deref().unwrap_or(&database),
-        if server.is_some() { "the server" } else { "the database" },
-    )))
-}
-
-/// Returns the servers inside of the own network that this user allows tools to reach.
-fn allowed_servers() -> Result<Vec<String>, Failure> {
-    let lines = allowed_lines()?;
-    let lines = lines.lines().map(|line| line.trim().trim_end_matches('/'));
-    let servers = lines.filter(|line| line.starts_with("http://") || line.starts_with("https://"));
-    Ok(servers.map(str::to_owned).collect())
-}
-
-/// Returns the folders outside of projects that this user allows projects to use.
-///
-/// # Errors
-///
-/// The list can't be read, or isn't this user's own file.
-pub(crate) fn allowed_folders() -> Result<Vec<PathBuf>, Failure> {
-    let text = allowed_lines()?;
-    let lines = text.lines().map(str::trim).map(PathBuf::from);
-    // A relative one would mean another folder in each project.
-    Ok(lines.filter(|folder| folder.is_absolute()).collect())
-}
-
-/// Returns the list of places that this user allows projects to use.
-fn allowed_lines() -> Result<String, Failure> {
-    let Some(folder) = user_folder(&environment::CONFIG_HOME, ".config") else {
-        return Ok(String::new());
-    };
-    let path = folder.join(ALLOWED_PLACES);
-    let text = read_own(&path, MAX_ALLOWED).map_err(|error| files::unreadable(&path, &error))?;
-    Ok(text.unwrap_or_default())
-}
-
 /// Returns the user's own folder of workflows, if it exists.
 pub(crate) fn global_workflows() -> Option<PathBuf> {
     let folder = user_folder(&environment::CONFIG_HOME, ".config")?.join(GLOBAL_WORKFLOWS);
     folder.is_dir().then_some(folder)
-}
-
-/// Most links that are followed. Why: as many as the system follows.
-const MOST_LINKS: usize = 40;
-
-/// Returns a path with the links in it resolved, also those that lead to what isn't there yet.
-///
-/// What leads up from a folder that doesn't exist stays as it is: clients that resolve it by its text alone get elsewhere.
-pub(crate) fn resolve(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        match resolve_to_link(&path) {
-            Ok(resolved) => return resolved,
-            Err(linked) => path = linked,
-        }
-    }
-    path
-}
-
-/// Returns a path with the links in what exists of it resolved.
-///
-/// # Errors
-///
-/// Where its first link leads that leads to nothing.
-fn resolve_to_link(path: &Path) -> Result<PathBuf, PathBuf> {
-    let mut rest = Vec::new();
-    let mut parts = path.components();
-    loop {
-        if let Ok(real) = parts.as_path().canonicalize() {
-            let next: Option<&OsStr> = rest.last().copied();
-            let target = next.and_then(|next| fs::read_link(real.join(next)).ok());
-            let (from, skipped) = match &target {
-                Some(target) => (real.join(target), 1),
-                None => (real, 0),
-            };
-            let more = rest.iter().rev().skip(skipped);
-            let whole = more.fold(from, |path, part| path.join(part));
-            return if target.is_some() {
-                Err(whole)
-            } else {
-                Ok(whole)
-            };
-        }
-        match parts.next_back() {
-            Some(part) => rest.push(part.as_os_str()),
-            None => return Ok(path.to_owned()),
-        }
-    }
-}
-
-/// Reports whether a folder, which need not exist, is another or lies in it, by links or without.
-fn lies_in(folder: &Path, other: &Path) -> bool {
-    let Ok(other) = other.canonicalize() else {
-        return false;
-    };
-    let whole = resolve(folder);
-    // What doesn't exist leads nowhere, unless it leads up.
-    let leads_up = whole.components().any(|part| part == Component::ParentDir);
-    whole.starts_with(other) && !leads_up
 }
 
 /// Returns the root of the project.
@@ -687,8 +540,8 @@ pub(crate) fn for_server() -> Result<statemark_tools::Project, Failure> {
     Ok(statemark_tools::Project {
         checks: config.checks,
         checks_root: checks_root.unwrap_or_else(|| root.clone()),
-        place: check_place(&root)?,
-        servers: allowed_servers()?,
+        place: places::check_place(&root)?,
+        servers: places::allowed_servers()?,
         packs: config.packs.to_map(),
         root,
     })
@@ -717,7 +570,7 @@ pub(crate) fn executors() -> Result<statemark_executor::Settings, Failure> {
     settings
         .check()
         .map_err(|error| Failure::new(format!("`{path}`: {error}")))?;
-    let allowed = allowed_servers()?;
+    let allowed = places::allowed_servers()?;
     for (prefix, provider) in &settings.models {
         if provider.key.is_none() || provider.is_known() {
             continue;
@@ -733,27 +586,6 @@ pub(crate) fn executors() -> Result<statemark_executor::Settings, Failure> {
         }
     }
     Ok(settings)
-}
-
-/// Returns the place of checks with a root.
-pub(crate) fn check_place(root: &Path) -> Result<CheckPlace, Failure> {
-    let mut place = CheckPlace::launched(root, allowed_folders()?);
-    place.hidden = deciding_files();
-    Ok(place)
-}
-
-/// Returns the files of this user's with which somebody decides in the user's name.
-///
-/// They are tokens, the key that signs, and passwords and keys of stores, whether they are there or not.
-fn deciding_files() -> Vec<PathBuf> {
-    let home = environment::HOME.value().map(PathBuf::from);
-    let in_home = [".pgpass", ".postgresql/postgresql.key"];
-    let in_home = in_home
-        .iter()
-        .filter_map(|name| Some(home.as_ref()?.join(name)));
-    let named = environment::read("PGPASSFILE").map(PathBuf::from);
-    let own = caller::own_path().into_iter().chain(named);
-    own.chain(signing::key_files()).chain(in_home).collect()
 }
 
 /// Returns the id of the project in a folder: the configured one, else a hash of the repository's path.

@@ -27,6 +27,7 @@ use crate::diag::Diags;
 use crate::front::scxml::ast::{self, Document};
 use crate::front::words::to_nfc;
 use crate::ir::{Action, Event, Field, HostGuard, Machine, Meta, Parts, State, Timer, Transition};
+use crate::lower::trigger::TriggerCount;
 use crate::source::{FileId, Span, Spanned};
 
 /// Makes the machine of a document. `id` is the document's name, or what its file is called.
@@ -62,7 +63,7 @@ pub fn lower_scxml(
         timers: Arena::new(),
         timer_keys: BTreeMap::new(),
         timer_names: BTreeMap::new(),
-        triggers: 0,
+        triggers: TriggerCount::default(),
         diags,
     };
     lowering.name_states(&id.value);
@@ -145,7 +146,7 @@ struct Lowering<'d, 'f> {
     /// By name of a timer: the last number that was added to it to tell another apart.
     timer_names: BTreeMap<String, usize>,
     /// The number of triggers of all transitions so far.
-    triggers: usize,
+    triggers: TriggerCount,
     diags: &'f mut Diags,
 }
 

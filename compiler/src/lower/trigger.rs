@@ -17,9 +17,7 @@ use super::event::{intern_named_event, intern_prose_event};
 use super::messages::pattern_without_events;
 use super::spec::Context;
 use crate::arena::Handle;
-use crate::diag::{
-    Applicability, Code, Diagnostic, Diags, Edit, MAX_TRIGGERS, Severity, too_many_triggers,
-};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit, Severity, machine_too_large};
 use crate::front::definition::ast::{Definition, Kind};
 use crate::front::label::actions_without_event;
 use crate::front::mermaid::ids::is_keyword;
@@ -286,6 +284,41 @@ fn patterns(draft: &Draft) -> impl Iterator<Item = String> + '_ {
     })
 }
 
+/// Most triggers of all transitions together, once patterns are written out.
+///
+/// Unit: triggers. Why: that of tables; ten thousand transitions on any of ten thousand events would fill any memory.
+const MAX_TRIGGERS: usize = statemark_runtime::MAX_ROWS;
+
+/// The number of triggers of a machine's transitions so far.
+#[derive(Debug, Default)]
+pub(super) struct TriggerCount(usize);
+
+impl TriggerCount {
+    /// Reports whether there were more than a machine may have: it gets no others.
+    pub(super) const fn is_exceeded(&self) -> bool {
+        self.0 > MAX_TRIGGERS
+    }
+
+    /// Counts the triggers of a transition.
+    ///
+    /// The first time that there are too many is reported; the rest is dropped.
+    pub(super) fn add(
+        &mut self,
+        events: &mut Vec<Handle<Event>>,
+        machine: Span,
+        diags: &mut Diags,
+    ) {
+        let left = MAX_TRIGGERS.saturating_sub(self.0);
+        if events.len() > left && !self.is_exceeded() {
+            let what =
+                format!("more than {MAX_TRIGGERS} triggers once its patterns are written out");
+            diags.push(machine_too_large(&what, machine));
+        }
+        self.0 = self.0.saturating_add(events.len());
+        events.truncate(left);
+    }
+}
+
 /// Gives every transition with a pattern its events: those of the machine that begin so.
 ///
 /// The engine's own events (`done.state.…`, `after.…`, `error.…`) are none of them. An event that an earlier transition of
@@ -297,7 +330,7 @@ pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
         .map(|(handle, event)| ((word_key(&event.id).into_owned(), handle), event.id.clone()))
         .collect();
     let machine = draft.get(ROOT).ir.span;
-    let mut count = 0_usize;
+    let mut triggers = TriggerCount::default();
     let mut claimed: BTreeSet<(StateHandle, Handle<Event>)> = BTreeSet::new();
     for index in 0..draft.transitions.len() {
         let Some(transition) = draft.transitions.get_mut(index) else {
@@ -308,24 +341,19 @@ pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
             let beginning = beginning(&pattern.value).unwrap_or_default();
             let own = named.range((beginning.clone(), Handle::at(0))..);
             let own = own.take_while(|((words, _), _)| words.starts_with(&beginning));
-            let own = own.take(if count > MAX_TRIGGERS { 0 } else { named.len() });
+            let own = own.take_while(|_| !triggers.is_exceeded());
             let mut events: Vec<Handle<Event>> = own
                 .filter(|((words, _), _)| beginning.is_empty() || *words != beginning)
                 .map(|(&(_, event), _)| event)
                 .filter(|&event| !claimed.contains(&(source, event)))
                 .collect();
             events.sort_unstable();
-            if events.is_empty() && !context.broken && count <= MAX_TRIGGERS {
+            if events.is_empty() && !context.broken && !triggers.is_exceeded() {
                 let known = named.values().map(String::as_str);
                 let known = context.diags.comparable(known, named.len());
                 context.diags.push(pattern_without_events(pattern, known));
             }
-            let left = MAX_TRIGGERS.saturating_sub(count);
-            if events.len() > left && count <= MAX_TRIGGERS {
-                context.diags.push(too_many_triggers(machine));
-            }
-            count = count.saturating_add(events.len());
-            events.truncate(left);
+            triggers.add(&mut events, machine, context.diags);
             transition.trigger = DraftTrigger::Events(events);
         }
         if let (DraftTrigger::Events(events), None) = (&transition.trigger, &transition.ir.guard) {

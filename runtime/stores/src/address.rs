@@ -79,30 +79,26 @@ pub fn holds_password(address: &str) -> bool {
     user.contains(':') || odd.contains(':') || settings.contains("password=")
 }
 
-/// Returns the server that an address names, as `postgres://HOST:PORT`, without PostgreSQL's own port.
-///
-/// None for a file, for the server of whoever opens it (`postgres:///DATABASE`), and for what can't be opened.
-#[must_use]
-pub fn server_of(address: &str) -> Option<String> {
-    if file_of(address).is_some() || !is_postgres(address) {
-        return None;
-    }
-    #[cfg(feature = "postgres")]
-    return crate::postgres::server_of(address);
-    #[cfg(not(feature = "postgres"))]
-    return None;
+/// The server and the database that an address of PostgreSQL leads to, as people write them down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The server, as `postgres://HOST:PORT`; PostgreSQL's own port is left out.
+    ///
+    /// None if the address names none: what surrounds whoever opens it decides.
+    pub server: Option<String>,
+    /// The database, as `postgres://HOST:PORT/DATABASE`, or `postgres:///DATABASE` without a server.
+    pub database: String,
 }
 
-/// Returns the database that an address names, as `postgres://HOST:PORT/DATABASE`.
+/// Returns the place that an address of PostgreSQL leads to.
 ///
-/// PostgreSQL's own port is left out. It is `postgres:///DATABASE` on the server of whoever opens it. None for a file, and for what can't be opened.
+/// None for other addresses, and for what can't be opened.
 #[must_use]
-pub fn database_of(address: &str) -> Option<String> {
-    if file_of(address).is_some() || !is_postgres(address) {
-        return None;
-    }
+pub fn place_of(address: &str) -> Option<Place> {
     #[cfg(feature = "postgres")]
-    return crate::postgres::database_of(address);
+    return is_postgres(address)
+        .then(|| crate::postgres::place_of(address))
+        .flatten();
     #[cfg(not(feature = "postgres"))]
     return None;
 }
@@ -131,65 +127,90 @@ mod tests {
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn a_server_is_named_as_it_is_reached() {
-        for (address, server) in [
+    fn a_place_is_named_as_it_is_reached() {
+        for (address, server, database) in [
             (
                 "postgres://ann:x@runs.example.org/db",
                 Some("postgres://runs.example.org"),
+                "postgres://runs.example.org/db",
             ),
             (
                 "postgresql://runs.example.org:1?application_name=b",
                 Some("postgres://runs.example.org:1"),
+                "postgres://runs.example.org:1/",
             ),
-            ("postgres://h:5432/db?sslmode=require", Some("postgres://h")),
+            (
+                "postgres://h:5432/db?sslmode=require",
+                Some("postgres://h"),
+                "postgres://h/db",
+            ),
             // All up to the first `@` is a user with a password, whatever is in it.
             (
                 "postgres:///x@evil.example:1/db",
                 Some("postgres://evil.example:1"),
+                "postgres://evil.example:1/db",
             ),
             (
                 "postgres://ok/x@evil.example/db",
                 Some("postgres://evil.example"),
+                "postgres://evil.example/db",
             ),
             (
                 "postgres://a?x=@evil.example/db",
                 Some("postgres://evil.example"),
+                "postgres://evil.example/db",
             ),
-            ("postgres://a@b@evil/db", Some("postgres://b@evil")),
-            // Parameters have names in percents, too, and add to what the address names.
-            ("postgres:///db?h%6fst=evil", Some("postgres://evil")),
-            ("postgres://ok/db?host=evil", Some("postgres://ok,evil")),
-            ("postgres://ok/db?port=1", Some("postgres://ok")),
-            ("postgres:///db?p%6frt=1", Some("postgres://:1")),
             (
-                "postgres:///db?hostaddr=1.2.3.4",
-                Some("postgres://?hostaddr=1.2.3.4"),
+                "postgres://a@b@evil/db",
+                Some("postgres://b@evil"),
+                "postgres://b@evil/db",
+            ),
+            // Parameters have names in percents, too, and add to what the address names.
+            (
+                "postgres:///db?h%6fst=evil",
+                Some("postgres://evil"),
+                "postgres://evil/db",
+            ),
+            (
+                "postgres://ok/db?host=evil",
+                Some("postgres://ok,evil"),
+                "postgres://ok,evil/db",
+            ),
+            (
+                "postgres:///db?p%6frt=1",
+                Some("postgres://:1"),
+                "postgres://:1/db",
             ),
             (
                 "postgres://ok/db?hostaddr=1.2.3.4",
                 Some("postgres://ok?hostaddr=1.2.3.4"),
+                "postgres://ok/db?hostaddr=1.2.3.4",
             ),
-            ("postgres://%2Ftmp/db", Some("postgres://%2Ftmp")),
-            ("postgres:///db", None),
-            ("postgres://ann@/db", None),
-            ("postgres:///db?unknown=x", None),
-            ("mysql://h/db", None),
-            ("memory:", None),
-            ("runs.db", None),
+            (
+                "postgres://%2Ftmp/db",
+                Some("postgres://%2Ftmp"),
+                "postgres://%2Ftmp/db",
+            ),
+            ("postgres:///shop?user=x", None, "postgres:///shop"),
+            ("postgres:///sh%6fp", None, "postgres:///shop"),
+            ("postgres:///a?dbname=shop", None, "postgres:///shop"),
+            ("postgres://ann@/db", None, "postgres:///db"),
+            ("postgres://", None, "postgres:///"),
         ] {
-            assert_eq!(server_of(address).as_deref(), server, "{address}");
+            let place = Place {
+                server: server.map(str::to_owned),
+                database: database.to_owned(),
+            };
+            assert_eq!(place_of(address), Some(place), "{address}");
         }
-        for (address, database) in [
-            ("postgres://ann:x@h:5432/runs", Some("postgres://h/runs")),
-            ("postgres://h", Some("postgres://h/")),
-            ("postgres:///shop?user=x", Some("postgres:///shop")),
-            ("postgres:///sh%6fp", Some("postgres:///shop")),
-            ("postgres:///a?dbname=shop", Some("postgres:///shop")),
-            ("postgres://", Some("postgres:///")),
-            ("postgres:///db?unknown=x", None),
-            ("memory:", None),
+        for address in [
+            "postgres:///db?unknown=x",
+            "postgres:///db?sslmode=require&sslmode=disable",
+            "mysql://h/db",
+            "memory:",
+            "runs.db",
         ] {
-            assert_eq!(database_of(address).as_deref(), database, "{address}");
+            assert_eq!(place_of(address), None, "{address}");
         }
     }
 

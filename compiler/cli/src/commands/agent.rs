@@ -15,7 +15,7 @@ use crate::args::{SpecsArgs, StoreArgs};
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::printer::{Footer, Printer, Unit};
 use crate::signals::watch_end;
-use crate::{environment, files, project, runs};
+use crate::{environment, files, places, project, runs};
 
 /// Have agents work in the states of a run.
 #[derive(Debug, clap::Args)]
@@ -128,7 +128,7 @@ pub(super) fn executor(prepared: &Prepared, store: Option<&str>) -> Result<Execu
     let program = std::env::current_exe()
         .map_err(|error| Failure::new(format!("the path of this program isn't known: {error}")))?;
     let program = program.to_string_lossy().into_owned();
-    let place = project::check_place(project::root(&here))?;
+    let place = places::check_place(project::root(&here))?;
     let store = project::existing_store_address(store)?;
     let is_server = statemark_stores::file_of(&store).is_none();
     let has_password = statemark_stores::holds_password(&store)

@@ -4,8 +4,11 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::{DOOR, attacked, done, in_time, make_pipe};
+use super::{DOOR, PATIENCE, attacked, done, in_time, make_pipe};
 use crate::shell::{Scratch, statemark};
 
 /// A file of the user's that nobody may touch.
@@ -159,11 +162,17 @@ fn seventh_f1_no_address_leads_where_nobody_allowed() {
     }
     scratch.write("own/statemark/places", "postgres:///db\n");
     // It says nothing, and is waited for.
-    let mut waiting = runs("postgres:///db").spawn().unwrap();
-    server.set_nonblocking(false).unwrap();
-    drop(server.accept().unwrap());
+    let mut allowed = runs("postgres:///db");
+    let allowed = allowed.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut waiting = allowed.spawn().unwrap();
+    let begun = Instant::now();
+    let is_reached = || server.accept().is_ok();
+    while !is_reached() && begun.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(20));
+    }
     waiting.kill().unwrap();
     waiting.wait().unwrap();
+    assert!(begun.elapsed() < PATIENCE, "what is allowed isn't reached");
 }
 
 /// A pipe in the place of any file is told at once.

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Lowering, plain};
 use crate::arena::{Arena, Handle};
-use crate::diag::{MAX_TRIGGERS, too_many_triggers};
 use crate::front::scxml::ast::{self, Content, ContentKind, Kind, visit_content};
 use crate::front::scxml::messages;
 use crate::ir::{Ambiguity, Event, EventKind, State, StateKind, Transition};
@@ -254,7 +253,7 @@ impl Lowering<'_, '_> {
     /// Returns the events that trigger a transition, each once, in the order of the machine's events.
     pub(super) fn triggers(&mut self, transition: &ast::Transition) -> Vec<Handle<Event>> {
         let mut found = Vec::new();
-        let is_full = self.triggers > MAX_TRIGGERS;
+        let is_full = self.triggers.is_exceeded();
         for word in transition.events.iter().flatten().filter(|_| !is_full) {
             let name = descriptor(word);
             let before = found.len();
@@ -265,12 +264,8 @@ impl Lowering<'_, '_> {
         }
         found.sort_unstable();
         found.dedup();
-        let left = MAX_TRIGGERS.saturating_sub(self.triggers);
-        if found.len() > left {
-            self.diags.push(too_many_triggers(self.document.span));
-        }
-        self.triggers = self.triggers.saturating_add(found.len());
-        found.truncate(left);
+        self.triggers
+            .add(&mut found, self.document.span, self.diags);
         found
     }
 }

@@ -11,10 +11,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use percent_encoding::NON_ALPHANUMERIC;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::tls::{Mode, Tls, check_private, invalid, unusable};
+use crate::address::Place;
 use statemark_runs::store::StoreError;
 
 /// PostgreSQL's own port.
@@ -87,54 +89,52 @@ fn read_with(
     Ok(Address { config, tls })
 }
 
-/// Returns the server that an address names, as `postgres://HOST:PORT`, without PostgreSQL's own port.
+/// Returns the place that an address leads to; none if nothing can be reached by it.
 ///
-/// It is read by the library that connects: whoever decides by the name decides about the server that is reached. None if
-/// the address names none, and what surrounds it decides, or if nothing can be reached by it.
-pub(crate) fn server_of(address: &str) -> Option<String> {
+/// It is read by the library that connects: whoever decides by the names decides about the server that is reached.
+pub(crate) fn place_of(address: &str) -> Option<Place> {
     let (rest, _) = take_own(address).ok()?;
     let config: Config = rest.parse().ok()?;
-    let (hosts, ports) = (config.get_hosts(), config.get_ports());
-    let (addresses, path) = (config.get_hostaddrs(), percent_encoding::NON_ALPHANUMERIC);
-    if hosts.is_empty() && ports.is_empty() && addresses.is_empty() {
-        return None;
-    }
-    let names = hosts.iter().map(|host| match host {
-        Host::Tcp(name) if name.contains(':') => format!("[{name}]"),
-        Host::Tcp(name) => name.clone(),
-        #[cfg(unix)]
-        Host::Unix(folder) => {
-            percent_encoding::utf8_percent_encode(&folder.to_string_lossy(), path).to_string()
-        }
-    });
-    let mut names: Vec<String> = names.collect();
-    for (name, host) in names.iter_mut().zip(0..) {
-        let port = ports.get(host).or_else(|| ports.first());
-        if let Some(port) = port.filter(|it| **it != PORT) {
-            name.push_str(&format!(":{port}"));
-        }
-    }
-    let mut server = format!("postgres://{}", names.join(","));
-    if hosts.is_empty() {
-        let ports: Vec<String> = ports.iter().map(|port| format!(":{port}")).collect();
-        server.push_str(&ports.join(","));
-    }
-    if !addresses.is_empty() {
-        let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-        server.push_str(&format!("?hostaddr={}", addresses.join(",")));
-    }
-    Some(server)
+    let hosts = spell_hosts(&config);
+    let addresses = config.get_hostaddrs().iter();
+    let addresses: Vec<String> = addresses.map(ToString::to_string).collect();
+    let parameters = match addresses.is_empty() {
+        true => String::new(),
+        false => format!("?hostaddr={}", addresses.join(",")),
+    };
+    let is_named = !hosts.is_empty() || !addresses.is_empty();
+    let name = config.get_dbname().unwrap_or_default();
+    Some(Place {
+        server: is_named.then(|| format!("postgres://{hosts}{parameters}")),
+        database: format!("postgres://{hosts}/{name}{parameters}"),
+    })
 }
 
-/// Returns the database that an address names, behind its server; none if nothing can be reached by it.
-pub(crate) fn database_of(address: &str) -> Option<String> {
-    let (rest, _) = take_own(address).ok()?;
-    let config: Config = rest.parse().ok()?;
-    let server = server_of(address).unwrap_or_else(|| "postgres://".to_owned());
-    let (server, parameters) = server.split_once('?').unwrap_or((&server, ""));
-    let mark = if parameters.is_empty() { "" } else { "?" };
-    let name = config.get_dbname().unwrap_or_default();
-    Some(format!("{server}/{name}{mark}{parameters}"))
+/// Spells the hosts of a configuration with their ports, or the ports alone if it has no host.
+fn spell_hosts(config: &Config) -> String {
+    let (hosts, ports) = (config.get_hosts(), config.get_ports());
+    if hosts.is_empty() {
+        let ports = ports.iter().map(|port| format!(":{port}"));
+        return ports.collect::<Vec<String>>().join(",");
+    }
+    let names = hosts.iter().zip(0..).map(|(host, at)| {
+        let name = match host {
+            Host::Tcp(name) if name.contains(':') => format!("[{name}]"),
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(folder) => {
+                let folder = folder.to_string_lossy();
+                percent_encoding::utf8_percent_encode(&folder, NON_ALPHANUMERIC).to_string()
+            }
+        };
+        // One port is every host's.
+        let port = ports.get(at).or_else(|| ports.first());
+        match port.filter(|it| **it != PORT) {
+            Some(port) => format!("{name}:{port}"),
+            None => name,
+        }
+    });
+    names.collect::<Vec<String>>().join(",")
 }
 
 fn not_an_address() -> StoreError {
@@ -291,7 +291,7 @@ fn find_password(
         // A local server, wherever its socket is.
         _ => "localhost".to_owned(),
     };
-    let port = config.get_ports().first().copied().unwrap_or(5432);
+    let port = config.get_ports().first().copied().unwrap_or(PORT);
     let wanted = [&host, &port.to_string(), database, &user];
     Ok(text.lines().find_map(|line| password_of(line, wanted)))
 }

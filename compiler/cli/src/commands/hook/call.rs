@@ -16,7 +16,7 @@ use statemark_text::shorten::shorten;
 use statemark_tools::{NativeCall, NativeUse};
 
 use super::client::Call;
-use crate::project::resolve;
+use crate::places::resolve;
 
 /// The tool of Codex and OpenCode that changes files by a patch.
 const PATCH: &str = "apply_patch";

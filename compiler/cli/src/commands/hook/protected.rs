@@ -12,7 +12,7 @@ use statemark_tools::NativeCall;
 
 use super::client::CLIENTS;
 use crate::environment::{self, user_folder};
-use crate::project::resolve;
+use crate::places::resolve;
 
 /// The names of a project's files and folders that are this program's, on whatever level.
 const OWN: [&str; 4] = [

@@ -12,8 +12,8 @@ use crate::checks::{self, CheckSource};
 use crate::clock::format_length;
 use crate::environment;
 use crate::failure::{CommandResult, ExitStatus};
+use crate::places;
 use crate::printer::Printer;
-use crate::project;
 use crate::runs;
 use crate::signals::watch_end;
 
@@ -110,7 +110,7 @@ pub(in crate::commands) fn run(args: &RunCheckArgs, printer: &mut Printer) -> Co
             declared: found.declaration,
             arguments: args.arguments.clone(),
         },
-        place: &project::check_place(&found.folder)?,
+        place: &places::check_place(&found.folder)?,
         cancelled: &is_ended,
     };
     let written = runs.execute(&order, &check)?;
@@ -137,7 +137,7 @@ fn run_alone(args: &RunCheckArgs, printer: &mut Printer) -> CommandResult {
     let result = check::run(
         &found.declaration,
         &args.arguments,
-        &project::check_place(&found.folder)?,
+        &places::check_place(&found.folder)?,
         &is_ended,
     );
     let result = redact(result.map_err(|error| checks::bad_check(&args.name, &error))?);

@@ -140,16 +140,11 @@ impl All {
         let state = states.after(&self.hub.dispatcher, run, mark.clone()).await;
         // It may have been sent already, with later changes.
         self.mark = mark.max(self.mark.clone());
-        let own = {
+        let may_see = |state: &RunState| {
             let ctx = self.hub.dispatcher.ctx(&self.caller);
-            ctx.confined_to().map(str::to_owned)
+            ctx.may_touch_project(state.project.as_deref())
         };
-        let own = own.as_deref();
-        let is_own = |state: &RunState| {
-            let (own, project) = (own, state.project.as_deref());
-            own.is_none() || project.is_none() || own == project
-        };
-        match state.filter(|state| is_own(state)) {
+        match state.filter(|state| may_see(state)) {
             Some(state) => self.send_state(&state).await,
             None => Ok(()),
         }
