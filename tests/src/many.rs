@@ -100,3 +100,33 @@ fn several_machines_of_a_document_have_their_own_names() {
         .collect();
     assert!(findings.is_empty(), "{findings:#?}");
 }
+
+/// Each of two thousand transitions on any of two thousand events would have them all.
+#[test]
+fn patterns_have_a_limit_of_triggers() {
+    const MANY: usize = 2_000;
+    let list = |item: &dyn Fn(usize) -> String| -> String {
+        (0..MANY).map(item).collect::<Vec<_>>().join(",")
+    };
+    let events = list(&|at| format!("\"e{at}\": {{}}"));
+    let states = list(&|at| format!("\"s{at}\": {{\"on\": {{\"*\": \"s0\"}}}}"));
+    let definition = format!(
+        "{{\"id\": \"it\", \"initial\": \"s0\", \"events\": {{{events}}}, \"states\": {{{states}}}}}"
+    );
+    let mut scxml = String::from(
+        "<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\"><state id=\"s\">",
+    );
+    for at in 0..MANY {
+        let row = "<transition event=\"*\" target=\"s\"/>";
+        write!(scxml, "<transition event=\"e{at}\" target=\"s\"/>{row}").unwrap();
+    }
+    scxml.push_str("</state></scxml>");
+    for (name, text) in [("it.workflow.json", definition), ("it.scxml", scxml)] {
+        let (_, compiled) = compile_text(name, &text);
+        let told = compiled.diagnostics.iter().filter(|found| {
+            found.code == Code::MachineTooLarge && found.message.contains("1048576 triggers")
+        });
+        assert_eq!(told.count(), 1, "{name}");
+        assert!(compiled.machines.is_empty(), "{name}");
+    }
+}

@@ -97,6 +97,46 @@ fn many_that_open_a_new_database_at_once_all_can() {
     );
 }
 
+/// What would do something else with our tables than is asked, and records that no run has, are told.
+#[test]
+fn what_is_not_ours_in_the_database_is_told() {
+    let Some(server) = server("what isn't ours", false) else {
+        return;
+    };
+    let store = PostgresStore::open(&server.database("odd")).unwrap();
+    store.append(&note("a", Expect::NoRun, None)).unwrap();
+    assert_eq!(store.table_damage().unwrap(), Vec::<String>::new());
+    for (sql, told) in [
+        (
+            "CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+             CREATE TRIGGER quiet BEFORE INSERT OR UPDATE ON statemark_records
+                FOR EACH ROW EXECUTE FUNCTION nothing()",
+            "the trigger `quiet` on `statemark_records` isn't ours",
+        ),
+        (
+            "DROP TRIGGER quiet ON statemark_records;
+             CREATE RULE deaf AS ON INSERT TO statemark_timers DO INSTEAD NOTHING",
+            "the rule `deaf` on `statemark_timers` isn't ours",
+        ),
+        (
+            "DROP RULE deaf ON statemark_timers;
+             CREATE TABLE kept (LIKE statemark_folds); DROP TABLE statemark_folds;
+             CREATE VIEW statemark_folds AS SELECT * FROM kept",
+            "the view `statemark_folds` on `statemark_folds` isn't ours",
+        ),
+        (
+            "DROP VIEW statemark_folds; ALTER TABLE kept RENAME TO statemark_folds;
+             UPDATE statemark_runs SET seq = 0 WHERE run = 'a'",
+            "run `a` ends with record 0, and 1 stand after it",
+        ),
+    ] {
+        server.sql("odd", sql);
+        let damage = store.table_damage().unwrap();
+        // A view has a rule of its own.
+        assert!(damage.iter().any(|it| it == told), "{sql}: {damage:?}");
+    }
+}
+
 /// The texts of errors go to logs and to agents.
 #[test]
 fn no_error_shows_a_password() {

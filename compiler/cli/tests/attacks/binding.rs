@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{attacked, done};
+use super::{attacked, done, in_time};
 use crate::served::client::Client;
 use crate::served::raw::Listening;
-use crate::shell::{Run, Scratch, perform, token};
+use crate::shell::{Run, Scratch, perform, statemark, token};
 
 /// A workflow whose first state grants nothing, and whose second one doesn't restrict.
 const STRICT: &str = r#"# Strict
@@ -159,6 +159,16 @@ fn seventh_f4_runs_of_other_projects_are_out_of_reach() {
         assert_eq!(count, Some(1), "{seen:#}");
     }
     ok(&own.call("get_run", &json!({"run_id": "l"})));
+    // Nor is its work done by the programs of another one.
+    let mut elsewhere = statemark(&scratch.path.join("b"));
+    elsewhere.args(["agent", "run", "l", "--store", "../shared.db"]);
+    let said = in_time(elsewhere);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    assert!(
+        said.stderr.contains("a run of another project"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]

@@ -119,6 +119,32 @@ fn a_socket_tells_what_a_stream_tells() {
     assert!(changed["data"]["updated_at"].is_u64(), "{changed}");
 }
 
+/// Several projects have one store: whoever has no token is told of the runs of its own.
+#[test]
+fn a_stream_is_of_the_projects_own_runs() {
+    let scratch = desk("socket-projects");
+    let start = |project: &str| {
+        let config = format!("project = \"{project}\"\n");
+        scratch.write("statemark.toml", &config);
+        let run = format!("statemark start desk --run-id of-{project} --store x.db");
+        said(&scratch, &run, 0);
+    };
+    start("first");
+    let server = Listening::start(&scratch.path, &["--store", "x.db"]);
+    let (mut all, _) = Socket::open(&server, "/api/stream", "");
+    // From its first message on, the mark, it tells what changes.
+    while all.frame().0 != 1 {}
+    start("other");
+    said(&scratch, "statemark pause of-first --store x.db", 0);
+    loop {
+        let told = all.next();
+        assert_eq!(told["data"]["run_id"], "of-first", "{told}");
+        if told["data"]["status"] == "paused" {
+            break;
+        }
+    }
+}
+
 #[test]
 fn a_socket_is_checked_as_everything_else() {
     let scratch = desk("socket-checks");
