@@ -18,9 +18,10 @@ use statemark_runs::{Actor, Hash, Role, RunId, Runs, Token, shell_word};
 use statemark_tools::{Caller, Credential};
 
 use crate::clock::format_time;
-use crate::environment::{self, user_folder};
+use crate::environment;
 use crate::failure::Failure;
 use crate::files::{self, PendingFile};
+use crate::places;
 use crate::printer;
 use crate::project;
 
@@ -233,7 +234,7 @@ pub(crate) fn read_private(name: &str) -> Result<Option<String>, Failure> {
 
 /// Fails if the caller's own configuration has a valid token of this store already.
 pub(crate) fn check_unsaved(runs: &Runs) -> Result<(), Failure> {
-    let path = own_path().ok_or_else(no_home)?;
+    let path = places::tokens_file().ok_or_else(no_home)?;
     if saved_token(runs)?.is_some() {
         let path = files::display(&path);
         let message =
@@ -247,7 +248,7 @@ pub(crate) fn check_unsaved(runs: &Runs) -> Result<(), Failure> {
 
 /// Saves a token in the caller's own configuration, next to others, and returns the path.
 pub(crate) fn save_token(text: &str) -> Result<PathBuf, Failure> {
-    let path = own_path().ok_or_else(no_home)?;
+    let path = places::tokens_file().ok_or_else(no_home)?;
     if let Some(folder) = path.parent() {
         make_private_folder(folder).map_err(|error| files::unwritable(folder, &error))?;
     }
@@ -272,7 +273,7 @@ fn saved_token(runs: &Runs) -> Result<Option<Token>, Failure> {
 
 /// Reads the saved tokens, one a line. Only the stores know which is for which.
 fn saved_lines() -> Result<Vec<String>, Failure> {
-    let Some(path) = own_path().filter(|path| path.exists()) else {
+    let Some(path) = places::tokens_file().filter(|path| path.exists()) else {
         return Ok(Vec::new());
     };
     let facts = fs::metadata(&path).map_err(|error| files::unreadable(&path, &error))?;
@@ -287,12 +288,6 @@ fn saved_lines() -> Result<Vec<String>, Failure> {
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_owned).collect())
-}
-
-/// Returns the path of the caller's own tokens.
-pub(crate) fn own_path() -> Option<PathBuf> {
-    let folder = user_folder(&environment::CONFIG_HOME, ".config")?;
-    Some(folder.join("statemark/token"))
 }
 
 /// Makes the failure of a caller without a home folder.

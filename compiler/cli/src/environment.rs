@@ -37,7 +37,7 @@ variables! {
     CONFIG_HOME "XDG_CONFIG_HOME" "The folder of your own configuration, in which `statemark/token`, `statemark/signing-key` and `statemark/places` lie. Default: `~/.config`.",
     CACHE_HOME "XDG_CACHE_HOME" "The folder of caches; `lint` remembers files without findings there. Default: `~/.cache`.",
     HOME "HOME" "Your folder, where a path begins with `~` and where nothing else says a folder.",
-    USER_PROFILE "USERPROFILE" "The same on Windows, for `mcp add`.",
+    USER_PROFILE "USERPROFILE" "The same on Windows, for `mcp add` and hooks.",
     CODEX_HOME "CODEX_HOME" "The folder of Codex' configuration, for `mcp add codex` and `hook install codex`. Default: `~/.codex`.",
     CLAUDE_CONFIG "CLAUDE_CONFIG_DIR" "The folder of Claude Code's configuration, for `hook install claude --user`. Default: `~/.claude`.",
     CLAUDE_PROJECT "CLAUDE_PROJECT_DIR" "The project's folder, as Claude Code tells it to `hook`.",
@@ -76,6 +76,12 @@ pub(crate) fn names() -> impl Iterator<Item = String> {
 /// Returns the attempt of an executor that this process works for, if it was started by one.
 pub(crate) fn attempt() -> Option<statemark_tools::OfAttempt> {
     statemark_executor::parse_attempt(&ATTEMPT.text()?)
+}
+
+/// Returns the user's home folder, if the environment says where it is.
+pub(crate) fn home() -> Option<PathBuf> {
+    let home = HOME.value().or_else(|| USER_PROFILE.value());
+    home.map(PathBuf::from)
 }
 
 /// Returns the folder that a variable names, else one in the user's home folder, if there is one.

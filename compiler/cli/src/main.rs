@@ -5,7 +5,7 @@
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`upstream`], [`catalog`],
 //! [`simulation`], [`drawing`], [`picture`], [`specs`], [`describe`], [`caller`], [`signing`], [`own_stores`],
-//! [`cache`], [`project`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
+//! [`cache`], [`project`], [`places`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
 //! [`printer`], [`failure`], [`environment`].
 
 mod args;

@@ -1,7 +1,8 @@
-//! The places outside of a project that this user allows it to use.
+//! Places outside of a project: those that this user allows it to use, and the user's own files.
 //!
-//! And what nothing that is confined to the project may read. A repository may have been cloned: what its configuration names outside of itself counts once a line in the user's own
-//! list allows it. The list has a folder, a database or a server in each line.
+//! A repository may have been cloned: what its configuration names outside of itself counts once a line in the user's own
+//! list allows it. The list has a folder, a database or a server in each line. The user's tokens and keys decide, and
+//! nothing that is confined to the project reads them.
 //!
 //! Deliberately not here: which store a project has, and who may do what in it.
 
@@ -16,7 +17,7 @@ use statemark_stores::place_of;
 
 use crate::environment::{self, user_folder};
 use crate::failure::Failure;
-use crate::{caller, files, signing};
+use crate::files;
 
 /// The list of places outside of projects that a person allows projects to use.
 ///
@@ -27,6 +28,12 @@ pub(crate) const ALLOWED_PLACES: &str = "statemark/places";
 
 /// Largest such list. Unit: bytes. Why: it has a few lines.
 const MAX_ALLOWED: u64 = 64 << 10;
+
+/// The file in the user's own configuration whose first line names the file of the key that signs.
+const SIGNING_KEY: &str = "statemark/signing-key";
+
+/// Largest such file. Unit: bytes. Why: it has a path.
+const MAX_FILE: usize = 64 << 10;
 
 /// Fails if a configuration puts the store outside of its project, and no person allows that.
 pub(crate) fn check_store_inside(config: &Path, file: &Path) -> Result<(), Failure> {
@@ -174,12 +181,64 @@ pub(crate) fn check_place(root: &Path) -> Result<CheckPlace, Failure> {
 ///
 /// They are tokens, the key that signs, and passwords and keys of stores, whether they are there or not.
 fn deciding_files() -> Vec<PathBuf> {
-    let home = environment::HOME.value().map(PathBuf::from);
-    let in_home = [".pgpass", ".postgresql/postgresql.key"];
-    let in_home = in_home
-        .iter()
-        .filter_map(|name| Some(home.as_ref()?.join(name)));
-    let named = environment::read("PGPASSFILE").map(PathBuf::from);
-    let own = caller::own_path().into_iter().chain(named);
-    own.chain(signing::key_files()).chain(in_home).collect()
+    let key = signing_key().ok().flatten();
+    // The file of a public key stands for the private one beside it.
+    let private = key.as_ref().map(|key| match key.extension() {
+        Some(extension) if extension == "pub" => key.with_extension(""),
+        _ => key.clone(),
+    });
+    let passwords = environment::read("PGPASSFILE").map(PathBuf::from);
+    let home = environment::home();
+    let in_home = |name: &str| Some(home.as_ref()?.join(name));
+    let files = [
+        tokens_file(),
+        private,
+        passwords,
+        in_home(".pgpass"),
+        in_home(".postgresql/postgresql.key"),
+    ];
+    files.into_iter().flatten().collect()
+}
+
+/// Returns the file of this user's own tokens.
+pub(crate) fn tokens_file() -> Option<PathBuf> {
+    let folder = user_folder(&environment::CONFIG_HOME, ".config")?;
+    Some(folder.join("statemark/token"))
+}
+
+/// Returns the file of the key that signs for this user.
+///
+/// The variable names it, else the user's own configuration.
+///
+/// # Errors
+///
+/// The configuration can't be read, or doesn't say a whole path.
+pub(crate) fn signing_key() -> Result<Option<PathBuf>, Failure> {
+    if let Some(path) = environment::SIGNING_KEY.text() {
+        return Ok(Some(PathBuf::from(path)));
+    }
+    let Some(folder) = user_folder(&environment::CONFIG_HOME, ".config") else {
+        return Ok(None);
+    };
+    let own = folder.join(SIGNING_KEY);
+    if !own.exists() {
+        return Ok(None);
+    }
+    let bytes = files::read_whole(&own, MAX_FILE)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().next().unwrap_or_default().trim();
+    let path = match line.strip_prefix("~/") {
+        Some(rest) => user_folder(&environment::HOME, "").map(|home| home.join(rest)),
+        None => Some(PathBuf::from(line)),
+    };
+    match path.filter(|it| it.is_absolute()) {
+        Some(path) => Ok(Some(path)),
+        None => {
+            let own = files::display(&own);
+            Err(Failure::new(format!(
+                "the first line of `{own}` isn't the whole path of a key"
+            ))
+            .with_help("write the file of your key there, such as `~/.ssh/id_ed25519.pub`"))
+        }
+    }
 }

@@ -11,6 +11,8 @@
 //! "drafts/**" = ["SM3"]
 //! ```
 //!
+//! What states grant is compared with the project's other servers, which stand here, too.
+//!
 //! What to rely on: an error of the compiler stays one, whatever is asked for, because no machine is made of it. What one
 //! spec allows for itself stands in its comments.
 

@@ -12,13 +12,8 @@ use std::path::{Path, PathBuf};
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey};
 use statemark_runs::signing::{NAMESPACE, Signature, signed_time};
 
-use crate::environment::{self, user_folder};
 use crate::failure::Failure;
-use crate::files;
-use crate::printer;
-
-/// The file in the person's own configuration whose first line names the file of the key.
-const OWN_FILE: &str = "statemark/signing-key";
+use crate::{files, places, printer};
 
 /// Largest file with a key or a signature. Unit: bytes. Why: the longest key has some thousands.
 const MAX_FILE: usize = 64 << 10;
@@ -41,10 +36,11 @@ enum Kind {
 impl SigningKey {
     /// Finds the caller's key. Returns none if no key is named.
     pub(crate) fn find(flag: Option<&Path>) -> Result<Option<Self>, Failure> {
-        match key_path(flag)? {
-            Some(path) => Self::read(path).map(Some),
-            None => Ok(None),
-        }
+        let path = match flag {
+            Some(path) => Some(path.to_owned()),
+            None => places::signing_key()?,
+        };
+        path.map(Self::read).transpose()
     }
 
     /// Reads a key from the file of the public or of the private one.
@@ -102,50 +98,6 @@ fn cannot_sign(path: &str, error: &ssh_key::Error) -> Failure {
     Failure::new(format!("`{path}` can't sign: {error}")).with_help(
         "decisions are signed with ed25519 or ecdsa (nistp256) keys, or those in a security key",
     )
-}
-
-/// Returns the files of the caller's key, as far as something names it.
-pub(crate) fn key_files() -> Vec<PathBuf> {
-    let named = key_path(None).ok().flatten();
-    let files = named.into_iter().flat_map(|path| {
-        let private = path.extension().is_some_and(|it| it == "pub");
-        let private = private.then(|| path.with_extension(""));
-        private.into_iter().chain([path])
-    });
-    files.collect()
-}
-
-/// Returns the path of the caller's key: of the flag, the variable, or the person's own configuration.
-fn key_path(flag: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
-    if let Some(path) = flag {
-        return Ok(Some(path.to_owned()));
-    }
-    if let Some(path) = environment::SIGNING_KEY.text() {
-        return Ok(Some(PathBuf::from(path)));
-    }
-    let Some(folder) = user_folder(&environment::CONFIG_HOME, ".config") else {
-        return Ok(None);
-    };
-    let own = folder.join(OWN_FILE);
-    if !own.exists() {
-        return Ok(None);
-    }
-    let text = read_text(&own)?;
-    let line = text.lines().next().unwrap_or_default().trim();
-    let path = match line.strip_prefix("~/") {
-        Some(rest) => user_folder(&environment::HOME, "").map(|home| home.join(rest)),
-        None => Some(PathBuf::from(line)),
-    };
-    match path.filter(|it| it.is_absolute()) {
-        Some(path) => Ok(Some(path)),
-        None => {
-            let own = files::display(&own);
-            Err(Failure::new(format!(
-                "the first line of `{own}` isn't the whole path of a key"
-            ))
-            .with_help("write the file of your key there, such as `~/.ssh/id_ed25519.pub`"))
-        }
-    }
 }
 
 fn read_text(path: &Path) -> Result<String, Failure> {

@@ -119,12 +119,7 @@ pub(super) fn run(args: &McpArgs, printer: &mut Printer) -> CommandResult {
 
 /// Returns the configuration in which a client has its servers.
 fn config_path(args: &AddArgs) -> Result<PathBuf, Failure> {
-    let home = || {
-        let home = environment::HOME
-            .value()
-            .or_else(|| environment::USER_PROFILE.value());
-        home.map(PathBuf::from).ok_or_else(no_home)
-    };
+    let home = || environment::home().ok_or_else(no_home);
     Ok(match (args.client, args.user) {
         (Client::Claude, false) => PathBuf::from(".mcp.json"),
         (Client::Claude, true) => home()?.join(".claude.json"),

@@ -3,6 +3,7 @@
 //! A project pins the tools that a person has accepted. A name that none of them has grants nothing, and forbids nothing
 //! either.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jsonc_parser::ast::{Object, Value};
@@ -27,9 +28,16 @@ pub struct Servers {
 
 impl Servers {
     /// Returns these servers with those that a definition declares itself.
-    pub(super) fn with_own(&self, machine: &Object<'_>, outer: Option<&Value<'_>>) -> Self {
-        let mut all = self.clone();
+    pub(super) fn with_own(
+        &self,
+        machine: &Object<'_>,
+        outer: Option<&Value<'_>>,
+    ) -> Cow<'_, Self> {
         let declared = [outer, json::get(machine, "upstream_servers")];
+        if self.pinned.is_none() || declared.iter().all(Option::is_none) {
+            return Cow::Borrowed(self);
+        }
+        let mut all = self.clone();
         for declared in declared.into_iter().flatten() {
             match declared {
                 Value::Object(servers) => {
@@ -47,7 +55,7 @@ impl Servers {
                 _ => {}
             }
         }
-        all
+        Cow::Owned(all)
     }
 
     fn declare(&mut self, name: &str, server: &Value<'_>) {

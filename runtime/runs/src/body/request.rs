@@ -45,7 +45,7 @@ pub struct Opened {
     /// The schema of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// Further data for the person.
+    /// Further data for the person. Of an approval: what the step does to the world, as `effects`.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
     /// The event that waits for an approval.

@@ -91,9 +91,7 @@ fn mcp(name: &str) -> Option<(&str, &str)> {
 ///
 /// The project's configuration counts, else the user's. None if neither starts it, or one that can't be read does.
 pub(super) fn profiles(server: &str) -> Vec<Set> {
-    let home = environment::HOME.value();
-    let home = home.or_else(|| environment::USER_PROFILE.value());
-    let files = [Some(PathBuf::from("")), home.map(PathBuf::from)];
+    let files = [Some(PathBuf::new()), environment::home()];
     let files = files.into_iter().flatten();
     let entries = files.map(|folder| folder.join(".cursor/mcp.json"));
     let mut entries = entries.filter_map(|file| entry_of(&std::fs::read(file).ok()?, server));

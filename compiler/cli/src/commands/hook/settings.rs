@@ -72,10 +72,7 @@ impl PlaceArgs {
         {
             return Ok(PathBuf::from(folder).join(file));
         }
-        let home = environment::HOME
-            .value()
-            .or_else(|| environment::USER_PROFILE.value());
-        let home = home.map(PathBuf::from).ok_or_else(no_home)?;
+        let home = environment::home().ok_or_else(no_home)?;
         Ok(home.join(settings.user))
     }
 
