@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -697,7 +697,10 @@ fn killed_executors_leave_one_worktree() {
         let run = format!("k{number}");
         output(folder, &["start", "inner", "--run-id", &run]);
         for turn in 0_u64.. {
-            assert!(turn < 200, "{run} comes to no end");
+            if turn == 100 {
+                let said = perform(&Run::new(&format!("statemark agent run {run}")), folder);
+                panic!("{run} comes to no end: {}{}", said.stderr, said.stdout);
+            }
             let mut child = spawn(folder, &["agent", "run", &run]);
             // In the first turns it is killed while the worktree is made, or a little later.
             let long = match turn {
@@ -716,6 +719,135 @@ fn killed_executors_leave_one_worktree() {
     let log = fs::read_to_string(log).unwrap();
     let is_own = |line: &str| line.contains("/cli-worktrees-killed/.statemark-worktrees/k");
     assert!(log.lines().all(is_own), "{log}");
+}
+
+/// A worktree is made anew, whatever of it a kill has left, and a branch moves in spite of a lock that was left.
+#[test]
+fn what_a_kill_leaves_of_a_worktree_is_no_obstacle() {
+    let step = "echo a >a && git add a && git -c user.name=t -c user.email=t commit -qm work\ntouch made\n\
+                \"$STATEMARK\" run-check made >/dev/null\n\"$STATEMARK\" send \"$STATEMARK_RUN\" ended >/dev/null\n";
+    let scratch = repository("worktrees-half", INNER, step);
+    let folder = &scratch.path;
+    commit(&scratch);
+    let base = git(folder, &["rev-parse", "HEAD"]);
+    let place = fs::canonicalize(folder)
+        .unwrap()
+        .join(".statemark-worktrees");
+    let own = |run: &str| format!("{}/.git\n", place.join(run).display());
+    let head = |run: &str| format!("ref: refs/heads/statemark/{run}\n");
+    // What is there of each, in the order in which it is written, and what is removed of it is in the other.
+    for (run, left) in [
+        ("mark", vec![("MARK", String::new())]),
+        (
+            "folder",
+            vec![("MARK", base.clone()), ("FOLDER/", String::new())],
+        ),
+        (
+            "branch",
+            vec![
+                ("MARK", base.clone()),
+                ("FOLDER/", String::new()),
+                ("BRANCH", String::new()),
+            ],
+        ),
+        (
+            "listed",
+            vec![
+                ("MARK", base.clone()),
+                ("BRANCH", base.clone()),
+                ("LISTED/", String::new()),
+            ],
+        ),
+        (
+            "head",
+            vec![
+                ("MARK", base.clone()),
+                ("BRANCH", format!("{base}\n")),
+                ("LISTED/commondir", "../..\n".to_owned()),
+                ("LISTED/HEAD", head("head")),
+            ],
+        ),
+        (
+            "gitdir",
+            vec![
+                ("MARK", base.clone()),
+                ("BRANCH", format!("{base}\n")),
+                ("LISTED/HEAD", head("gitdir")),
+                ("LISTED/gitdir", String::new()),
+            ],
+        ),
+        (
+            "removed",
+            vec![
+                ("MARK", base.clone()),
+                ("BRANCH", format!("{base}\n")),
+                ("LISTED/HEAD", head("removed")),
+                ("LISTED/gitdir", own("removed")),
+            ],
+        ),
+        ("locked", vec![("LOCK", String::new())]),
+    ] {
+        for (name, text) in left {
+            let name = name
+                .replace("MARK", &format!(".statemark-worktrees/{run}.making"))
+                .replace("FOLDER", &format!(".statemark-worktrees/{run}"))
+                .replace("LISTED", &format!(".git/worktrees/statemark-{run}"))
+                .replace("BRANCH", &format!(".git/refs/heads/statemark/{run}"))
+                .replace("LOCK", &format!(".git/refs/heads/statemark/{run}.lock"));
+            match name.strip_suffix('/') {
+                Some(name) => fs::create_dir_all(folder.join(name)).unwrap(),
+                None => {
+                    scratch.write(&name, &text);
+                }
+            }
+        }
+        let lock = folder.join(format!(".git/refs/heads/statemark/{run}.lock"));
+        if let Ok(lock) = fs::File::options().write(true).open(&lock) {
+            lock.set_modified(SystemTime::now() - Duration::from_mins(1))
+                .unwrap();
+        }
+        let said = perform(
+            &Run::new(&format!("statemark agent run inner --run-id {run}")),
+            folder,
+        );
+        assert_eq!(said.code, 0, "{run}: {}{}", said.stderr, said.stdout);
+        assert_eq!(
+            git(
+                folder,
+                &["log", "--format=%s", "-1", &format!("statemark/{run}")]
+            ),
+            "work",
+            "{run}: {}",
+            said.stderr
+        );
+        assert!(!lock.exists(), "{run}");
+    }
+    // Another worktree of that name, and a branch that has gone on, are somebody's.
+    for (run, name, text) in [
+        (
+            "theirs",
+            ".git/worktrees/statemark-theirs/gitdir",
+            "/elsewhere/.git\n".to_owned(),
+        ),
+        (
+            "moved",
+            ".git/refs/heads/statemark/moved",
+            git(folder, &["rev-parse", "statemark/mark"]),
+        ),
+    ] {
+        scratch.write(&format!(".statemark-worktrees/{run}.making"), &base);
+        scratch.write(name, &text);
+        let said = perform(
+            &Run::new(&format!("statemark agent run inner --run-id {run}")),
+            folder,
+        );
+        assert_eq!(said.code, 2, "{run}: {}{}", said.stderr, said.stdout);
+        assert_eq!(
+            fs::read_to_string(folder.join(name)).unwrap(),
+            text,
+            "{run}"
+        );
+    }
 }
 
 /// A model's tools reach into the worktree alone, and so does what the hook grants a client there.

@@ -26,13 +26,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::child::{self, Obstacles};
-use super::theirs::{BRANCHES, Format, Theirs};
+use super::theirs::{BRANCHES, DOT, Format, Theirs};
 use super::worktree::{Copy, OWN};
 use super::{GitError, failed};
 use crate::files::{check_own_folder, create_new, make_private_folder, read_regular};
-
-/// The folder or file in a working copy that says where its repository is.
-const DOT: &str = ".git";
 
 /// Most references whose commits needn't come over, since they are there. Unit: references.
 ///
@@ -44,7 +41,7 @@ const MAX_KNOWN: usize = 1_000;
 /// Why: an index of a million files has less.
 const MAX_FILE: u64 = 256 << 20;
 
-/// Longest wait for another process that moves the same branch.
+/// Longest wait for another process that moves the same branch. Git locks one for moments.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const LENDING: &str = "making a worktree's repository";
@@ -222,6 +219,9 @@ pub(super) fn move_branch(common: &Path, reference: &str, to: &str) -> Result<()
             {
                 thread::sleep(Duration::from_millis(20));
             }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && is_left(&lock) => {
+                remove_all(&lock).map_err(|error| at(&lock, &error))?;
+            }
             file => break file.map_err(|error| at(&lock, &error))?,
         }
     };
@@ -231,6 +231,12 @@ pub(super) fn move_branch(common: &Path, reference: &str, to: &str) -> Result<()
         drop(fs::remove_file(&lock));
         at(&path, &error)
     })
+}
+
+/// Reports whether the lock of a branch is of somebody who was killed: nothing moves one for so long.
+fn is_left(lock: &Path) -> bool {
+    let since = fs::symlink_metadata(lock).and_then(|facts| facts.modified());
+    since.is_ok_and(|since| since.elapsed().is_ok_and(|age| age >= PATIENCE))
 }
 
 /// Moves a worktree's repository to where the run's branch is now, with the index of that.

@@ -25,6 +25,9 @@ const MAX_ALTERNATES: u64 = 1 << 20;
 /// Most references that lead from one to the next. Source: git's own limit (`SYMREF_MAXDEPTH`).
 const MAX_DEPTH: usize = 5;
 
+/// The folder or file in a working copy that says where its repository is.
+pub(super) const DOT: &str = ".git";
+
 /// The folder of the branches of runs.
 pub(super) const BRANCHES: &str = "refs/heads/statemark";
 
@@ -81,7 +84,7 @@ pub fn find_working_copy(here: &Path) -> Option<&Path> {
     let mut folders = here
         .ancestors()
         .take_while(|folder| *folder == here || !is_ceiling(folder));
-    folders.find(|folder| folder.join(".git").exists())
+    folders.find(|folder| folder.join(DOT).exists())
 }
 
 impl Theirs {
@@ -108,7 +111,7 @@ impl Theirs {
         let main = Self::open(find_working_copy(project_of_worktree(worktree)?)?)?;
         let common = main.common.canonicalize().ok()?;
         let name = worktree.file_name()?.to_str()?;
-        let own = worktree.canonicalize().ok()?.join(".git");
+        let own = worktree.canonicalize().ok()?.join(DOT);
         // The second is as git has made it, for an earlier version or by hand.
         let names = [format!("statemark-{name}"), name.to_owned()];
         let mut places = names.iter().map(|name| common.join(LISTED).join(name));
@@ -127,7 +130,7 @@ impl Theirs {
     ///
     /// Whoever works there may have written all of it: it is data.
     pub(super) fn in_worktree(worktree: &Path) -> Option<Self> {
-        let git = worktree.join(".git");
+        let git = worktree.join(DOT);
         let facts = std::fs::symlink_metadata(&git).ok()?;
         let format = Self::of_worktree(worktree)
             .filter(|_| facts.is_dir())?
@@ -142,7 +145,7 @@ impl Theirs {
 
     /// Opens the git directory of a working copy, if there is one.
     pub(super) fn open(working_copy: &Path) -> Option<Self> {
-        let dot = working_copy.join(".git");
+        let dot = working_copy.join(DOT);
         let git = if dot.is_file() {
             let text = read(&dot)?;
             working_copy.join(line_path(text.strip_prefix("gitdir:")?))

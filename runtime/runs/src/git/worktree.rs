@@ -24,7 +24,7 @@ use std::sync::Mutex;
 
 use super::child::{self, Obstacles};
 use super::directory::{OwnGit, Session};
-use super::theirs::{BRANCHES, LISTED, Theirs, find_working_copy};
+use super::theirs::{BRANCHES, DOT, LISTED, Theirs, find_working_copy};
 use super::{GitError, borrower, failed, keeper, line, path_from_git, plain_git};
 use crate::files::{check_own_folder, create_new, make_private_folder, read_regular};
 use crate::id::RunId;
@@ -43,6 +43,11 @@ const MARK: &str = ".making";
 ///
 /// Why: file systems limit the length of a name, and the mark's is longer.
 const MAX_NAME: usize = 200;
+
+/// Largest file of git's with one line, a path or a commit's id. Unit: bytes.
+///
+/// Why: systems limit paths to 4,096.
+const MAX_LINE: u64 = 8 << 10;
 
 /// Settings under which nothing of the repository's is run, and nobody is asked.
 const SETTINGS: [&str; 5] = [
@@ -156,7 +161,7 @@ fn register(common: &Path, name: &Name, folder: &Path) -> Result<(), GitError> {
         fs::write(git.join("HEAD"), format!("ref: {BRANCHES}/{}\n", name.0))?;
         fs::write(
             git.join("gitdir"),
-            format!("{}\n", folder.join(".git").display()),
+            format!("{}\n", folder.join(DOT).display()),
         )
     };
     fill().map_err(|error| at(&git, &error))
@@ -475,7 +480,7 @@ impl Copy {
         // The mode of a link to a commit, the word for it, its id, and behind a tab the path.
         let links = entries.filter(|entry| entry.starts_with(b"160000 "));
         let mut paths = links.filter_map(|link| link.splitn(2, |byte| *byte == b'\t').nth(1));
-        let found = paths.find(|path| self.top.join(path_from_git(path)).join(".git").exists());
+        let found = paths.find(|path| self.top.join(path_from_git(path)).join(DOT).exists());
         Ok(found.map(line))
     }
 
@@ -566,22 +571,23 @@ fn check_absent(main: &Copy, name: &Name, folder: &Path, branch: &str) -> Result
 
 /// Removes what is there of a worktree that wasn't made to its end.
 ///
-/// The mark has the commit that its branch begins with: a branch that is elsewhere is somebody else's, and stays.
+/// The mark has the commit that its branch begins with: a branch that is elsewhere is somebody else's, and stays. So does a
+/// part of the repository that is a worktree's elsewhere. A file whose maker was killed may be there without its text.
 fn remove_half(main: &Copy, name: &Name, (folder, mark): (&Path, &Path)) -> Result<(), GitError> {
-    let listed = Theirs::of_worktree(folder);
-    let git = listed.as_ref().map(Theirs::private);
-    for place in std::iter::once(folder).chain(git) {
+    let common = main.theirs.common();
+    let text = |path: &Path| read_regular(path, MAX_LINE).ok().flatten();
+    let listed = common.join(LISTED).join(name.folder_listed());
+    let own = folder.join(DOT).display().to_string();
+    let is_own = text(&listed.join("gitdir")).is_none_or(|it| it.is_empty() || it.trim() == own);
+    for place in std::iter::once(folder).chain(is_own.then_some(&*listed)) {
         match fs::remove_dir_all(place) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(place, &error)),
             _ => {}
         }
     }
-    let branch = main.theirs.common().join(BRANCHES).join(&name.0);
-    // The longest id of a commit has 64 digits.
-    let text = |path: &Path| read_regular(path, 80).ok().flatten();
-    let base = text(mark).filter(|base| !base.is_empty());
-    if let Some(base) = base
-        && text(&branch).is_some_and(|commit| commit.trim() == base)
+    let branch = common.join(BRANCHES).join(&name.0);
+    if let Some(base) = text(mark).filter(|base| !base.is_empty())
+        && text(&branch).is_some_and(|it| it.is_empty() || it.trim() == base)
     {
         fs::remove_file(&branch).map_err(|error| at(&branch, &error))?;
     }
