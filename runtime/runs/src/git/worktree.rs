@@ -579,7 +579,10 @@ fn remove_half(main: &Copy, name: &Name, (folder, mark): (&Path, &Path)) -> Resu
     let listed = common.join(LISTED).join(name.folder_listed());
     let own = folder.join(DOT).display().to_string();
     let is_own = text(&listed.join("gitdir")).is_none_or(|it| it.is_empty() || it.trim() == own);
-    for place in std::iter::once(folder).chain(is_own.then_some(&*listed)) {
+    // As git has made it, for an earlier version.
+    let by_git = Theirs::of_worktree(folder).map(|it| it.private().to_path_buf());
+    let places = [Some(folder.to_path_buf()), by_git, is_own.then_some(listed)];
+    for place in places.iter().flatten() {
         match fs::remove_dir_all(place) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(place, &error)),
             _ => {}
