@@ -9,7 +9,7 @@ use std::time::Instant;
 use statemark_runs::{Loaded, RunId, WaitingFor, reconcile_children};
 use statemark_tools::{Problem, Stop, Work, Worked};
 
-use crate::drive::{Driver, NO_WORKTREE, NotDriven};
+use crate::drive::{Driver, NotDriven, UNWORKABLE};
 use crate::happening::{Happened, Happening, Measure};
 
 /// Most levels of runs below runs that are driven. Why: a run that starts itself would never end.
@@ -102,7 +102,7 @@ impl Driver<'_> {
         let runs = self.dispatcher.runs();
         let rest = match worked {
             // The others go on; this one has to be mended by hand.
-            Err(NotDriven::Failed(problem)) if problem.code == NO_WORKTREE => Rest {
+            Err(NotDriven::Failed(problem)) if problem.code == UNWORKABLE => Rest {
                 stop: Stop::Waiting,
                 reason: problem.message,
                 until: Until::Record(runs.load(&run)?.head.seq),

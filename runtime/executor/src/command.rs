@@ -132,13 +132,6 @@ pub(crate) fn run(
         return Ok(RunningEnd::Broken("it names no program".to_owned()));
     };
     let surroundings = attempt.surroundings;
-    if surroundings.store.is_none() {
-        return Ok(RunningEnd::Broken(
-            "the program would get the password of the store, with which it could decide: a certificate, or `~/.pgpass` of \
-             the user that it runs as, opens the store without one in the address or in `PGPASSWORD`"
-                .to_owned(),
-        ));
-    }
     let mut variables = environment(inherit);
     if let Some(of) = &attempt.caller.attempt {
         variables.extend(surroundings.variables(of));

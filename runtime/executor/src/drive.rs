@@ -39,8 +39,10 @@ use crate::workspace::{branches_below, describe_workspace, take_in, take_in_othe
 /// The code of the problem that another executor works on a run.
 pub const LEASED: &str = "leased";
 
-/// The code of the problem that a run has no worktree, though its workflow says that it works in one.
-pub(crate) const NO_WORKTREE: &str = "no_worktree";
+/// The code of the problem that nothing can work on a run here, so that no attempt is begun.
+///
+/// It has no worktree, though its workflow says that it works in one; or no program may have what opens the store.
+pub(crate) const UNWORKABLE: &str = "unworkable";
 
 /// The number of drives that this process has begun.
 static DRIVES: AtomicU64 = AtomicU64::new(0);
@@ -343,7 +345,7 @@ impl Driver<'_> {
                             break;
                         }
                     }
-                    self.open_workspace(&work.run, &assignment.state, lease)?;
+                    self.prepare(&work.run, &assignment, lease)?;
                     busy.insert(assignment.state.clone());
                     let (sender, is_ended) = (sender.clone(), &is_ended);
                     scope.spawn(move || {
@@ -459,17 +461,25 @@ impl Driver<'_> {
         None
     }
 
-    /// Opens the worktree in which a state is worked on, if its workflow says that it has one.
-    fn open_workspace(&self, run: &RunId, state: &str, lease: &Lease) -> Result<(), Problem> {
+    /// Makes ready what an attempt needs: the worktree, if the state is worked on in one.
+    fn prepare(&self, run: &RunId, assignment: &Assignment, lease: &Lease) -> Result<(), Problem> {
+        if self.surroundings.store.is_none() && !matches!(assignment.who, Who::Model(_)) {
+            let message = format!(
+                "`{run}` can't be worked on: a program would get the password of the store, with which it could decide. A \
+                 certificate, or `~/.pgpass` of the user that it runs as, opens the store without one in the address or in \
+                 `PGPASSWORD`"
+            );
+            return Err(Problem::new(UNWORKABLE, message));
+        }
         let runs = self.dispatcher.runs();
         let order = self.order(run, lease, "executor");
         let loaded = runs.load(run)?;
         take_in_others(runs, &loaded)?;
-        match open_worktree(runs, &order, &loaded, state) {
+        match open_worktree(runs, &order, &loaded, &assignment.state) {
             Ok(_) => Ok(()),
             Err(RunError::Git(error)) => {
                 let message = format!("`{run}` can't be worked on: {error}");
-                Err(Problem::new(NO_WORKTREE, message))
+                Err(Problem::new(UNWORKABLE, message))
             }
             Err(error) => Err(error.into()),
         }

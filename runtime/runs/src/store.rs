@@ -483,13 +483,25 @@ pub trait Store: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Reports whether the store is a backup that is asleep: its runs can be read, and not written.
+    /// Reports whether the store is a copy that is asleep: its runs can be read, and not written.
     ///
     /// # Errors
     ///
     /// The store can't be read.
     fn is_asleep(&self) -> Result<bool, StoreError> {
         Ok(false)
+    }
+
+    /// Lets a copy be written to, and its timers fire.
+    ///
+    /// From now on this is the store, and the one that it was copied from must not act any more. Returns the number of
+    /// timers that were woken: none in a store that doesn't sleep.
+    ///
+    /// # Errors
+    ///
+    /// The store can't be written.
+    fn wake(&self) -> Result<usize, StoreError> {
+        Ok(0)
     }
 
     /// Returns the time at which the next unclaimed timer of any run is due.

@@ -43,6 +43,10 @@ fn open_with(
         let what = "the address of the store is empty: write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory:`".to_owned();
         return Err(StoreError::Invalid { what });
     }
+    if is_in_keywords(address) {
+        let what = "the address of the store is in the keywords of libpq: write `postgres://USER@HOST/DATABASE`".to_owned();
+        return Err(StoreError::Invalid { what });
+    }
     let Some(path) = file_of(address) else {
         // It isn't quoted: an address with `://` may hold a password.
         let scheme = address.split("://").next().unwrap_or_default();
@@ -59,7 +63,19 @@ fn open_with(
 pub fn file_of(address: &str) -> Option<&Path> {
     let path = address.strip_prefix("sqlite:").unwrap_or(address);
     let is_file = !path.is_empty() && !path.contains("://") && address != "memory:";
-    is_file.then(|| Path::new(path))
+    (is_file && !is_in_keywords(path)).then(|| Path::new(path))
+}
+
+/// Reports whether an address is PostgreSQL's other form, such as `host=runs.example password=secret`.
+///
+/// As the name of a file, it would put the password there.
+fn is_in_keywords(address: &str) -> bool {
+    let keywords = ["host", "hostaddr", "user", "dbname", "password", "service"];
+    let words = address.split_whitespace();
+    let mut names = words
+        .filter_map(|word| word.split_once('='))
+        .map(|(name, _)| name);
+    names.any(|name| keywords.contains(&name))
 }
 
 /// Reports whether an address has a password in it: whoever reads the address has what it opens.
@@ -67,6 +83,9 @@ pub fn file_of(address: &str) -> Option<&Path> {
 pub fn holds_password(address: &str) -> bool {
     if file_of(address).is_some() {
         return false;
+    }
+    if is_in_keywords(address) {
+        return address.contains("password");
     }
     let rest = address.split_once("://").map_or("", |(_, rest)| rest);
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -229,12 +248,26 @@ mod tests {
             ("postgres://ann@runs.example:5432/db", false),
             ("postgres://runs.example:5432/db?sslmode=verify-full", false),
             ("postgres:///db", false),
+            ("host=runs.example password=secret dbname=db", true),
+            ("host=runs.example dbname=db", false),
             ("sqlite:a:b@c.db", false),
             ("runs.db", false),
             ("memory:", false),
         ] {
             assert_eq!(holds_password(address), holds, "{address}");
         }
+    }
+
+    #[test]
+    fn keywords_are_no_name_of_a_file() {
+        let address = "dbname=runs password=secret";
+        assert_eq!(file_of(address), None);
+        let error = open(address, Arc::new(statemark_runs::SystemClock)).err();
+        assert_eq!(
+            error.unwrap().to_string(),
+            "the address of the store is in the keywords of libpq: write `postgres://USER@HOST/DATABASE`"
+        );
+        assert_eq!(file_of("host-1.db"), Some(Path::new("host-1.db")));
     }
 
     #[cfg(not(feature = "postgres"))]

@@ -1,7 +1,7 @@
 //! A copy of a store in a file, while others write to it.
 //!
 //! Two stores must never act on one run, so the copy sleeps: nobody holds a lease in it, tokens of leases that were held
-//! are worthless, its timers are claimed for ever, and nothing is written to its runs. [`SqliteStore::wake`] makes it a
+//! are worthless, its timers are claimed for ever, and nothing is written to its runs. [`Store::wake`] makes it a
 //! store that acts; or its runs are [copied](statemark_runs::maintenance::migrate()) to another store, where their timers are armed anew.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use statemark_runs::maintenance::OnProgress;
 use statemark_runs::runs::operation::Execution;
-use statemark_runs::store::StoreError;
+use statemark_runs::store::{Store, StoreError};
 use statemark_runs::{Actor, Operation, Right, RunError};
 
 use crate::sqlite::SqliteStore;
@@ -59,12 +59,12 @@ pub fn backup(
     })
 }
 
-/// Makes a backup the store that acts. Where it has tokens, a person does that.
+/// Makes a copy the store that acts. Where it has tokens, a person does that.
 ///
 /// Why not everywhere: nobody can be made a person in a store that sleeps.
 pub struct WakeStore<'s> {
-    /// The file, which is also the store of the runs that carry this out.
-    pub store: &'s SqliteStore,
+    /// The copy, which is also the store of the runs that carry this out.
+    pub store: &'s dyn Store,
 }
 
 /// Answers the number of timers that were woken.

@@ -13,6 +13,7 @@
 //!   only one without is [`StoreError::Unknown`] at once.
 //! - Leases and claims go by the server's time, because the clocks of many machines differ; [`PostgresStore::with_clock`]
 //!   is for those who turn the clock themselves. Safety rests on fences and `seq` alone, never on time.
+//! - In another database than the one that they were made in, the tables are a copy, which sleeps (`place.rs`).
 //! - Watchers ask again and again; nothing is sent with `NOTIFY`, which makes commits wait for each other.
 //! - Every method may be called from any thread, one that runs asynchronous tasks included: it waits there without a
 //!   runtime of its own on that thread, so it can't panic; but it holds the thread up, so better use one for blocking work.
@@ -28,6 +29,7 @@ mod error;
 mod inspect;
 mod lease;
 mod list;
+mod place;
 mod record;
 mod row;
 mod schema;
@@ -37,6 +39,7 @@ mod tls;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadpool_postgres::Pool;
 use tokio::runtime::Runtime;
@@ -62,6 +65,8 @@ pub struct PostgresStore {
     clock: Option<Arc<dyn Clock>>,
     reported: Reported,
     ends: Ends,
+    /// True if the tables were made in another database, and nobody has woken them here.
+    asleep: AtomicBool,
     /// Always there until the store is dropped.
     runtime: Option<Runtime>,
 }
@@ -91,9 +96,14 @@ impl PostgresStore {
             clock: None,
             reported: Reported::default(),
             ends: Ends::default(),
+            asleep: AtomicBool::default(),
             runtime: Some(runtime),
         };
-        store.wait("opening the store", &schema::prepare)?;
+        let asleep = store.wait("opening the store", &async |session| {
+            schema::prepare(session).await?;
+            place::is_copy(session).await
+        })?;
+        store.asleep.store(asleep, Ordering::Release);
         Ok(store)
     }
 
@@ -167,6 +177,7 @@ impl Store for PostgresStore {
     }
 
     fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError> {
+        self.check_awake()?;
         let now = self.now()?;
         self.wait("leasing a run", &async |session| {
             lease::take(session, run, owner, milliseconds, now).await
@@ -180,6 +191,9 @@ impl Store for PostgresStore {
     }
 
     fn claim_due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<DueTimer>, StoreError> {
+        if self.sleeps()? {
+            return Ok(Vec::new());
+        }
         let clock = self.now()?;
         self.wait("claiming timers", &async |session| {
             timer::claim(session, now, limit, claim, clock).await
@@ -199,7 +213,20 @@ impl Store for PostgresStore {
         })
     }
 
+    fn is_asleep(&self) -> Result<bool, StoreError> {
+        self.sleeps()
+    }
+
+    fn wake(&self) -> Result<usize, StoreError> {
+        let woken = self.wait("waking the store", &place::wake)?;
+        self.asleep.store(false, Ordering::Release);
+        Ok(woken)
+    }
+
     fn next_due(&self) -> Result<Option<u64>, StoreError> {
+        if self.sleeps()? {
+            return Ok(None);
+        }
         let clock = self.now()?;
         self.wait("looking for timers", &async |session| {
             timer::next(session, clock).await
@@ -250,6 +277,7 @@ impl Store for PostgresStore {
     }
 
     fn remove(&self, run: &RunId) -> Result<(), StoreError> {
+        self.check_awake()?;
         self.wait("removing a run", &async |session| {
             record::remove(session, run).await
         })

@@ -239,6 +239,10 @@ impl Store for SqliteStore {
         self.read(read::is_asleep)
     }
 
+    fn wake(&self) -> Result<usize, StoreError> {
+        self.write(copy::wake)
+    }
+
     fn next_due(&self) -> Result<Option<u64>, StoreError> {
         let clock = self.clock.now();
         self.read(|transaction| read::next_due(transaction, clock))

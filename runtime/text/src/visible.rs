@@ -38,6 +38,21 @@ pub const fn is_hidden(character: char) -> bool {
     )
 }
 
+/// Returns what a reader can tell texts apart by: what has a shape, and one blank between words.
+///
+/// Two texts with the same one look alike, or nearly so. Letters that look like others stay.
+#[must_use]
+pub fn shape(text: &str) -> String {
+    let is_joiner = |it: char| matches!(it, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}');
+    let is_blank = |it: char| it.is_whitespace() || it == '\u{2800}';
+    let words = text.split(is_blank).map(|word| {
+        let shown = word.chars().filter(|it| !is_hidden(*it) && !is_joiner(*it));
+        shown.collect::<String>()
+    });
+    let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
 /// Returns one line of text in which hidden characters stand as `\u{…}`, and line breaks as `⏎`.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
@@ -118,6 +133,19 @@ fn escape(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_that_look_alike_have_one_shape() {
+        for (text, shape_of) in [
+            ("delete all", "delete all"),
+            (" delete\u{a0}\t all\n", "delete all"),
+            ("de\u{200d}lete\u{fe0f} al\u{200b}l", "delete all"),
+            ("\u{2800} \u{3164}\u{e0041}", ""),
+            ("👩\u{200d}💻", "👩💻"),
+        ] {
+            assert_eq!(shape(text), shape_of, "{text:?}");
+        }
+    }
 
     #[test]
     fn hidden_characters_are_shown_as_what_they_are() {

@@ -1,9 +1,8 @@
 //! A server that is a program: its process, and messages over its standard input and output.
 //!
 //! What to rely on: the process is in a group of its own, which is ended with the value, and it is waited for; where
-//! somebody attends to it, it ends with this program, however that ends; what it
-//! writes to standard error is logged, line by line; a message that is too long closes the connection and is never held in
-//! memory as a whole.
+//! somebody attends to it, it ends with this program, however that ends; what it writes to standard error is logged, line by
+//! line; a message that is too long closes the connection and is never held in memory as a whole.
 
 use std::collections::VecDeque;
 use std::io;
@@ -29,6 +28,9 @@ pub(crate) const MAX_MESSAGE: usize = 16 << 20;
 /// Longest line of standard error that is logged. Unit: bytes.
 const MAX_LINE: u64 = 8 << 10;
 
+/// Longest part of a line that a fault cites. Unit: bytes.
+const MAX_CITED: usize = 300;
+
 /// Lines of standard error that a fault cites. Why: most programs say why they end in the last ones.
 const CITED_LINES: usize = 3;
 
@@ -46,11 +48,22 @@ pub(crate) struct Process {
     said: Said,
 }
 
-/// The last lines that a process has written to standard error.
+/// The last lines that a process has written to standard error, and those in the place of messages.
 #[derive(Clone, Default)]
 pub(crate) struct Said(Arc<Mutex<VecDeque<String>>>);
 
 impl Said {
+    /// Remembers a line, unless it is blank, and returns it as it may be shown.
+    fn say(&self, line: &[u8]) -> Option<String> {
+        let text = String::from_utf8_lossy(line);
+        let text = visible::line(text.trim_end()).into_owned();
+        if text.is_empty() {
+            return None;
+        }
+        self.push(head(&text, MAX_CITED).to_owned());
+        Some(text)
+    }
+
     fn push(&self, line: String) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() >= CITED_LINES {
@@ -114,7 +127,9 @@ impl Process {
         let output = Bounded {
             stream: output,
             line: 0,
+            foreign: Vec::new(),
             too_long: too_long.clone(),
+            said: process.said.clone(),
         };
         Ok((process, (output, input)))
     }
@@ -209,13 +224,9 @@ async fn log_lines(server: String, errors: ChildStderr, said: Said) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        let text = String::from_utf8_lossy(&line);
-        let text = visible::line(text.trim_end()).into_owned();
-        if text.is_empty() {
-            continue;
+        if let Some(text) = said.say(&line) {
+            tracing::debug!(server, "{text}");
         }
-        tracing::debug!(server, "{text}");
-        said.push(head(&text, 300).to_owned());
     }
 }
 
@@ -233,14 +244,18 @@ impl TooLong {
     }
 }
 
-/// A stream of lines that ends with an error at one that is too long.
+/// A stream of lines that ends with an error at one that is too long, and remembers what is no message.
 ///
-/// The protocol's library drops such a line and goes on, and whoever waits for that answer waits in vain.
+/// The protocol's library drops such lines and goes on, and whoever waits for an answer waits in vain. Many a program writes
+/// there what it logs, or why it fails.
 pub(crate) struct Bounded<R> {
     stream: R,
     /// Length of the line so far.
     line: usize,
+    /// The beginning of the line so far, if it is no message.
+    foreign: Vec<u8>,
     too_long: TooLong,
+    said: Said,
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
@@ -258,10 +273,26 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
                 self.too_long.set();
                 return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
             }
+            self.remember(part);
             if part.ends_with(b"\n") {
                 self.line = 0;
             }
         }
         read
+    }
+}
+
+impl<R> Bounded<R> {
+    /// Remembers a part of a line that is no message: such a one begins as an object does.
+    fn remember(&mut self, part: &[u8]) {
+        let is_first = self.line == part.len();
+        if (is_first && !part.starts_with(b"{")) || !self.foreign.is_empty() {
+            let room = MAX_CITED.saturating_sub(self.foreign.len());
+            self.foreign.extend(part.iter().take(room));
+        }
+        if part.ends_with(b"\n") {
+            let line = std::mem::take(&mut self.foreign);
+            self.said.say(&line);
+        }
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use statemark_runs::{
-    Actor, Append, Appended, Expect, Hash, NewRecord, Role, RunSummary, Store, StoreError,
-    SystemClock, Watermark,
+    Actor, Append, Appended, Expect, Hash, NewRecord, PendingTimer, Role, RunSummary, Store,
+    StoreError, SystemClock, Watermark,
 };
 use statemark_stores::PostgresStore;
 
@@ -129,12 +129,117 @@ fn what_is_not_ours_in_the_database_is_told() {
              UPDATE statemark_runs SET seq = 0 WHERE run = 'a'",
             "run `a` ends with record 0, and 1 stand after it",
         ),
+        (
+            "UPDATE statemark_runs SET seq = 1, changed = changed + 7200000000 WHERE run = 'a'",
+            "run `a` was changed at a time that hasn't come: watchers of the store skip what comes before it",
+        ),
+        (
+            "UPDATE statemark_runs SET fence = 9223372036854775807 WHERE run = 'a'",
+            "run `a` has a fence that no lease had",
+        ),
+        (
+            "ALTER TABLE statemark_keys DROP CONSTRAINT statemark_keys_pkey",
+            "`statemark_keys` has no primary key",
+        ),
     ] {
         server.sql("odd", sql);
         let damage = store.table_damage().unwrap();
         // A view has a rule of its own.
         assert!(damage.iter().any(|it| it == told), "{sql}: {damage:?}");
     }
+}
+
+/// A rule that takes records away has no append acknowledged.
+#[test]
+fn what_the_database_throws_away_is_not_acknowledged() {
+    let Some(server) = server("what is thrown away", false) else {
+        return;
+    };
+    let store = PostgresStore::open(&server.database("deaf")).unwrap();
+    server.sql(
+        "deaf",
+        "CREATE RULE deaf AS ON INSERT TO statemark_records DO INSTEAD NOTHING",
+    );
+    let error = store.append(&note("a", Expect::NoRun, None)).unwrap_err();
+    let said = "it took 0 of 1 records: `store verify` says what is in the way";
+    assert!(error.to_string().contains(said), "{error}");
+}
+
+/// Two stores never act on one run: a database that was copied sleeps until it is woken.
+#[test]
+fn a_copied_database_sleeps_until_it_is_woken() {
+    const LONG: u64 = 3_600_000;
+    let Some(server) = server("a copied database", false) else {
+        return;
+    };
+    let address = |name: &str| {
+        let port = server.port();
+        format!("postgres://statemark:{PASSWORD}@127.0.0.1:{port}/{name}")
+    };
+    server.sql("public", "CREATE DATABASE first");
+    let store = PostgresStore::open(&address("first")).unwrap();
+    let (run, append) = ("a".parse().unwrap(), note("a", Expect::Any, None));
+    let timer = PendingTimer {
+        due: 1,
+        name: "t".to_owned(),
+        seq: 1,
+    };
+    let armed = Append {
+        timers: Some(vec![timer]),
+        expect: Expect::NoRun,
+        ..append.clone()
+    };
+    store.append(&armed).unwrap();
+    let held = store.lease(&run, "x", LONG).unwrap();
+    drop(store);
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'first'";
+    server.sql("public", end);
+    server.sql("public", "CREATE DATABASE copy TEMPLATE first");
+
+    let first = PostgresStore::open(&address("first")).unwrap();
+    let copy = PostgresStore::open(&address("copy")).unwrap();
+    assert!(!first.is_asleep().unwrap() && copy.is_asleep().unwrap());
+    assert_eq!(copy.head(&run).unwrap().seq, 1);
+    let asleep = |result: Result<(), StoreError>| {
+        assert!(matches!(result, Err(StoreError::Asleep)), "{result:?}");
+    };
+    asleep(copy.append(&append).map(drop));
+    asleep(copy.create(None, &[note("b", Expect::NoRun, None)]));
+    asleep(
+        copy.fork(&run, 1, &note("c", Expect::NoRun, None))
+            .map(drop),
+    );
+    asleep(copy.lease(&run, "y", 1).map(drop));
+    asleep(copy.remove(&run));
+    assert_eq!(copy.claim_due(2, 9, LONG).unwrap(), []);
+    assert_eq!(copy.next_due().unwrap(), None);
+
+    // Whoever has it open finds it awake.
+    assert_eq!(
+        PostgresStore::open(&address("copy"))
+            .unwrap()
+            .wake()
+            .unwrap(),
+        1
+    );
+    copy.append(&append).unwrap();
+    assert_eq!(copy.next_due().unwrap(), Some(1));
+    assert_eq!(copy.claim_due(2, 9, LONG).unwrap().len(), 1);
+    let late = Append {
+        fence: Some(held.fence),
+        ..append
+    };
+    assert!(matches!(copy.append(&late), Err(StoreError::Fenced { .. })));
+    let newer = copy.lease(&run, "y", LONG).unwrap();
+    assert!(newer.fence > held.fence);
+    // A store that is awake keeps what it has.
+    assert_eq!(copy.wake().unwrap(), 0);
+    assert_eq!(copy.claim_due(2, 9, LONG).unwrap(), []);
+    assert!(matches!(
+        copy.lease(&run, "z", 1),
+        Err(StoreError::Busy { .. })
+    ));
+    first.append(&late).unwrap();
 }
 
 /// The texts of errors go to logs and to agents.

@@ -5,7 +5,6 @@ use std::fmt::{self, Display};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::{ArgGroup, Subcommand};
 use serde::Serialize;
@@ -401,11 +400,12 @@ fn check_not_in_use(path: &Path, store: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Make a backup, or a store that has lost records, the store that acts from now on.
+/// Make a copy, or a store that has lost records, the store that acts from now on.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  \
                         statemark store wake --store copy.db\n\n\
                         The store that it was copied from must not be used any more: both would act on the same runs.\n\
+                        A database of PostgreSQL that was copied, restored or upgraded with pg_upgrade sleeps, too.\n\
                         A store that has lost records is taken as it is, and its journal says so; first look for what is\n\
                         missing, such as the file that ends with -wal.")]
 struct WakeArgs {
@@ -416,6 +416,8 @@ struct WakeArgs {
 /// A store that was woken.
 #[derive(Serialize)]
 struct Woken {
+    /// False if the store was one that acts.
+    slept: bool,
     timers: usize,
     /// The records that the store has lost, if it has lost any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -427,6 +429,9 @@ impl Display for Woken {
         if let Some(lost) = &self.lost {
             writeln!(out, "taken as it is, although {lost}")?;
         }
+        if !self.slept && self.lost.is_none() {
+            return out.write_str("the store doesn't sleep: nothing was done");
+        }
         match self.timers {
             0 => out.write_str("awake, without timers that slept")?,
             1 => out.write_str("woke 1 timer")?,
@@ -437,16 +442,22 @@ impl Display for Woken {
 }
 
 fn wake(args: &WakeArgs, printer: &mut Printer) -> CommandResult {
-    let store = Arc::new(runs::open_file(&args.store, "woken")?);
-    let runs = runs::over(&(Arc::clone(&store) as Arc<dyn Store>))?;
-    let wake = WakeStore { store: &store };
+    let runs = runs::try_open_as_is(&args.store)??;
+    let wake = WakeStore {
+        store: runs.store(),
+    };
     let caller = caller::identify_person(&runs, "wake the store")?;
-    let lost = store.loss()?;
+    let lost = runs.store().loss()?;
+    let slept = runs.store().is_asleep()?;
     let timers = runs.execute(&caller.actor, &wake)?;
     if let Some(lost) = lost.clone() {
         runs.execute(&caller.actor, &AcceptLoss { lost })?;
     }
-    let woken = Woken { timers, lost };
+    let woken = Woken {
+        slept,
+        timers,
+        lost,
+    };
     printer.result(&format_report(&woken, args.store.format()));
     Ok(ExitStatus::Clean)
 }

@@ -329,6 +329,7 @@ fn third_no_other_site_embeds_an_answer() {
         for header in [
             "x-content-type-options: nosniff",
             "cross-origin-resource-policy: same-origin",
+            "cache-control: no-store",
         ] {
             assert!(head.contains(header), "{source}: {head}");
         }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::api::Api;
 use super::{of_kind, output, records, signal, spawn, wait_for};
-use crate::shell::Scratch;
+use crate::shell::{Scratch, statemark};
 
 #[expect(
     dead_code,
@@ -53,16 +53,68 @@ stateDiagram-v2
 ```
 "#;
 
-#[test]
-fn workers_share_the_runs_of_a_database_and_none_starves() {
-    let Some(programs) = server::programs() else {
+/// Starts a server of PostgreSQL; none where there is none, unless it is required.
+fn start_postgres() -> Option<server::Server> {
+    let programs = server::programs();
+    if programs.is_none() {
         let wanted = variable("STATEMARK_POSTGRES");
         assert_ne!(wanted.as_deref(), Some("required"), "no PostgreSQL");
+    }
+    programs.map(|programs| server::Server::start(&programs, false))
+}
+
+/// A program that would get the store's password isn't started, and its run isn't said to have failed.
+#[test]
+fn what_would_hand_over_a_password_is_no_attempt() {
+    let Some(server) = start_postgres() else {
+        return;
+    };
+    let address = server.database("guarded");
+    let scratch = Scratch::new("executor-password");
+    scratch.write(
+        "job.workflow.json",
+        r#"{"id": "job", "initial": "x", "states": {"x": {"executor": "step", "on": {"go": "y"}}, "y": {"type": "final"}}}"#,
+    );
+    scratch.write(
+        "statemark.toml",
+        "[executor.commands.step]\ncommand = [\"touch\", \"ran\"]\nsuccess = \"go\"\nopen = true\n",
+    );
+    let run = |arguments: &[&str]| {
+        let mut command = statemark(&scratch.path);
+        command.args(arguments).env("STATEMARK_STORE", &address);
+        let output = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    for arguments in [
+        ["agent", "run", "job", "--run-id", "r"].as_slice(),
+        &["agent", "run", "r"],
+    ] {
+        let (code, stdout, stderr) = run(arguments);
+        assert_eq!(code, Some(2), "{stdout}{stderr}");
+        let said = "`r` can't be worked on: a program would get the password of the store";
+        assert!(stderr.contains(said), "{stderr}");
+        assert!(!stderr.contains(server::PASSWORD), "{stderr}");
+    }
+    assert!(!scratch.path.join("ran").exists());
+    let (_, journal, _) = run(&["events", "r", "--json"]);
+    assert!(
+        journal.contains("run.started") && !journal.contains("attempt"),
+        "{journal}"
+    );
+}
+
+#[test]
+fn workers_share_the_runs_of_a_database_and_none_starves() {
+    let Some(server) = start_postgres() else {
         return;
     };
     let asked_for = variable("STATEMARK_TEST_RUNS").and_then(|it| it.parse().ok());
     let (many, workers) = asked_for.map_or((RUNS, 2), |many| (many, 4));
-    let server = server::Server::start(&programs, false);
     server.database("shared");
     // No program gets a password, and none is asked for.
     let address = format!(

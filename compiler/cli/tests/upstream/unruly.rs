@@ -52,7 +52,11 @@ impl Unruly {
     fn serve(&self) {
         let script = self.script();
         match script["begin"].as_str() {
-            Some("hang") => sleep(Duration::from_secs(600)),
+            Some("hang") => {
+                // Many a program writes its log in the place of messages.
+                println!("no token\u{1b}[2K: {}", "x".repeat(1_000));
+                sleep(Duration::from_secs(600));
+            }
             Some("die") => {
                 eprintln!("no \u{1b}[31mtoken\u{1b}[0m here");
                 std::process::exit(3);

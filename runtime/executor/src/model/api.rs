@@ -238,7 +238,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 struct Chunk {
     #[serde(default)]
     choices: Vec<ChunkChoice>,
-    usage: Option<Tokens>,
+    usage: Option<Value>,
     error: Option<Value>,
 }
 
@@ -254,7 +254,7 @@ struct ChunkChoice {
 struct Whole {
     #[serde(default)]
     choices: Vec<WholeChoice>,
-    usage: Option<Tokens>,
+    usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -283,12 +283,21 @@ struct SaidFunction {
     arguments: Option<Value>,
 }
 
-#[derive(Deserialize)]
-struct Tokens {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
+/// Reads how many tokens an answer took: of the prompt, and of the answer.
+///
+/// An answer isn't thrown away for odd numbers, since it is paid for: what isn't a whole number counts as the next one above.
+fn read_usage(usage: &Value) -> Option<(u64, u64)> {
+    let usage = usage.as_object()?;
+    let tokens = |name: &str| {
+        let value = usage.get(name)?;
+        let odd = |number: f64| match number > 0.0 {
+            true => number.ceil().to_string().parse().unwrap_or(u64::MAX),
+            false => 0,
+        };
+        value.as_u64().or_else(|| value.as_f64().map(odd))
+    };
+    let (prompt, answer) = (tokens("prompt_tokens"), tokens("completion_tokens"));
+    (prompt.is_some() || answer.is_some()).then(|| (prompt.unwrap_or(0), answer.unwrap_or(0)))
 }
 
 fn null_is_none<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<SaidCall>, D::Error> {
@@ -317,8 +326,8 @@ impl Answer {
 
     /// Adds a part. Returns true if it is the last one.
     fn add(&mut self, chunk: Chunk) -> bool {
-        if let Some(tokens) = chunk.usage {
-            self.usage = Some((tokens.prompt_tokens, tokens.completion_tokens));
+        if let Some(usage) = chunk.usage.as_ref().and_then(read_usage) {
+            self.usage = Some(usage);
         }
         let mut is_last = false;
         // Nobody asked for another one.
@@ -361,12 +370,39 @@ impl Whole {
         let choice = self.choices.into_iter().next();
         let choice = choice.ok_or_else(|| broken("its answer says nothing"))?;
         let mut answer = Answer {
-            usage: self
-                .usage
-                .map(|it| (it.prompt_tokens, it.completion_tokens)),
+            usage: self.usage.as_ref().and_then(read_usage),
             ..Answer::default()
         };
         answer.say(choice.message);
         Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn odd_usage_is_counted_as_far_as_it_can_be() {
+        for (usage, read) in [
+            (
+                json!({"prompt_tokens": 100, "completion_tokens": 10}),
+                Some((100, 10)),
+            ),
+            (json!({"prompt_tokens": 1.5}), Some((2, 0))),
+            (
+                json!({"prompt_tokens": -5, "completion_tokens": -0.5}),
+                Some((0, 0)),
+            ),
+            (json!({"completion_tokens": 1e30}), Some((0, u64::MAX))),
+            (json!({"prompt_tokens": "5"}), None),
+            (json!({}), None),
+            (json!(7), None),
+            (Value::Null, None),
+        ] {
+            assert_eq!(read_usage(&usage), read, "{usage}");
+        }
     }
 }

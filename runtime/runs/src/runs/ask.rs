@@ -1,7 +1,10 @@
 //! Somebody is asked, and a question is taken back.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
+use statemark_text::visible;
 
 use super::answer::{answered, subject};
 use super::draft::Draft;
@@ -157,6 +160,7 @@ fn check_kind(ask: &OpenRequest) -> Result<(), String> {
         (RequestKind::Select, _) if ask.choices.is_empty() => {
             Err("a `select` needs `choices`".to_owned())
         }
+        (RequestKind::Select, None) => check_choices(&ask.choices),
         (RequestKind::Json, None) => {
             Err("a `json` request needs a `schema` that says what the answer is like".to_owned())
         }
@@ -168,6 +172,22 @@ fn check_kind(ask: &OpenRequest) -> Result<(), String> {
         }
         _ => Ok(()),
     }
+}
+
+/// Checks that a person can tell choices apart.
+fn check_choices(choices: &[String]) -> Result<(), String> {
+    let mut shapes = BTreeMap::new();
+    for choice in choices {
+        let shape = visible::shape(choice);
+        if shape.is_empty() {
+            return Err("a choice shows nothing".to_owned());
+        }
+        if let Some(other) = shapes.insert(shape, choice) {
+            let (one, other) = (visible::line(other), visible::line(choice));
+            return Err(format!("the choices `{one}` and `{other}` look alike"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the persons who may answer: an asker can't name others than the definition does.

@@ -285,6 +285,10 @@ pub(super) async fn pass(
     // What is told to one page is no picture, script or type of another's.
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING);
     headers.insert(EMBEDDED_BY, SAME_ORIGIN);
+    // What a token has opened stays in no cache.
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
     response
 }
 

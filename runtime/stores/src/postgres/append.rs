@@ -52,6 +52,7 @@ impl PostgresStore {
         from: Option<(&RunId, u64)>,
     ) -> Result<Appended, StoreError> {
         append.check()?;
+        self.check_awake()?;
         // Asked again, an append without a key would be made twice.
         let again = append.key.is_some();
         self.wait_for("appending", again, &async |session| {
@@ -84,6 +85,7 @@ impl PostgresStore {
         for append in appends {
             append.check()?;
         }
+        self.check_awake()?;
         self.wait_for("making a run", false, &async |session| {
             let Some(first) = appends.first() else {
                 return Ok(());
@@ -349,10 +351,17 @@ async fn write(
         commit,
     );
     // The first failure is the answer; the commit has undone the rest.
-    put?;
+    let written = put?;
     key?;
     head?;
     committed?;
+    if usize::try_from(written) != Ok(end.len()) {
+        let what = format!(
+            "it took {written} of {} records: `store verify` says what is in the way",
+            end.len()
+        );
+        return Err(Failure::Refused(what));
+    }
     Ok((Appended::Done { first, last }, Some(hash)))
 }
 

@@ -3,8 +3,20 @@
 use super::error::Failure;
 use super::row;
 use super::session::Session;
+use super::timer::NOW;
 use statemark_runs::RunId;
 use statemark_runs::store::{Derived, PendingTimer};
+
+/// The tables with rows of runs and of blobs.
+const TABLES: [&str; 7] = [
+    "runs",
+    "records",
+    "keys",
+    "timers",
+    "folds",
+    "older_folds",
+    "blobs",
+];
 
 /// Most runs with leftover rows that are reported of a table. Why: the first ones say what is wrong.
 const MAX_FINDINGS: usize = 10;
@@ -74,16 +86,24 @@ pub(super) async fn orphans(session: &Session) -> Result<Vec<String>, Failure> {
         }
     }
     for (is_odd, what) in [
-        ("fence < 0", "has a fence that no lease had"),
+        (
+            "fence < 0 OR fence > (1::int8 << 62)",
+            "has a fence that no lease had",
+        ),
         (
             "lease_until < 0 OR (lease_owner IS NULL AND lease_until <> 0)",
             "has a lease of nobody",
         ),
+        (
+            "changed > clock.now * 1000 + 3600000000",
+            "was changed at a time that hasn't come: watchers of the store skip what comes before it",
+        ),
     ] {
         let sql = format!(
-            "SELECT run FROM statemark_runs WHERE {is_odd} ORDER BY run LIMIT {MAX_FINDINGS}"
+            "SELECT run FROM statemark_runs, (SELECT {NOW} AS now) AS clock
+                WHERE {is_odd} ORDER BY run LIMIT {MAX_FINDINGS}"
         );
-        for found in &session.query(&sql, &[]).await? {
+        for found in &session.query(&sql, &[&None::<i64>]).await? {
             let run: &str = found.try_get(0)?;
             damage.push(format!("run `{run}` {what}"));
         }
@@ -106,7 +126,7 @@ pub(super) async fn orphans(session: &Session) -> Result<Vec<String>, Failure> {
 
 /// Describes what does something else with our tables than what is asked.
 ///
-/// They are triggers, rules, and views in a table's place.
+/// They are triggers, rules, and views in a table's place. A table without its key lets two writers be first.
 async fn foreign_parts(session: &Session) -> Result<Vec<String>, Failure> {
     let mut parts = Vec::new();
     for (kind, sql) in [
@@ -135,6 +155,14 @@ async fn foreign_parts(session: &Session) -> Result<Vec<String>, Failure> {
             let (name, table): (&str, &str) = (part.try_get(0)?, part.try_get(1)?);
             parts.push(format!("the {kind} `{name}` on `{table}` isn't ours"));
         }
+    }
+    let keyless = "SELECT name FROM unnest($1::text[]) AS name WHERE NOT EXISTS (
+        SELECT 1 FROM information_schema.table_constraints
+            WHERE constraint_type = 'PRIMARY KEY' AND table_schema = current_schema() AND table_name = name)";
+    let tables: Vec<String> = TABLES.iter().map(|it| format!("statemark_{it}")).collect();
+    for found in &session.query(keyless, &[&tables]).await? {
+        let table: &str = found.try_get(0)?;
+        parts.push(format!("`{table}` has no primary key"));
     }
     parts.sort();
     Ok(parts)

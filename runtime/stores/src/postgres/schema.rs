@@ -15,7 +15,7 @@ const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS statemark_schema (
     version int8 NOT NULL)";
 
 /// The steps; how many are done is the version of a database.
-const STEPS: [&str; 15] = [
+const STEPS: [&str; 16] = [
     // Names are compared by their bytes, as everywhere else.
     r#"CREATE TABLE IF NOT EXISTS statemark_runs (
         run text COLLATE "C" PRIMARY KEY,
@@ -81,6 +81,7 @@ const STEPS: [&str; 15] = [
         seq int8 NOT NULL,
         fold bytea NOT NULL,
         PRIMARY KEY (run, seq))"#,
+    "CREATE TABLE IF NOT EXISTS statemark_place (id int8 PRIMARY KEY, place text NOT NULL)",
 ];
 
 /// A block around a step `{}`. What two collide in are PostgreSQL's own tables, `IF NOT EXISTS` or not.

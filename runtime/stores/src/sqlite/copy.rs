@@ -65,25 +65,15 @@ impl SqliteStore {
         transaction.commit().doing("making the copy")?;
         Ok(counts)
     }
+}
 
-    /// Lets a copy be written to, and its timers fire.
-    /// From now on this is the store, and the one that it was copied from must not act any more. Returns the number of
-    /// timers that were woken.
-    ///
-    /// # Errors
-    ///
-    /// As the store's.
-    pub fn wake(&self) -> Result<usize, StoreError> {
-        self.write(|transaction| {
-            let sql = "DELETE FROM counts WHERE name = 'asleep'";
-            transaction.execute(sql, []).doing("waking the store")?;
-            // Runs that are missing are missed no more: this is the store from now on.
-            let sql = "UPDATE counts SET value = (SELECT count(*) FROM runs) WHERE name = 'runs'";
-            transaction.execute(sql, []).doing("waking the store")?;
-            let sql = "UPDATE timers SET claimed = 0 WHERE claimed = 9223372036854775807";
-            transaction.execute(sql, []).doing("waking the store")
-        })
-    }
+/// Wakes a copy; returns the number of timers that were woken.
+pub(super) fn wake(connection: &Connection) -> Result<usize, StoreError> {
+    let run = |sql: &str| connection.execute(sql, []).doing("waking the store");
+    run("DELETE FROM counts WHERE name = 'asleep'")?;
+    // Runs that are missing are missed no more: this is the store from now on.
+    run("UPDATE counts SET value = (SELECT count(*) FROM runs) WHERE name = 'runs'")?;
+    run("UPDATE timers SET claimed = 0 WHERE claimed = 9223372036854775807")
 }
 
 fn copy_pages(

@@ -223,7 +223,11 @@ fn reply_commands(request: &Opened) -> Vec<String> {
         RequestKind::Review => vec![approve, format!("statemark deny {id} --comment '…'")],
         RequestKind::Select => {
             let choices = request.choices.iter();
-            let answer = |choice: &String| format!("statemark answer {id} {}", shell_word(choice));
+            let answer = |choice: &String| {
+                // Else it would be taken for an option.
+                let mark = if choice.starts_with('-') { "-- " } else { "" };
+                format!("statemark answer {id} {mark}{}", shell_word(choice))
+            };
             choices.map(answer).collect()
         }
         RequestKind::Text => vec![format!("statemark answer {id} '…'")],
