@@ -24,6 +24,7 @@ mod mcp;
 mod new;
 mod run;
 mod serve;
+mod settings;
 mod show;
 mod signer;
 mod simulate;

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::WalkBuilder;
 use statemark_runs::files::{NotAFile, create_new, open_regular, read_regular};
+use statemark_runs::find_working_copy;
 use statemark_runs::policy::is_obeyed_path;
+use statemark_text::visible;
 
 use crate::failure::{Failure, system_message};
 
@@ -67,7 +69,9 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<FoundFile>, Failure> {
     }
     // A file that was named and is in a named folder, too, counts as named.
     found.sort_by(|one, other| (&one.name, !one.named).cmp(&(&other.name, !other.named)));
-    found.dedup_by(|later, earlier| later.name == earlier.name);
+    found.dedup_by(|later, earlier| {
+        later.name == earlier.name && spell(&later.path) == spell(&earlier.path)
+    });
     Ok(found)
 }
 
@@ -236,8 +240,14 @@ pub(crate) fn may_be_spec(path: &Path) -> bool {
     SPEC_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Returns a path as diagnostics name it: with `/`, without `./` in front.
+/// Returns a path as diagnostics name it: with `/`, without `./` in front, on one line.
+///
+/// A name may have line ends and commands to a terminal in it, and whoever reads our lines obeys some of them.
 pub(crate) fn display(path: &Path) -> String {
+    visible::line(&spell(path)).into_owned()
+}
+
+fn spell(path: &Path) -> String {
     let parts: Vec<String> = path
         .components()
         .filter(|part| !matches!(part, Component::CurDir))
@@ -355,6 +365,7 @@ pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
 ///
 /// Something does.
 pub(crate) fn check_place(path: &Path) -> Result<PathBuf, Failure> {
+    check_within(path)?;
     // The folder may be a link, or the current one, where the file isn't there yet.
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize();
@@ -375,6 +386,30 @@ pub(crate) fn check_place(path: &Path) -> Result<PathBuf, Failure> {
     Ok(real)
 }
 
+/// Fails if a link leads out of its repository on the way to what is to be written.
+///
+/// A cloned repository may bring one along, and commands name its folders.
+fn check_within(path: &Path) -> Result<(), Failure> {
+    let whole = std::path::absolute(path).map_err(|error| unwritable(path, &error))?;
+    for link in whole.ancestors().filter(|it| it.is_symlink()) {
+        let folder = link.parent().unwrap_or(link);
+        let Some(top) = find_working_copy(folder) else {
+            continue;
+        };
+        let inside = link
+            .canonicalize()
+            .and_then(|real| Ok(real.starts_with(top.canonicalize()?)));
+        // Where a dangling one leads, nothing is there to be written.
+        if inside.is_ok_and(|inside| !inside) {
+            let (path, link) = (display(path), display(link));
+            let message =
+                format!("`{path}` isn't written: the link `{link}` leads out of its repository");
+            return Err(Failure::new(message).with_help("name the place itself"));
+        }
+    }
+    Ok(())
+}
+
 fn not_replaced(path: &Path) -> Failure {
     let path = display(path);
     Failure::new(format!(
@@ -387,6 +422,7 @@ fn not_replaced(path: &Path) -> Failure {
 ///
 /// A link stays one: the file that it leads to is written.
 pub(crate) fn rewrite(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    check_within(path)?;
     let write = || {
         let real = path.canonicalize()?;
         let permissions = fs::metadata(&real)?.permissions();
@@ -406,6 +442,7 @@ pub(crate) fn rewrite(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 /// Writes a file that must not be there yet.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    check_within(path)?;
     let outcome = File::create_new(path).and_then(|mut file| file.write_all(bytes));
     outcome.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => exists(path),
@@ -416,12 +453,6 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Makes a folder, and the folders that it is in.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|error| unwritable(path, &error))
-}
-
-/// Finds the nearest file or folder of a name, in a folder or in one that it is in.
-pub(crate) fn find_upward(folder: &Path, name: &str) -> Option<PathBuf> {
-    let mut paths = folder.ancestors().map(|folder| folder.join(name));
-    paths.find(|path| path.exists())
 }
 
 /// A file under a temporary name, until it is whole.

@@ -5,7 +5,7 @@
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`upstream`], [`catalog`],
 //! [`simulation`], [`drawing`], [`picture`], [`specs`], [`describe`], [`caller`], [`signing`], [`own_stores`],
-//! [`cache`], [`project`], [`places`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`files`],
+//! [`cache`], [`project`], [`places`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`upward`], [`files`],
 //! [`printer`], [`failure`], [`environment`].
 
 mod args;
@@ -33,6 +33,7 @@ mod signing;
 mod simulation;
 mod specs;
 mod upstream;
+mod upward;
 
 use std::process::ExitCode;
 

@@ -37,7 +37,7 @@ use serde::Deserialize;
 use statemark_compiler::Servers;
 use statemark_compiler::diag::Selector;
 use statemark_runs::check::Declaration;
-use statemark_runs::files::make_private_folder;
+use statemark_runs::files::{make_private_folder, read_regular};
 use statemark_runs::{Hash, find_working_copy, find_worktree, project_of_worktree};
 use statemark_stores::{file_of, place_of};
 use statemark_text::suggest::nearest;
@@ -48,6 +48,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::places::{self, ALLOWED_PLACES};
 use crate::rules::{LintConfig, Rules};
+use crate::upward;
 
 /// The name of the configuration.
 pub(crate) const CONFIG_FILE: &str = "statemark.toml";
@@ -61,6 +62,9 @@ const CODEX_HOOKS: &str = ".codex/hooks.json";
 
 /// Largest configuration. Unit: bytes. Why: it has a few lines.
 const MAX_CONFIG: usize = 1 << 20;
+
+/// Largest file of a client's hooks. Unit: bytes. Why: it has a few lines.
+const MAX_HOOKS: u64 = 1 << 20;
 
 /// The folder of what belongs to a project alone.
 const FOLDER: &str = ".statemark";
@@ -221,12 +225,32 @@ pub(crate) fn find_config(folder: &Path) -> Result<Option<(PathBuf, Config)>, Fa
 
 /// Reads the text of the nearest configuration, in a folder or above it, and returns it with its path.
 pub(crate) fn find_config_text(folder: &Path) -> Result<Option<(PathBuf, String)>, Failure> {
-    let Some(path) = files::find_upward(folder, CONFIG_FILE) else {
+    let Some(path) = upward::find(folder, CONFIG_FILE) else {
         return Ok(None);
     };
+    check_link(&path)?;
     let bytes = files::read_whole(&path, MAX_CONFIG)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(Some((path, text)))
+}
+
+/// Fails if a configuration is a link out of its repository; without one, out of its folder.
+///
+/// A cloned repository could have any file read by it, and lines of it shown.
+fn check_link(path: &Path) -> Result<(), Failure> {
+    if !path.is_symlink() {
+        return Ok(());
+    }
+    let unreadable = |error| files::unreadable(path, &error);
+    let real = fs::canonicalize(path).map_err(unreadable)?;
+    let folder = path.parent().unwrap_or(path);
+    let top = find_working_copy(folder).unwrap_or(folder);
+    if real.starts_with(fs::canonicalize(top).map_err(unreadable)?) {
+        return Ok(());
+    }
+    let path = files::display(path);
+    let message = format!("`{path}` is a link that leads out of its project: it isn't read");
+    Err(Failure::new(message).with_help("put the file itself there"))
 }
 
 /// Returns the JSON Schema of the configuration (draft 7), made of the types that read it.
@@ -244,8 +268,13 @@ pub(crate) fn config_schema() -> serde_json::Value {
 
 /// Parses the text of a configuration.
 pub(crate) fn parse_config(path: &Path, text: &str) -> Result<Config, Failure> {
-    toml::from_str(text).map_err(|error| {
-        let (path, error) = (files::display(path), error.to_string());
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        // What a link leads to may be no configuration at all, and is shown to nobody.
+        let error = match path.is_symlink() {
+            true => error.message().to_owned(),
+            false => error.to_string(),
+        };
+        let path = files::display(path);
         let failure = Failure::new(format!("`{path}` can't be read: {}", error.trim_end()));
         match (misplaced_finding(&error), meant_key(&error)) {
             (Some(help), _) => failure.with_help(help),
@@ -475,10 +504,11 @@ pub(crate) fn worktree_root(folder: &Path) -> Option<PathBuf> {
 
 /// Returns the nearest folder of runs, here or above, within the repository.
 fn nearest_folder(here: &Path) -> Result<PathBuf, Failure> {
-    let repository = find_working_copy(here);
+    let repository = upward::repository(here);
     for parent in here.ancestors() {
         let folder = parent.join(FOLDER);
-        if folder.is_dir() || Some(parent) == repository {
+        let is_there = folder.is_dir() && upward::is_own(&folder, here);
+        if is_there || Some(parent) == repository {
             return own_folder(folder);
         }
     }
@@ -510,10 +540,17 @@ pub(crate) fn global_workflows() -> Option<PathBuf> {
 /// It is the nearest folder with a configuration, at most up to the root of the repository, which it is else; outside of
 /// repositories the nearest folder with runs, else the folder itself.
 pub(crate) fn root(here: &Path) -> &Path {
-    let repository = find_working_copy(here);
-    let is_root =
-        |folder: &&Path| folder.join(CONFIG_FILE).is_file() || Some(*folder) == repository;
-    let has_runs = |folder: &&Path| folder.join(FOLDER).is_dir();
+    let repository = upward::repository(here);
+    let is_own = |path: &Path| upward::is_own(path, here);
+    let has_config = |folder: &Path| {
+        let path = folder.join(CONFIG_FILE);
+        path.is_file() && is_own(&path)
+    };
+    let is_root = |folder: &&Path| has_config(folder) || Some(*folder) == repository;
+    let has_runs = |folder: &&Path| {
+        let path = folder.join(FOLDER);
+        path.is_dir() && is_own(&path)
+    };
     let root = here.ancestors().find(is_root);
     root.or_else(|| here.ancestors().find(has_runs))
         .unwrap_or(here)
@@ -564,8 +601,8 @@ pub(crate) fn executors() -> Result<statemark_executor::Settings, Failure> {
     };
     let mut settings = config.executor;
     let hooks = path.with_file_name(CODEX_HOOKS);
-    let hooks = fs::read_to_string(hooks).unwrap_or_default();
-    settings.codex_has_hook = hooks.contains("hook codex");
+    let hooks = read_regular(&hooks, MAX_HOOKS).ok().flatten();
+    settings.codex_has_hook = hooks.is_some_and(|it| it.contains("hook codex"));
     let path = files::display(&path);
     settings
         .check()

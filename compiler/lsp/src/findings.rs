@@ -12,12 +12,33 @@ use crate::document::{Encoding, range};
 /// The name under which an editor shows findings.
 pub(crate) const SOURCE: &str = "statemark";
 
-/// Returns the findings of a document.
+/// Most findings that are told of a document.
+///
+/// Why: nobody reads more, and a document can have one in each of its million lines, which an editor would have to hold.
+const MOST_FINDINGS: usize = 1_000;
+
+/// Returns the findings of a document, the first ones if there are many.
 pub(crate) fn diagnostics(analysis: &Analysis, uri: &Uri, encoding: Encoding) -> Vec<Diagnostic> {
-    let findings = analysis.findings.iter();
-    findings
+    let findings = analysis.findings.iter().take(MOST_FINDINGS);
+    let mut shown: Vec<Diagnostic> = findings
         .map(|finding| diagnostic(finding, analysis, uri, encoding))
-        .collect()
+        .collect();
+    let more = analysis.findings.len().saturating_sub(MOST_FINDINGS);
+    if let Some(last) = shown.last().filter(|_| more > 0) {
+        let message = format!("{more} more findings aren't shown: `statemark lint` lists them");
+        shown.push(Diagnostic {
+            range: last.range,
+            severity: Some(DiagnosticSeverity::Warning),
+            code: None,
+            code_description: None,
+            source: Some(SOURCE.to_owned()),
+            message: message.into(),
+            tags: None,
+            related_information: None,
+            data: None,
+        });
+    }
+    shown
 }
 
 /// Returns a finding as the protocol has it.

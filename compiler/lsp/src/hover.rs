@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use statemark_compiler::arena::Handle;
 use statemark_compiler::ir::{EventKind, Machine, State, StateKind, Transition};
 use statemark_compiler::{Mention, NameKind};
+use statemark_text::markup::without_html;
 
 use crate::analysis::{Analysis, Section, is_same};
 use crate::document::{Encoding, range};
@@ -58,7 +59,7 @@ fn state(machine: &Machine, at: &Mention, analysis: &Analysis) -> Option<String>
         text.push_str(", initial");
     }
     for part in [&state.title, &state.description].into_iter().flatten() {
-        text.push_str(&format!("\n\n{}", part.value));
+        text.push_str(&format!("\n\n{}", as_written(&part.value)));
     }
     let transitions = || machine.transitions.iter().map(|(_, it)| it);
     add_list(
@@ -84,9 +85,20 @@ fn state(machine: &Machine, at: &Mention, analysis: &Analysis) -> Option<String>
         } else {
             ""
         };
-        text.push_str(&format!("\n\n---\n\n{}{rest}", shown.join("\n")));
+        text.push_str(&format!(
+            "\n\n---\n\n{}{rest}",
+            as_written(&shown.join("\n"))
+        ));
     }
     Some(text)
+}
+
+/// Returns an author's text as it may be shown.
+///
+/// An editor would fetch an image from wherever the author wants to hear of it, and take HTML for its own.
+fn as_written(text: &str) -> String {
+    let lines = text.lines().map(without_html);
+    lines.collect::<Vec<_>>().join("\n").replace("![", "!\\[")
 }
 
 /// Reports whether its parent, or the machine, begins in a state.
@@ -215,7 +227,7 @@ fn event(machine: &Machine, at: &Mention, analysis: &Analysis) -> Option<String>
     let mut text = format!("**`{}`** — {origin}", event.id);
     let title = event.title.as_ref().filter(|title| **title != event.id);
     for part in [title, event.description.as_ref()].into_iter().flatten() {
-        text.push_str(&format!("\n\n{part}"));
+        text.push_str(&format!("\n\n{}", as_written(part)));
     }
     let transitions = machine.transitions.iter().map(|(_, it)| it);
     let own = transitions.filter(|it| it.triggers.contains(&handle));

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 /// Reports whether a character changes how others are shown, or can't be seen.
 ///
 /// Those are control characters, marks of direction (Unicode's `Bidi_Control`), and characters of no width
@@ -40,14 +42,21 @@ pub const fn is_hidden(character: char) -> bool {
 
 /// Returns what a reader can tell texts apart by: what has a shape, and one blank between words.
 ///
-/// Two texts with the same one look alike, or nearly so. Letters that look like others stay.
+/// Two texts with the same one look alike, or nearly so: letters are compared as they are composed (NFKC). Those of
+/// different scripts that look alike stay apart.
 #[must_use]
 pub fn shape(text: &str) -> String {
-    let is_joiner = |it: char| matches!(it, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}');
+    // The last one is a note without a head, and shows nothing.
+    let is_joiner = |letter: char| {
+        matches!(
+            letter,
+            '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{1d159}'
+        )
+    };
     let is_blank = |it: char| it.is_whitespace() || it == '\u{2800}';
     let words = text.split(is_blank).map(|word| {
         let shown = word.chars().filter(|it| !is_hidden(*it) && !is_joiner(*it));
-        shown.collect::<String>()
+        shown.nfkc().collect::<String>()
     });
     let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ")
@@ -142,6 +151,9 @@ mod tests {
             ("de\u{200d}lete\u{fe0f} al\u{200b}l", "delete all"),
             ("\u{2800} \u{3164}\u{e0041}", ""),
             ("👩\u{200d}💻", "👩💻"),
+            ("cafe\u{301} \u{212a}", "café K"),
+            ("\u{1100}\u{1161}", "가"),
+            ("a\u{1d159}", "a"),
         ] {
             assert_eq!(shape(text), shape_of, "{text:?}");
         }

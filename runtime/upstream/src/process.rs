@@ -286,7 +286,8 @@ impl<R> Bounded<R> {
     /// Remembers a part of a line that is no message: such a one begins as an object does.
     fn remember(&mut self, part: &[u8]) {
         let is_first = self.line == part.len();
-        if (is_first && !part.starts_with(b"{")) || !self.foreign.is_empty() {
+        let is_message = part.trim_ascii_start().starts_with(b"{");
+        if (is_first && !is_message) || !self.foreign.is_empty() {
             let room = MAX_CITED.saturating_sub(self.foreign.len());
             self.foreign.extend(part.iter().take(room));
         }

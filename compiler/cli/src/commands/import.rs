@@ -151,16 +151,11 @@ fn key(name: &str) -> String {
 /// Adds tables to the project's configuration, which has to be one afterwards.
 fn write(tables: &str) -> Result<PathBuf, Failure> {
     let here = project::current_folder()?;
-    let (path, before) = match project::find_config(&here)? {
-        Some((path, _)) => {
-            let bytes = files::read_whole(&path, MAX_CONFIG)?;
-            (path, String::from_utf8_lossy(&bytes).into_owned())
-        }
-        None => (
-            project::root(&here).join(project::CONFIG_FILE),
-            String::new(),
-        ),
-    };
+    // One above the repository is for others, too, which its author has no say in.
+    let root = project::root(&here);
+    let found = project::find_config_text(root)?;
+    let found = found.filter(|(path, _)| path.parent() == Some(root));
+    let (path, before) = found.unwrap_or_else(|| (root.join(project::CONFIG_FILE), String::new()));
     let gap = match before.as_str() {
         "" => "",
         text if text.ends_with('\n') => "\n",
@@ -171,6 +166,9 @@ fn write(tables: &str) -> Result<PathBuf, Failure> {
         return Err(Failure::new(format!("nothing was written: {error}"))
             .with_help("what is there already has to be changed by hand"));
     }
-    files::write(&path, after.as_bytes())?;
+    match path.exists() {
+        true => files::rewrite(&path, after.as_bytes())?,
+        false => files::write(&path, after.as_bytes())?,
+    }
     Ok(path)
 }

@@ -1,18 +1,15 @@
 //! `mcp`: registers the server with clients.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
-use jsonc_parser::ast::{Object, Value as Node};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::ast::Value as Node;
 use serde_json::{Map, Value, json};
-use statemark_compiler::source::MAX_SOURCE_BYTES;
 
+use super::settings::{self, SettingsFile, indent, insert};
 use crate::caller::no_home;
 use crate::environment;
 use crate::failure::{CommandResult, ExitStatus, Failure, system_message};
-use crate::files;
 use crate::printer::Printer;
 
 /// Register the server with clients of MCP.
@@ -98,19 +95,12 @@ pub(super) fn run(args: &McpArgs, printer: &mut Printer) -> CommandResult {
         printer.result(&entry.config());
         return Ok(ExitStatus::Clean);
     }
-    let old = if path.exists() {
-        let bytes = files::read_whole(&path, MAX_SOURCE_BYTES)?;
-        String::from_utf8(bytes).map_err(|_| bad_config(&path, "isn't UTF-8"))?
-    } else {
-        String::new()
-    };
-    match entry.add_to(&old).map_err(|why| bad_config(&path, &why))? {
+    let file = SettingsFile::new(path.clone(), "`--print` shows what to paste");
+    let old = file.read()?;
+    match entry.add_to(&old).map_err(|why| file.bad(&why))? {
         None => printer.remark(&format!("{name} has it already\n")),
         Some(new) => {
-            if let Some(folder) = path.parent() {
-                files::make_folder(folder)?;
-            }
-            files::write(&path, new.as_bytes())?;
+            file.write(&new)?;
             printer.remark(&format!("added `{}` to {name}\n", args.name));
         }
     }
@@ -145,11 +135,6 @@ fn config_path(args: &AddArgs) -> Result<PathBuf, Failure> {
             ));
         }
     })
-}
-
-fn bad_config(path: &Path, why: &str) -> Failure {
-    Failure::new(format!("`{}` {why}", files::display(path)))
-        .with_help("`--print` shows what to paste")
 }
 
 /// A server in a client's configuration.
@@ -269,9 +254,7 @@ fn program(args: &AddArgs) -> Result<String, Failure> {
 
 /// Adds a server to a configuration in JSON; everything else stays as it is, comments included.
 fn add_to_json(old: &str, key: &str, name: &str, value: &Value) -> Result<Option<String>, String> {
-    let parsed = parse_to_ast(old, &CollectOptions::default(), &ParseOptions::default());
-    let parsed = parsed.map_err(|error| format!("isn't JSON: {error}"))?;
-    let Some(Node::Object(root)) = parsed.value else {
+    let Some(Node::Object(root)) = settings::parse(old)?.value else {
         return Err("has no object in it".to_owned());
     };
     let mut properties = root.properties.iter();
@@ -284,42 +267,13 @@ fn add_to_json(old: &str, key: &str, name: &str, value: &Value) -> Result<Option
     };
     let mut properties = servers.properties.iter();
     if let Some(server) = properties.find(|property| property.name.as_str() == name) {
-        let range = server.value.range();
-        let text = old.get(range.start..range.end).unwrap_or_default();
-        let is_same = serde_json::from_str::<Value>(text).is_ok_and(|server| server == *value);
-        return if is_same {
-            Ok(None)
-        } else {
-            Err(name_taken(name))
+        return match settings::is_same(old, &server.value, value) {
+            true => Ok(None),
+            false => Err(name_taken(name)),
         };
     }
     let text = format!("{}: {}", json!(name), indent(value, 2));
     Ok(insert(old, servers, &text, 2))
-}
-
-/// Inserts a property before all others of an object.
-pub(super) fn insert(
-    old: &str,
-    object: &Object<'_>,
-    property: &str,
-    depth: usize,
-) -> Option<String> {
-    let begin = object.range.start.saturating_add(1);
-    let (before, rest) = (old.get(..begin)?, old.get(begin..)?);
-    let blanks = "  ".repeat(depth);
-    let (end, rest) = if object.properties.is_empty() {
-        let end = format!("\n{}", "  ".repeat(depth.saturating_sub(1)));
-        (end, rest.trim_start())
-    } else {
-        (",".to_owned(), rest)
-    };
-    Some(format!("{before}\n{blanks}{property}{end}{rest}"))
-}
-
-/// Writes a value so that it fits an object at some depth.
-pub(super) fn indent(value: &Value, depth: usize) -> String {
-    let indent = format!("\n{}", "  ".repeat(depth));
-    format!("{value:#}").replace('\n', &indent)
 }
 
 #[cfg(test)]
@@ -358,6 +312,9 @@ mod tests {
             "[]",
             "{\"servers\": 1}",
             "{\"servers\": {\"own\": {}}}",
+            // Clients take the last of two.
+            "{\"servers\": {\"own\": {\"command\": \"c\"}}, \"servers\": {}}",
+            "{\"servers\": {\"own\": {\"command\": \"c\"}, \"own\": {\"command\": \"x\"}}}",
         ] {
             assert!(add(old).is_err(), "{old}");
         }

@@ -9,6 +9,8 @@
 //! whoever reaches the port, and another user of the machine.
 
 mod acceptance;
+#[cfg(unix)]
+mod authoring;
 mod authority;
 mod binding;
 #[cfg(target_os = "linux")]

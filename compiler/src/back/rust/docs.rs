@@ -1,12 +1,12 @@
 //! The prose of a generated module.
 //!
-//! A text of the spec is in the docs as its author wrote it; its Markdown means the same in rustdoc.
+//! A text of the spec is in the docs as its author wrote it, as far as it does nothing but be read (`tokens::doc`).
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::facts::Facts;
-use super::tokens::doc;
+use super::tokens::{doc, own_doc};
 use crate::arena::Handle;
 use crate::back::mermaid::{self, guard_text};
 use crate::back::svg;
@@ -30,20 +30,23 @@ pub(super) fn module(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
         text.push('\n');
     }
     let drawing = drawing(valid, facts);
-    let head = match drawing.is_empty() {
-        true => TokenStream::new(),
-        false => doc(std::mem::take(&mut text).trim_end()),
-    };
+    let head = doc(text.trim_end());
+    let mut text = String::new();
     if facts.machine.transitions.len() <= MAX_ROWS {
         let diagram = diagram(valid);
         if !diagram.is_empty() {
-            text.push_str("\n```mermaid\n");
+            text.push_str("```mermaid\n");
             text.push_str(&diagram);
             text.push_str("```\n");
         }
         text.push_str(&transitions(facts));
     }
-    let rest = doc(text.trim_end());
+    let rest = text.trim();
+    let rest = match rest {
+        "" => TokenStream::new(),
+        // Markdown ends a paragraph at an empty line.
+        rest => own_doc(&format!("\n{rest}")),
+    };
     quote! { #head #drawing #rest }
 }
 

@@ -3,6 +3,7 @@
 use proc_macro2::{Delimiter, Ident, Literal, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use serde_json::Value;
+use statemark_text::markup;
 
 use crate::ir::{BinaryOperator, Constant};
 
@@ -47,16 +48,44 @@ pub(super) fn otherwise(
     })
 }
 
-/// Writes a text as doc comments, line by line.
+/// Writes a text with words of the author as docs.
+///
+/// Its Markdown means the same in rustdoc, but for two things: HTML is shown as it is written; and where there may be a
+/// block of code, tests of the docs leave the text out. Else whoever writes prose in a spec would write what `cargo test`
+/// runs.
 pub(super) fn doc(text: &str) -> TokenStream {
-    let lines = text.lines().map(|line| {
-        if line.is_empty() {
-            String::new()
-        } else {
-            format!(" {line}")
-        }
-    });
+    let text = text
+        .lines()
+        .map(markup::without_html)
+        .collect::<Vec<_>>()
+        .join("\n");
+    if !may_have_code(&text) {
+        return own_doc(&text);
+    }
+    let text = doc_lines(&text).collect::<Vec<_>>().join("\n");
+    quote! { #[cfg_attr(not(doctest), doc = #text)] }
+}
+
+/// Writes a text of our own as doc comments, line by line.
+pub(super) fn own_doc(text: &str) -> TokenStream {
+    let lines = doc_lines(text);
     quote! { #(#[doc = #lines])* }
+}
+
+/// Returns lines as they stand behind `///`.
+fn doc_lines(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(|line| match line {
+        "" => String::new(),
+        line => format!(" {line}"),
+    })
+}
+
+/// Reports whether a text may have a block of code: a fence, or blanks that indent one.
+///
+/// They do so behind the mark of a list as well.
+fn may_have_code(text: &str) -> bool {
+    let marks = ["```", "~~~", "    ", "\t"];
+    marks.iter().any(|mark| text.contains(mark))
 }
 
 /// Writes a constant as a `Value`.

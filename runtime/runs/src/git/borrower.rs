@@ -220,7 +220,7 @@ pub(super) fn move_branch(common: &Path, reference: &str, to: &str) -> Result<()
                 thread::sleep(Duration::from_millis(20));
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists && is_left(&lock) => {
-                remove_all(&lock).map_err(|error| at(&lock, &error))?;
+                take_away(&lock).map_err(|error| at(&lock, &error))?;
             }
             file => break file.map_err(|error| at(&lock, &error))?,
         }
@@ -237,6 +237,21 @@ pub(super) fn move_branch(common: &Path, reference: &str, to: &str) -> Result<()
 fn is_left(lock: &Path) -> bool {
     let since = fs::symlink_metadata(lock).and_then(|facts| facts.modified());
     since.is_ok_and(|since| since.elapsed().is_ok_and(|age| age >= PATIENCE))
+}
+
+/// Takes away the lock of somebody who was killed.
+///
+/// Of two who come at once one may find a new lock in its place by now, which it puts back.
+fn take_away(lock: &Path) -> std::io::Result<()> {
+    let aside = lock.with_extension(format!("lock-{}", std::process::id()));
+    match fs::rename(lock, &aside) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        renamed => renamed?,
+    }
+    if is_left(&aside) {
+        return remove_all(&aside);
+    }
+    fs::rename(&aside, lock)
 }
 
 /// Moves a worktree's repository to where the run's branch is now, with the index of that.

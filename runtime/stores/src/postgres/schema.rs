@@ -174,7 +174,8 @@ const CROSSED: [SqlState; 3] = [
     SqlState::INTERNAL_ERROR,
 ];
 
-fn has_code(cause: &str, codes: &[SqlState]) -> bool {
+/// Reports whether a database refused for one of these reasons.
+pub(super) fn has_code(cause: &str, codes: &[SqlState]) -> bool {
     codes
         .iter()
         .any(|code| cause.ends_with(&format!("({})", code.code())))

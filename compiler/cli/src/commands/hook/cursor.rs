@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use statemark_profiles::SETS;
+use statemark_runs::files::read_regular;
 use statemark_tools::Set;
 
 use super::client::{
@@ -19,6 +20,9 @@ use super::client::{
     unless_windows,
 };
 use crate::environment;
+
+/// Largest list of servers that is read. Unit: bytes. Why: an entry has some lines.
+const MAX_SERVERS: u64 = 1 << 20;
 
 pub(super) const CLIENT: Client = Client {
     name: "cursor",
@@ -94,13 +98,14 @@ pub(super) fn profiles(server: &str) -> Vec<Set> {
     let files = [Some(PathBuf::new()), environment::home()];
     let files = files.into_iter().flatten();
     let entries = files.map(|folder| folder.join(".cursor/mcp.json"));
-    let mut entries = entries.filter_map(|file| entry_of(&std::fs::read(file).ok()?, server));
+    let mut entries =
+        entries.filter_map(|file| entry_of(&read_regular(&file, MAX_SERVERS).ok()??, server));
     entries.next().unwrap_or_default()
 }
 
 /// Returns the profiles in the arguments of a server's entry, if a configuration has that entry.
-fn entry_of(config: &[u8], server: &str) -> Option<Vec<Set>> {
-    let config: Value = serde_json::from_slice(config).ok()?;
+fn entry_of(config: &str, server: &str) -> Option<Vec<Set>> {
+    let config: Value = serde_json::from_str(config).ok()?;
     let entry = config.get("mcpServers")?.get(server)?;
     let words = entry.get("args").and_then(Value::as_array);
     let mut words = words.into_iter().flatten().filter_map(Value::as_str);
@@ -157,11 +162,11 @@ mod tests {
             (json!(null), &[]),
         ] {
             let config = json!({"mcpServers": {"statemark": {"args": args}}}).to_string();
-            let found = entry_of(config.as_bytes(), "statemark").unwrap();
+            let found = entry_of(&config, "statemark").unwrap();
             let names: Vec<&str> = found.iter().map(|set| set.name()).collect();
             assert_eq!(names, expected, "{config}");
-            assert_eq!(entry_of(config.as_bytes(), "other"), None);
+            assert_eq!(entry_of(&config, "other"), None);
         }
-        assert_eq!(entry_of(b"{", "statemark"), None);
+        assert_eq!(entry_of("{", "statemark"), None);
     }
 }

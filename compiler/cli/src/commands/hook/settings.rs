@@ -7,16 +7,14 @@ use std::path::PathBuf;
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value as Node};
 use jsonc_parser::common::{Range, Ranged};
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value, json};
-use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_runs::shell_word;
 
 use super::client::{At, Client, Entries, Form};
 use super::opencode::command_of;
 use super::{HowArgs, parse_client};
 use crate::caller::no_home;
-use crate::commands::mcp::{indent, insert};
+use crate::commands::settings::{self, SettingsFile, indent, insert};
 use crate::environment;
 use crate::failure::{CommandResult, ExitStatus, Failure, system_message};
 use crate::files;
@@ -76,52 +74,62 @@ impl PlaceArgs {
         Ok(home.join(settings.user))
     }
 
-    /// Reads the settings; nothing if there are none.
-    fn read(&self) -> Result<String, Failure> {
-        let path = self.path()?;
-        if !path.exists() {
-            return Ok(String::new());
-        }
-        let bytes = files::read_whole(&path, MAX_SOURCE_BYTES)?;
-        String::from_utf8(bytes).map_err(|_| self.unreadable("isn't UTF-8"))
+    fn file(&self) -> Result<SettingsFile, Failure> {
+        let help = "`statemark hook install AGENT --print` shows what to paste";
+        Ok(SettingsFile::new(self.path()?, help))
     }
+}
 
-    fn unreadable(&self, why: &str) -> Failure {
-        let path = self.path().unwrap_or_default();
-        Failure::new(format!("`{}` {why}", files::display(&path)))
-            .with_help("`statemark hook install AGENT --print` shows what to paste")
-    }
+/// The keys that turn a client's hooks off, each with the value that does.
+const OFF: [(&str, bool); 3] = [
+    ("/disableAllHooks", true),
+    ("/hooksConfig/enabled", false),
+    ("/tools/enableHooks", false),
+];
 
-    fn write(&self, text: &str) -> Result<(), Failure> {
-        let path = self.path()?;
-        if let Some(folder) = path.parent() {
-            files::make_folder(folder)?;
+/// Fails if settings turn all hooks off: ours would never be called.
+fn check_on(text: &str) -> Result<(), String> {
+    let parsed = settings::parse(text)?;
+    for (pointer, off) in OFF {
+        let mut value = parsed.value.as_ref();
+        for key in pointer.split('/').skip(1) {
+            value = match value {
+                Some(Node::Object(object)) => property(object, key).map(|it| &it.value),
+                _ => None,
+            };
         }
-        files::write(&path, text.as_bytes())
+        if matches!(value, Some(Node::BooleanLit(found)) if found.value == off) {
+            let key = pointer.trim_start_matches('/').replace('/', ".");
+            return Err(format!("turns hooks off, by `{key}`: take that out first"));
+        }
     }
+    Ok(())
 }
 
 /// Installs the hook.
 pub(super) fn install(args: &InstallArgs, printer: &mut Printer) -> CommandResult {
     let place = &args.place;
     let client = place.client;
-    let path = place.path()?;
-    let name = path.display();
+    let file = place.file()?;
+    let name = file.path().display();
     let command = command(place, &args.how)?;
     if args.print {
-        let new = add(client, "", &command).map_err(|why| place.unreadable(&why))?;
+        let new = add(client, "", &command).map_err(|why| file.bad(&why))?;
         printer.remark(&format!("in {name}:\n"));
         printer.result(&new);
         return Ok(ExitStatus::Clean);
     }
-    let old = place.read()?;
-    let new = remove_all(client, &old, Some(&command))
+    let old = file.read()?;
+    let is_json = matches!(client.settings.form, Form::Entries(_)) && !old.trim().is_empty();
+    let checked = if is_json { check_on(&old) } else { Ok(()) };
+    let new = checked
+        .and_then(|()| remove_all(client, &old, Some(&command)))
         .and_then(|old| add(client, &old, &command))
-        .map_err(|why| place.unreadable(&why))?;
+        .map_err(|why| file.bad(&why))?;
     if new == old {
         printer.remark(&format!("{name} has it already\n"));
     } else {
-        place.write(&new)?;
+        file.write(&new)?;
         printer.remark(&format!(
             "{} calls `{command}` now, by {name}\n",
             client.title
@@ -146,18 +154,19 @@ pub(super) fn install(args: &InstallArgs, printer: &mut Printer) -> CommandResul
 /// Removes the hook.
 pub(super) fn remove(args: &RemoveArgs, printer: &mut Printer) -> CommandResult {
     let place = &args.place;
-    let old = place.read()?;
-    let new = remove_all(place.client, &old, None).map_err(|why| place.unreadable(&why))?;
-    let path = place.path()?;
+    let file = place.file()?;
+    let old = file.read()?;
+    let new = remove_all(place.client, &old, None).map_err(|why| file.bad(&why))?;
+    let path = file.path();
     let name = path.display();
     if new == old {
         printer.remark(&format!("{name} doesn't have it\n"));
         return Ok(ExitStatus::Clean);
     }
     if new.is_empty() {
-        std::fs::remove_file(&path).map_err(|error| files::unwritable(&path, &error))?;
+        std::fs::remove_file(path).map_err(|error| files::unwritable(path, &error))?;
     } else {
-        place.write(&new)?;
+        file.write(&new)?;
     }
     printer.remark(&format!(
         "{} doesn't call statemark any more, as far as {name} goes\n",
@@ -248,9 +257,7 @@ fn entry(settings: &Entries, command: &str, at: At) -> Value {
 
 /// Adds an entry to an event, unless the event has ours.
 fn add_entry(client: &Client, text: &str, event: &str, entry: &Value) -> Result<String, String> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
-    let parsed = parsed.map_err(|error| format!("isn't JSON: {error}"))?;
-    let Some(Node::Object(root)) = parsed.value else {
+    let Some(Node::Object(root)) = settings::parse(text)?.value else {
         return Err("has no object in it".to_owned());
     };
     let lost = || "changed while it was read".to_owned();
@@ -285,7 +292,7 @@ fn add_entry(client: &Client, text: &str, event: &str, entry: &Value) -> Result<
 
 /// Removes our entries from settings, and what is empty without them.
 ///
-/// Those that are as a command, `but`, has them stay.
+/// Those that are just as a command, `but`, has them stay.
 fn remove_all(client: &Client, old: &str, but: Option<&str>) -> Result<String, String> {
     let mut text = old.to_owned();
     if text.trim().is_empty() {
@@ -298,12 +305,11 @@ fn remove_all(client: &Client, old: &str, but: Option<&str>) -> Result<String, S
     };
     // Each turn removes one thing, so it ends.
     loop {
-        let parsed = parse_to_ast(&text, &CollectOptions::default(), &ParseOptions::default());
-        let parsed = parsed.map_err(|error| format!("isn't JSON: {error}"))?;
+        let parsed = settings::parse(&text)?;
         let Some(Node::Object(root)) = &parsed.value else {
             return Err("has no object in it".to_owned());
         };
-        let Some(range) = find_ours((client, entries), root, but) else {
+        let Some(range) = find_ours((client, entries), (&text, root), but) else {
             return Ok(text);
         };
         drop(parsed);
@@ -318,7 +324,7 @@ fn remove_all(client: &Client, old: &str, but: Option<&str>) -> Result<String, S
 /// Finds the next text to remove: an entry of ours, or a list or object that had nothing else.
 fn find_ours(
     (client, own): (&Client, &Entries),
-    root: &Object<'_>,
+    (text, root): (&str, &Object<'_>),
     but: Option<&str>,
 ) -> Option<Range> {
     let hooks = property(root, "hooks")?;
@@ -330,13 +336,19 @@ fn find_ours(
         let moment = moments.find(|(name, _)| *name == event.name.as_str());
         let is_own = moment.is_some();
         let kept = moment.zip(but).map(|((_, at), it)| entry(own, it, *at));
-        let kept = kept.as_ref().and_then(command_in);
         let Node::Array(entries) = &event.value else {
             continue;
         };
         for (at, entry) in entries.elements.iter().enumerate() {
+            // One with our command alone may never be called: it is kept if nothing else is in it either.
+            if kept
+                .as_ref()
+                .is_some_and(|it| settings::is_same(text, entry, it))
+            {
+                continue;
+            }
             let commands = commands(entry);
-            let ours = |it: &String| is_ours(client, it) && kept != Some(it.as_str());
+            let ours = |it: &String| is_ours(client, it);
             if !commands.iter().any(ours) {
                 continue;
             }
@@ -416,12 +428,6 @@ fn commands(entry: &Node<'_>) -> Vec<String> {
         },
         (None, None) => Vec::new(),
     }
-}
-
-/// Returns the command of an entry that we have made.
-fn command_in(entry: &Value) -> Option<&str> {
-    let handler = entry.pointer("/hooks/0").unwrap_or(entry);
-    handler.get("command")?.as_str()
 }
 
 fn has_ours(client: &Client, entry: &Node<'_>) -> bool {
@@ -544,6 +550,37 @@ mod tests {
             let observing = add(client, "", &format!("{command} --observe")).unwrap();
             assert!(!observing.contains(closes), "{observing}");
         }
+    }
+
+    #[test]
+    fn what_would_never_be_called_isnt_ours() {
+        for name in ["claude", "gemini", "cursor"] {
+            let client = CLIENTS.into_iter().find(|it| it.name == name).unwrap();
+            let command = format!("statemark hook {name}");
+            let whole = value(&add(client, "", &command).unwrap());
+            let mut narrow = whole.clone();
+            for entries in narrow["hooks"].as_object_mut().unwrap().values_mut() {
+                entries[0]["matcher"] = json!("NoSuchTool");
+            }
+            let cleared = remove_all(client, &narrow.to_string(), Some(&command)).unwrap();
+            let added = add(client, &cleared, &command).unwrap();
+            assert_eq!(value(&added), whole, "{added}");
+        }
+        for (text, key) in [
+            ("{\"disableAllHooks\": true}", Some("disableAllHooks")),
+            ("{\"disableAllHooks\": false}", None),
+            (
+                "{\"hooksConfig\": {\"enabled\": false}}",
+                Some("hooksConfig.enabled"),
+            ),
+            ("{\"tools\": {\"enableHooks\": true}}", None),
+        ] {
+            let said = key.map(|key| format!("turns hooks off, by `{key}`: take that out first"));
+            assert_eq!(check_on(text).err(), said, "{text}");
+        }
+        let twice = "{\"hooks\": {}, \"model\": \"x\", \"hooks\": {}}";
+        let said = add(CLIENTS[0], twice, "statemark hook claude").unwrap_err();
+        assert_eq!(said, "has the key `hooks` twice in one object: remove one");
     }
 
     #[test]

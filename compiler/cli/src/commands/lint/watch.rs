@@ -21,6 +21,7 @@ use crate::printer::{Printer, count};
 use crate::project::{self, CONFIG_FILE, Diagrams};
 use crate::signals;
 use crate::specs::may_be_spec;
+use crate::upward;
 
 /// Least pause between two looks. Why: a person who saves a file sees the answer at once.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -144,9 +145,7 @@ impl Snapshot {
         let found = files::find(paths).unwrap_or_default();
         let found = found.into_iter().map(|file| (file.name, file.path));
         let here = project::current_folder().unwrap_or_default();
-        let above = OF_ALL
-            .iter()
-            .filter_map(|name| files::find_upward(&here, name));
+        let above = OF_ALL.iter().filter_map(|name| upward::find(&here, name));
         let named = above.map(|path| (files::display(&path), path));
         let stamped = found.chain(named).map(|(name, path)| {
             let stamp = stamp(&path);

@@ -7,7 +7,7 @@ use crate::arena::Handle;
 use crate::back::rust::facts::Facts;
 use crate::back::rust::layout::is_of_event;
 use crate::back::rust::module_name;
-use crate::back::rust::tokens::{doc, number};
+use crate::back::rust::tokens::{doc, number, own_doc};
 use crate::ir::{Action, ActionKind, State};
 
 /// Writes `Host`, if the machine needs one, and what its methods name.
@@ -140,7 +140,7 @@ pub(in crate::back::rust) fn write_trait(facts: &Facts<'_>, bodies: Bodies) -> O
         }
     });
     let block = implementation(facts);
-    let example = doc(&format!("```ignore\n{block}\n```"));
+    let example = own_doc(&format!("```ignore\n{block}\n```"));
     let message = format!(
         "`{{Self}}` is no host of the machine `{}`",
         machine.id.value
