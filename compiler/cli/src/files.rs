@@ -396,11 +396,8 @@ fn check_within(path: &Path) -> Result<(), Failure> {
         let Some(top) = find_working_copy(folder) else {
             continue;
         };
-        let inside = link
-            .canonicalize()
-            .and_then(|real| Ok(real.starts_with(top.canonicalize()?)));
-        // Where a dangling one leads, nothing is there to be written.
-        if inside.is_ok_and(|inside| !inside) {
+        // Nothing is written through a dangling one.
+        if leads_out(link, top).unwrap_or(false) {
             let (path, link) = (display(path), display(link));
             let message =
                 format!("`{path}` isn't written: the link `{link}` leads out of its repository");
@@ -408,6 +405,15 @@ fn check_within(path: &Path) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Reports whether a link leads out of a folder.
+///
+/// # Errors
+///
+/// It leads nowhere.
+pub(crate) fn leads_out(link: &Path, folder: &Path) -> io::Result<bool> {
+    Ok(!link.canonicalize()?.starts_with(folder.canonicalize()?))
 }
 
 fn not_replaced(path: &Path) -> Failure {
@@ -452,6 +458,11 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 /// Makes a folder, and the folders that it is in.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
+    // The folder of a bare name is the current one, which is there.
+    if path.as_os_str().is_empty() {
+        return Ok(());
+    }
+    check_within(path)?;
     fs::create_dir_all(path).map_err(|error| unwritable(path, &error))
 }
 

@@ -241,11 +241,10 @@ fn check_link(path: &Path) -> Result<(), Failure> {
     if !path.is_symlink() {
         return Ok(());
     }
-    let unreadable = |error| files::unreadable(path, &error);
-    let real = fs::canonicalize(path).map_err(unreadable)?;
     let folder = path.parent().unwrap_or(path);
     let top = find_working_copy(folder).unwrap_or(folder);
-    if real.starts_with(fs::canonicalize(top).map_err(unreadable)?) {
+    let leads_out = files::leads_out(path, top);
+    if !leads_out.map_err(|error| files::unreadable(path, &error))? {
         return Ok(());
     }
     let path = files::display(path);

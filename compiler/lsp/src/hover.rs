@@ -97,8 +97,7 @@ fn state(machine: &Machine, at: &Mention, analysis: &Analysis) -> Option<String>
 ///
 /// An editor would fetch an image from wherever the author wants to hear of it, and take HTML for its own.
 fn as_written(text: &str) -> String {
-    let lines = text.lines().map(without_html);
-    lines.collect::<Vec<_>>().join("\n").replace("![", "!\\[")
+    without_html(text).replace("![", "!\\[")
 }
 
 /// Reports whether its parent, or the machine, begins in a state.

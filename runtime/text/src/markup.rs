@@ -13,27 +13,26 @@ pub fn push_escaped(escaped: &mut String, letter: char) {
     }
 }
 
-/// Returns a line of Markdown in which what begins as HTML, outside of code, is text.
+/// Returns Markdown in which what begins as HTML, outside of code, is text.
+///
+/// Where it isn't plain what is code, since a mark of it stands alone in its line, is longer or is escaped, nothing counts as
+/// code.
 #[must_use]
-pub fn without_html(line: &str) -> String {
-    let parts = line.split('`').enumerate().map(|(at, part)| {
-        // Each other part is between backticks.
-        if at % 2 == 1 {
-            return part.to_owned();
+pub fn without_html(text: &str) -> String {
+    let is_paired = |line: &str| line.split('`').count() % 2 == 1;
+    let is_plain = text.lines().all(is_paired) && !text.contains("``") && !text.contains("\\`");
+    let mut shown = String::with_capacity(text.len());
+    let mut is_code = false;
+    let mut rest = text.chars().peekable();
+    while let Some(letter) = rest.next() {
+        is_code ^= letter == '`' && is_plain;
+        let begins = |next: &char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?');
+        if letter == '<' && !is_code && rest.peek().is_some_and(begins) {
+            shown.push('\\');
         }
-        let mut shown = String::with_capacity(part.len());
-        let mut rest = part.chars().peekable();
-        while let Some(character) = rest.next() {
-            let begins =
-                |next: &char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?');
-            if character == '<' && rest.peek().is_some_and(begins) {
-                shown.push('\\');
-            }
-            shown.push(character);
-        }
-        shown
-    });
-    parts.collect::<Vec<_>>().join("`")
+        shown.push(letter);
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -53,6 +52,11 @@ mod tests {
                 "a < b, `Vec<T>` and \\<b>x\\</b>",
             ),
             ("<!-- x --> 1<2", "\\<!-- x --> 1<2"),
+            // A mark of code may have its pair in another line, or none.
+            ("a ` <b>", "a ` \\<b>"),
+            ("a `b\nc` <b>`d`", "a `b\nc` \\<b>`d`"),
+            ("``a` <b>``", "``a` \\<b>``"),
+            ("\\` <b> `", "\\` \\<b> `"),
         ] {
             assert_eq!(without_html(line), shown);
         }

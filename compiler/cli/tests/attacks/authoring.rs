@@ -217,6 +217,7 @@ fn eighth_f8_nothing_is_written_through_a_link_out_of_the_repository() {
             "docs/r.json",
         ],
         &["build", "door.md", "-o", "docs"],
+        &["build", "door.md", "-o", "docs/new"],
         &["graph", "door.md", "-o", "docs/d.svg"],
         &["new", "zz", "-o", "docs"],
     ] {

@@ -54,11 +54,7 @@ pub(super) fn otherwise(
 /// block of code, tests of the docs leave the text out. Else whoever writes prose in a spec would write what `cargo test`
 /// runs.
 pub(super) fn doc(text: &str) -> TokenStream {
-    let text = text
-        .lines()
-        .map(markup::without_html)
-        .collect::<Vec<_>>()
-        .join("\n");
+    let text = markup::without_html(text);
     if !may_have_code(&text) {
         return own_doc(&text);
     }

@@ -220,7 +220,7 @@ pub(super) fn move_branch(common: &Path, reference: &str, to: &str) -> Result<()
                 thread::sleep(Duration::from_millis(20));
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists && is_left(&lock) => {
-                take_away(&lock).map_err(|error| at(&lock, &error))?;
+                take_away(&lock, common).map_err(|error| at(&lock, &error))?;
             }
             file => break file.map_err(|error| at(&lock, &error))?,
         }
@@ -242,8 +242,9 @@ fn is_left(lock: &Path) -> bool {
 /// Takes away the lock of somebody who was killed.
 ///
 /// Of two who come at once one may find a new lock in its place by now, which it puts back.
-fn take_away(lock: &Path) -> std::io::Result<()> {
-    let aside = lock.with_extension(format!("lock-{}", std::process::id()));
+fn take_away(lock: &Path, common: &Path) -> std::io::Result<()> {
+    // Among the branches git would take it for one.
+    let aside = common.join(format!("statemark-{}.lock", std::process::id()));
     match fs::rename(lock, &aside) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         renamed => renamed?,
