@@ -7,10 +7,9 @@
 mod create;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use statemark_compiler::diag::render::json as render_json;
@@ -27,6 +26,7 @@ use statemark_tools::{
 
 use crate::drawing::drawing_options;
 use crate::failure::Failure;
+use crate::search::{self, Stamp};
 use crate::simulation::simulate;
 use crate::specs::{
     Checked, STDIN_NAME, bad_table, check, check_all, check_text, merge, no_machine,
@@ -71,7 +71,7 @@ struct Snapshot {
     /// By id: the files with machines that aren't alike.
     rivals: BTreeMap<String, Vec<String>>,
     /// The files and the times when they were changed.
-    files: Vec<(PathBuf, Option<SystemTime>)>,
+    files: Vec<(PathBuf, Option<Stamp>)>,
     /// The files of workflows that were there, and that have errors now.
     lost: BTreeMap<String, String>,
     checked_at: Option<Instant>,
@@ -221,7 +221,7 @@ impl SpecCatalog {
 
     /// Looks for a document of that id without a machine: a skill or an agent that isn't tracked.
     pub(crate) fn find_plain(&mut self, id: &str) -> Result<(), Failure> {
-        for file in files::find(&self.specs)? {
+        for file in search::find(&self.specs)? {
             let name = file.name;
             if file.problem.is_some() || !name.ends_with(".md") {
                 continue;
@@ -353,11 +353,11 @@ fn lost_workflows(before: &Snapshot, now: &Snapshot) -> BTreeMap<String, String>
     lost.map(|(id, file)| (id.clone(), file.clone())).collect()
 }
 
-/// Returns the files of specs, and the times when they were changed.
-fn stamps(specs: &[PathBuf]) -> Result<Vec<(PathBuf, Option<SystemTime>)>, Failure> {
-    let files = files::find(specs)?.into_iter().map(|file| {
-        let changed = fs::metadata(&file.path).and_then(|facts| facts.modified());
-        (file.path, changed.ok())
+/// Returns the files of specs with their stamps.
+fn stamps(specs: &[PathBuf]) -> Result<Vec<(PathBuf, Option<Stamp>)>, Failure> {
+    let files = search::find(specs)?.into_iter().map(|file| {
+        let stamp = search::stamp(&file.path);
+        (file.path, stamp)
     });
     Ok(files.collect())
 }

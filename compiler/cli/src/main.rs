@@ -4,7 +4,7 @@
 //! runtime, and gives texts to the [`printer`].
 //!
 //! A module uses only modules that stand after it in this list: [`commands`], [`runs`], [`checks`], [`upstream`], [`catalog`],
-//! [`simulation`], [`drawing`], [`picture`], [`specs`], [`describe`], [`caller`], [`signing`], [`own_stores`],
+//! [`simulation`], [`drawing`], [`picture`], [`specs`], [`search`], [`describe`], [`caller`], [`signing`], [`own_stores`],
 //! [`cache`], [`project`], [`places`], [`rules`], [`clock`], [`signals`], [`logging`], [`args`], [`upward`], [`files`],
 //! [`printer`], [`failure`], [`environment`].
 
@@ -28,6 +28,7 @@ mod printer;
 mod project;
 mod rules;
 mod runs;
+mod search;
 mod signals;
 mod signing;
 mod simulation;

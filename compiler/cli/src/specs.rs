@@ -20,10 +20,11 @@ use statemark_text::hex;
 use crate::args::TextFormat;
 use crate::cache::Cache;
 use crate::failure::Failure;
-use crate::files::{self, FoundFile};
+use crate::files;
 use crate::printer::Printer;
 use crate::project::Diagrams;
 use crate::rules::Rules;
+use crate::search::{self, FoundFile};
 
 /// The name under which standard input is compiled.
 pub(crate) const STDIN_NAME: &str = "stdin.md";
@@ -235,8 +236,8 @@ fn check_each(
         .partition(|path| path.as_path() == Path::new("-"));
     let paths: Vec<PathBuf> = paths.into_iter().cloned().collect();
     let files = match excludes {
-        true => files::find_wanted(&paths)?,
-        false => files::find(&paths)?,
+        true => search::find_wanted(&paths)?,
+        false => search::find(&paths)?,
     };
     for some in files.chunks(AT_ONCE) {
         let checked = some
@@ -351,7 +352,7 @@ pub(crate) fn may_be_spec(name: &str, path: &Path, diagrams: Diagrams) -> bool {
 }
 
 /// Reports whether a file in a folder is worth compiling.
-fn may_hold_machine(name: &str, bytes: &[u8], diagrams: Diagrams) -> bool {
+pub(crate) fn may_hold_machine(name: &str, bytes: &[u8], diagrams: Diagrams) -> bool {
     let has_diagram = || {
         let word = DIAGRAM.as_bytes();
         let mut windows = bytes.windows(word.len());

@@ -26,13 +26,15 @@ mod document;
 mod drawing;
 mod findings;
 mod hover;
+mod inbox;
 mod names;
+mod outlines;
 mod project;
 mod server;
 mod symbols;
 mod transport;
 
 pub use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
-pub use project::{FileRules, NoProject, Project};
+pub use project::{FileRules, NoProject, Project, SpecFile, Stamp};
 pub use server::{ServeError, serve};
 pub use transport::{Transport, connect, stdio};

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use statemark_compiler::Servers;
 use statemark_compiler::diag::{Code, Diagnostic};
@@ -19,11 +20,30 @@ pub trait Project {
     /// The configuration can't be read: the sentence that says why.
     fn rules(&self, path: &Path, folders: &[PathBuf]) -> Result<Box<dyn FileRules + '_>, String>;
 
-    /// Hands over each spec below a folder, with its path and text.
-    fn for_each_spec(&self, folder: &Path, each: &mut dyn FnMut(&Path, String));
+    /// Returns the files below a folder that may be specs by their names.
+    fn specs(&self, folder: &Path) -> Vec<SpecFile>;
+
+    /// Returns the text of such a file; none if it has no machine, or can't be read.
+    fn read(&self, path: &Path) -> Option<String>;
 
     /// Returns the names of tools that states can grant, each with what it does.
     fn tools(&self) -> Vec<(String, String)>;
+}
+
+/// The time when a file was changed, and its size in bytes.
+pub type Stamp = (SystemTime, u64);
+
+/// A file that may be a spec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "projects make them, and they are all that is to be known"
+)]
+pub struct SpecFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Another one once it is changed. Without it, the file is read anew whenever somebody asks.
+    pub stamp: Option<Stamp>,
 }
 
 /// The findings that are wanted of a file.
@@ -57,7 +77,13 @@ impl Project for NoProject {
         Ok(Box::new(Self))
     }
 
-    fn for_each_spec(&self, _: &Path, _: &mut dyn FnMut(&Path, String)) {}
+    fn specs(&self, _: &Path) -> Vec<SpecFile> {
+        Vec::new()
+    }
+
+    fn read(&self, _: &Path) -> Option<String> {
+        None
+    }
 
     fn tools(&self) -> Vec<(String, String)> {
         Vec::new()

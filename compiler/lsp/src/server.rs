@@ -1,6 +1,6 @@
 //! The server: from messages to answers.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -11,10 +11,11 @@ use lsp_server::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use statemark_compiler::source::Sources;
 
 use crate::analysis::Analysis;
 use crate::document::{Document, Encoding, path_of, uri_of};
+use crate::inbox::Inbox;
+use crate::outlines::Outlines;
 use crate::project::Project;
 use crate::{actions, completion, decoration, drawing, findings, hover, names, symbols};
 
@@ -59,8 +60,10 @@ pub fn serve(connection: &Connection, project: &dyn Project) -> Result<(), Serve
     }
     let mut server = Server {
         connection,
+        inbox: Inbox::new(connection),
         project,
         client,
+        outlines: Outlines::default(),
         documents: BTreeMap::new(),
         unpublished: BTreeSet::new(),
         problem: None,
@@ -199,8 +202,10 @@ struct Open {
 
 struct Server<'s> {
     connection: &'s Connection,
+    inbox: Inbox<'s>,
     project: &'s dyn Project,
     client: Client,
+    outlines: Outlines,
     /// The open documents that may be specs, by their address.
     documents: BTreeMap<String, Open>,
     /// The documents whose findings the client doesn't know yet.
@@ -214,45 +219,27 @@ type Refused = (ErrorCode, String);
 
 impl Server<'_> {
     fn run(&mut self) -> Result<(), ServeError> {
-        let mut waiting: VecDeque<Message> = VecDeque::new();
-        let mut cancelled: Vec<RequestId> = Vec::new();
         loop {
-            if waiting.is_empty() {
+            if self.inbox.is_empty() {
                 self.publish();
-                match self.connection.receiver.recv() {
-                    Ok(message) => waiting.push_back(message),
-                    Err(_) => return Ok(()),
-                }
             }
-            for message in self.connection.receiver.try_iter() {
-                match cancelled_request(&message) {
-                    Some(id) => cancelled.push(id),
-                    None => waiting.push_back(message),
-                }
-            }
-            match waiting.pop_front() {
-                Some(Message::Request(request)) => {
-                    if waiting.is_empty() && request.method == "shutdown" {
+            match self.inbox.next() {
+                Some(Message::Request(request)) if request.method == "shutdown" => {
+                    if self.inbox.is_empty() {
                         return match self.connection.handle_shutdown(&request) {
                             Ok(_) => Ok(()),
                             Err(error) if error.channel_is_disconnected() => Ok(()),
                             Err(error) => Err(error.into()),
                         };
                     }
-                    if request.method == "shutdown" {
-                        // `exit` was read with it: nothing else is left to be done.
-                        self.send(Response::new_ok(request.id, ()));
-                        return Ok(());
-                    }
-                    let response = match cancelled.iter().position(|id| *id == request.id) {
-                        Some(at) => {
-                            cancelled.swap_remove(at);
-                            refused(
-                                request.id,
-                                (ErrorCode::RequestCanceled, "cancelled".to_owned()),
-                            )
-                        }
-                        None => self.answer(request),
+                    // `exit` was read with it: nothing else is left to be done.
+                    self.send(Response::new_ok(request.id, ()));
+                    return Ok(());
+                }
+                Some(Message::Request(request)) => {
+                    let response = match self.inbox.is_cancelled(&request.id) {
+                        true => refused(request.id, cancelled()),
+                        false => self.answer(request),
                     };
                     self.send(response);
                 }
@@ -263,11 +250,8 @@ impl Server<'_> {
                     self.note(notification);
                 }
                 // Nothing of ours depends on what the client answers.
-                Some(Message::Response(_)) | None => {}
-            }
-            // What was cancelled was answered long ago, or is among those that wait.
-            if waiting.is_empty() {
-                cancelled.clear();
+                Some(Message::Response(_)) => {}
+                None => return Ok(()),
             }
         }
     }
@@ -463,7 +447,7 @@ impl Server<'_> {
     /// Carries out a request. A document that isn't open, or isn't ours, has an empty answer.
     fn handle(&mut self, request: Request) -> Result<Value, Refused> {
         let encoding = self.client.encoding;
-        let Request { method, params, .. } = request;
+        let Request { id, method, params } = request;
         match method.as_str() {
             "textDocument/diagnostic" => {
                 let params: lsp::DocumentDiagnosticParams = parse(params)?;
@@ -471,6 +455,10 @@ impl Server<'_> {
                 let found = self.analysis(uri.as_ref());
                 let items = found.map(|it| findings::diagnostics(&it, uri, encoding));
                 Ok(json!({ "kind": "full", "items": items.unwrap_or_default() }))
+            }
+            "workspace/symbol" => {
+                let params: lsp::WorkspaceSymbolParams = parse(params)?;
+                Ok(json!(self.workspace_symbols(&id, &params.query)?))
             }
             "textDocument/codeAction" => {
                 let params: lsp::CodeActionParams = parse(params)?;
@@ -590,10 +578,6 @@ impl Server<'_> {
                     decoration::code_lenses(analysis, uri, &commands, encoding)
                 })
             }
-            "workspace/symbol" => {
-                let params: lsp::WorkspaceSymbolParams = parse(params)?;
-                Ok(json!(self.workspace_symbols(&params.query)))
-            }
             drawing::METHOD => {
                 let params: drawing::DrawingParams = parse(params)?;
                 self.with(&params.text_document.uri, |it| drawing::draw(it, &params))
@@ -658,7 +642,11 @@ impl Server<'_> {
     /// Returns the states and machines of a name.
     ///
     /// Open documents count as they are, all others as they are in files.
-    fn workspace_symbols(&mut self, query: &str) -> Vec<lsp::SymbolInformation> {
+    fn workspace_symbols(
+        &mut self,
+        id: &RequestId,
+        query: &str,
+    ) -> Result<Vec<lsp::SymbolInformation>, Refused> {
         /// Most symbols of an answer. Why: a person reads a list of them, and types another letter.
         const MOST: usize = 500;
         let encoding = self.client.encoding;
@@ -666,44 +654,39 @@ impl Server<'_> {
         let keys: Vec<String> = self.documents.keys().cloned().collect();
         for key in &keys {
             if let Some(analysis) = self.analysis(key) {
+                let symbols = symbols::document_symbols(&analysis, encoding);
                 let uri = lsp::Uri::from(key.as_str());
-                found.extend(symbols::workspace_symbols(&analysis, &uri, query, encoding));
+                symbols::add_matching(&symbols, query, &uri, &mut found);
             }
         }
         let open = self.documents.values().map(|it| it.document.path.clone());
         let mut seen: BTreeSet<PathBuf> = open.collect();
         for folder in &self.client.folders {
-            self.project.for_each_spec(folder, &mut |path, text| {
-                if found.len() >= MOST || !seen.insert(path.to_owned()) {
-                    return;
+            for file in self.project.specs(folder) {
+                if found.len() >= MOST {
+                    found.truncate(MOST);
+                    return Ok(found);
                 }
-                let mut sources = Sources::new();
-                let name = path.file_name().unwrap_or_default();
-                let file = sources.add(name.to_string_lossy(), text);
-                let analysis = Analysis::new(sources, file, &crate::NoProject);
-                let uri = uri_of(path);
-                found.extend(symbols::workspace_symbols(&analysis, &uri, query, encoding));
-            });
+                if !seen.insert(file.path.clone()) {
+                    continue;
+                }
+                if self.inbox.is_cancelled(id) {
+                    return Err(cancelled());
+                }
+                let symbols = self.outlines.outline(&file, self.project, encoding);
+                let uri = uri_of(&file.path);
+                symbols::add_matching(&symbols, query, &uri, &mut found);
+            }
         }
+        self.outlines.keep_only(&seen);
         found.truncate(MOST);
-        found
+        Ok(found)
     }
 }
 
 fn send(connection: &Connection, message: impl Into<Message>) {
     // A client that has hung up is noticed when it is read from.
     let _ = connection.sender.send(message.into());
-}
-
-/// Returns the request that a message cancels.
-fn cancelled_request(message: &Message) -> Option<RequestId> {
-    let Message::Notification(notification) = message else {
-        return None;
-    };
-    if notification.method != "$/cancelRequest" {
-        return None;
-    }
-    serde_json::from_value(notification.params.get("id")?.clone()).ok()
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Option<T> {
@@ -717,6 +700,10 @@ fn parse<T: DeserializeOwned>(params: Value) -> Result<T, Refused> {
 
 fn refused(id: RequestId, (code, message): Refused) -> Response {
     Response::new_err(id, code as i32, message)
+}
+
+fn cancelled() -> Refused {
+    (ErrorCode::RequestCanceled, "cancelled".to_owned())
 }
 
 fn invalid(id: RequestId, error: &serde_json::Error) -> Response {

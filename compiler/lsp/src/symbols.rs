@@ -86,22 +86,20 @@ fn symbol(
     }
 }
 
-/// Returns the symbols of a document whose names hold a word, for a list over many documents.
-pub(crate) fn workspace_symbols(
-    analysis: &Analysis,
-    uri: &Uri,
+/// Adds the symbols of a document whose names hold a word, for a list over many documents.
+pub(crate) fn add_matching(
+    symbols: &[DocumentSymbol],
     query: &str,
-    encoding: Encoding,
-) -> Vec<SymbolInformation> {
+    uri: &Uri,
+    found: &mut Vec<SymbolInformation>,
+) {
     let query = query.to_lowercase();
-    let mut found = Vec::new();
-    for symbol in document_symbols(analysis, encoding) {
-        add_matching(&symbol, None, &query, uri, &mut found);
+    for symbol in symbols {
+        add_below(symbol, None, &query, uri, found);
     }
-    found
 }
 
-fn add_matching(
+fn add_below(
     symbol: &DocumentSymbol,
     container: Option<&str>,
     query: &str,
@@ -125,7 +123,7 @@ fn add_matching(
         });
     }
     for child in symbol.children.iter().flatten() {
-        add_matching(child, Some(&symbol.name), query, uri, found);
+        add_below(child, Some(&symbol.name), query, uri, found);
     }
 }
 

@@ -17,6 +17,8 @@ mod hostile;
 mod protocol;
 #[path = "editor/session.rs"]
 mod session;
+#[path = "editor/symbols.rs"]
+mod symbols;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,7 +34,11 @@ fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut suite = Suite::new();
     suite.documents("lsp", &folder, |case| session::play(&case.text));
-    for (name, check) in protocol::CHECKS.iter().chain(hostile::CHECKS) {
+    for (name, check) in protocol::CHECKS
+        .iter()
+        .chain(symbols::CHECKS)
+        .chain(hostile::CHECKS)
+    {
         suite.check(&format!("lsp::{name}"), || {
             check();
             Ok(())

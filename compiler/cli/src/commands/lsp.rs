@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use statemark_compiler::Servers;
 use statemark_compiler::diag::{Code, Diagnostic};
-use statemark_lsp::{FileRules, Project, serve, stdio};
+use statemark_compiler::source::MAX_SOURCE_BYTES;
+use statemark_lsp::{FileRules, Project, SpecFile, serve, stdio};
 
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
 use crate::printer::Printer;
 use crate::project::{self, Diagrams};
 use crate::rules::Rules;
-use crate::specs::{STDIN_NAME, read_specs};
+use crate::search::{self, FoundFile};
+use crate::specs::may_hold_machine;
 
 /// Serve editors: findings, fixes, completion, names and drawings.
 #[derive(Debug, clap::Args)]
@@ -43,7 +45,7 @@ struct Workspace;
 
 impl Project for Workspace {
     fn is_spec(&self, path: &Path) -> bool {
-        files::may_be_spec(path)
+        search::may_be_spec(path)
     }
 
     fn rules(&self, path: &Path, folders: &[PathBuf]) -> Result<Box<dyn FileRules + '_>, String> {
@@ -68,20 +70,21 @@ impl Project for Workspace {
         Ok(Box::new(read().map_err(|failure| failure.to_string())?))
     }
 
-    fn for_each_spec(&self, folder: &Path, each: &mut dyn FnMut(&Path, String)) {
-        let folder = [folder.to_owned()];
+    fn specs(&self, folder: &Path) -> Vec<SpecFile> {
         // A folder that can't be read has no specs, and an editor has nobody to tell.
-        let _ = read_specs(
-            &folder,
-            STDIN_NAME,
-            (Diagrams::Sections, false),
-            |_, path, text| {
-                if let Some(path) = path {
-                    each(path, text);
-                }
-                Ok(())
-            },
-        );
+        let found = search::find(&[folder.to_owned()]).unwrap_or_default();
+        let readable = found.into_iter().filter(|file| file.problem.is_none());
+        let stamped = readable.map(|FoundFile { path, .. }| SpecFile {
+            stamp: search::stamp(&path),
+            path,
+        });
+        stamped.collect()
+    }
+
+    fn read(&self, path: &Path) -> Option<String> {
+        let bytes = files::read(path, MAX_SOURCE_BYTES).ok()?.ok()?;
+        let is_spec = may_hold_machine(&files::display(path), &bytes, Diagrams::Sections);
+        is_spec.then(|| String::from_utf8(bytes).ok()).flatten()
     }
 
     fn tools(&self) -> Vec<(String, String)> {

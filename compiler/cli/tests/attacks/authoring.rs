@@ -264,6 +264,61 @@ fn eighth_f8_nothing_is_written_through_a_link_out_of_the_repository() {
 }
 
 #[test]
+fn eighth_f9_lists_of_ignored_files_have_a_budget() {
+    let scratch = Scratch::new("attack-eighth-globs");
+    let globs = |bytes: usize| "**/*a*b*c\n".repeat(bytes / 10);
+    for folder in 0..12 {
+        let name = format!("d{folder:02}");
+        scratch.write(&format!("{name}/door.md"), DOOR);
+        scratch.write(&format!("{name}/.gitignore"), &globs(110_000));
+    }
+    let said = attacked(&scratch, &["lint"]);
+    let told = "`d09/.gitignore` can't be read: with it, the lists of ignored files have more than 1048576 bytes";
+    assert!(said.stderr.contains(told), "{}", said.stderr);
+    // One alone is too long.
+    let scratch = Scratch::new("attack-eighth-glob");
+    scratch.write(".statemarkignore", &globs(200_000));
+    let said = attacked(&scratch, &["lint"]);
+    assert!(
+        said.stderr.contains("more than 131072 bytes"),
+        "{}",
+        said.stderr
+    );
+}
+
+#[test]
+fn eighth_f9_another_users_list_above_hides_nothing() {
+    if !rustix::process::geteuid().is_root() {
+        // Only root can make a file another user's.
+        return;
+    }
+    let outer = clone("attack-eighth-lists");
+    for name in ["a", "b", "c", "d"] {
+        outer.write(&format!("mine/deep/{name}.md"), DOOR);
+    }
+    let deep = Scratch {
+        path: outer.path.join("mine/deep"),
+    };
+    outer.write("mine/.gitignore", "/deep/b.md\n");
+    outer.write("mine/.statemarkignore", "c.md\n");
+    outer.write(".ignore", "*.md\n");
+    let found = |folder: &str| {
+        let said = done(&deep, &["lint", folder, "--show-files"]);
+        let mut names: Vec<String> = said.stdout.lines().map(str::to_owned).collect();
+        names.retain(|it| it.ends_with(".md"));
+        names
+    };
+    assert!(found(".").is_empty(), "one of our own above counts");
+    chown(outer.path.join(".ignore"), Some(OTHER), None).unwrap();
+    // Those of the project count on, as they are written: from where they stand.
+    assert_eq!(found("."), ["a.md", "d.md"]);
+    assert_eq!(found("../deep"), ["../deep/a.md", "../deep/d.md"]);
+    // What the folder itself says counts more than what is above it.
+    outer.write("mine/deep/.gitignore", "!b.md\nd.md\n");
+    assert_eq!(found("."), ["a.md", "b.md"]);
+}
+
+#[test]
 fn eighth_f10_a_pipe_for_hooks_holds_nobody_up() {
     let outer = clone("attack-eighth-pipe");
     let clone = inside(&outer);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use statemark_lsp::{
     Connection, FileRules, Message, NoProject, Notification, Project, Request, RequestId, Response,
-    ServeError, serve,
+    ServeError, SpecFile, serve,
 };
 
 /// The longest that an answer may take. Why: only a server that hangs takes as long.
@@ -32,9 +32,14 @@ impl Project for Folder {
         NoProject.rules(path, folders)
     }
 
-    fn for_each_spec(&self, folder: &Path, each: &mut dyn FnMut(&Path, String)) {
-        let text = "stateDiagram-v2\n[*] --> bright\nbright --> [*] : out\n";
-        each(&folder.join("lamp.mmd"), text.to_owned());
+    fn specs(&self, folder: &Path) -> Vec<SpecFile> {
+        let path = folder.join("lamp.mmd");
+        let stamp = None;
+        vec![SpecFile { path, stamp }]
+    }
+
+    fn read(&self, _: &Path) -> Option<String> {
+        Some("stateDiagram-v2\n[*] --> bright\nbright --> [*] : out\n".to_owned())
     }
 
     fn tools(&self) -> Vec<(String, String)> {
@@ -61,23 +66,33 @@ impl Client {
     /// Starts a server for an editor with some capabilities.
     pub(crate) fn new(capabilities: &Value, options: &Value) -> Self {
         let mut client = Self::uninitialized();
+        client.initialize(capabilities, options);
+        client
+    }
+
+    /// Begins the session of an editor with some capabilities.
+    pub(crate) fn initialize(&mut self, capabilities: &Value, options: &Value) {
         let params = json!({
             "processId": null,
             "rootUri": "file:///specs",
             "capabilities": capabilities,
             "initializationOptions": options,
         });
-        let answer = client.ask("initialize", params);
-        client.initialized = answer.unwrap();
-        client.counts_bytes = client.initialized["capabilities"]["positionEncoding"] == "utf-8";
-        client.tell("initialized", json!({}));
-        client
+        let answer = self.ask("initialize", params);
+        self.initialized = answer.unwrap();
+        self.counts_bytes = self.initialized["capabilities"]["positionEncoding"] == "utf-8";
+        self.tell("initialized", json!({}));
     }
 
     /// Starts a server and says nothing to it.
     pub(crate) fn uninitialized() -> Self {
+        Self::of_project(Folder)
+    }
+
+    /// Starts a server of a project and says nothing to it.
+    pub(crate) fn of_project(project: impl Project + Send + 'static) -> Self {
         let (connection, other) = Connection::memory();
-        let server = std::thread::spawn(move || serve(&other, &Folder));
+        let server = std::thread::spawn(move || serve(&other, &project));
         Self {
             connection: Some(connection),
             server: Some(server),

@@ -33,10 +33,6 @@ pub(crate) const CHECKS: &[(&str, fn())] = &[
         a_session_begins_and_ends_as_it_should,
     ),
     (
-        "states_are_found_over_all_documents",
-        states_are_found_over_all_documents,
-    ),
-    (
         "a_broken_configuration_is_told_once",
         a_broken_configuration_is_told_once,
     ),
@@ -253,27 +249,6 @@ fn many_changes_are_one_push() {
         }
     }
     assert!(versions.len() < 200 && versions.is_sorted(), "{versions:?}");
-}
-
-fn states_are_found_over_all_documents() {
-    let mut client = Client::new(&json!({}), &Value::Null);
-    client.open(URI, &BROKEN.replace("a -> b", "a --> brim"));
-    client.open("file:///specs/main.rs", BROKEN);
-    let found = client
-        .ask("workspace/symbol", json!({ "query": "BRI" }))
-        .unwrap();
-    let found: Vec<(&str, &str)> = found
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| {
-            (
-                it["name"].as_str().unwrap(),
-                it["location"]["uri"].as_str().unwrap(),
-            )
-        })
-        .collect();
-    assert_eq!(found, [("brim", URI), ("bright", "file:///specs/lamp.mmd")]);
 }
 
 fn a_broken_configuration_is_told_once() {

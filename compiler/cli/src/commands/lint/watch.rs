@@ -8,9 +8,8 @@
 //! Nothing is cleared: what was printed stays where it is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use statemark_compiler::diag::render::ReportFormat;
 
@@ -19,6 +18,7 @@ use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
 use crate::printer::{Printer, count};
 use crate::project::{self, CONFIG_FILE, Diagrams};
+use crate::search::{self, Stamp, stamp};
 use crate::signals;
 use crate::specs::may_be_spec;
 use crate::upward;
@@ -136,13 +136,13 @@ impl Changes {
 #[derive(Debug, PartialEq, Eq)]
 struct Snapshot {
     /// Their paths and stamps, by their names.
-    files: BTreeMap<String, (PathBuf, Option<(SystemTime, u64)>)>,
+    files: BTreeMap<String, (PathBuf, Option<Stamp>)>,
 }
 
 impl Snapshot {
     fn take(paths: &[PathBuf]) -> Self {
         // What can't be read is said when it is checked.
-        let found = files::find(paths).unwrap_or_default();
+        let found = search::find(paths).unwrap_or_default();
         let found = found.into_iter().map(|file| (file.name, file.path));
         let here = project::current_folder().unwrap_or_default();
         let above = OF_ALL.iter().filter_map(|name| upward::find(&here, name));
@@ -176,11 +176,6 @@ impl Snapshot {
             ..changes
         }
     }
-}
-
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let facts = fs::metadata(path).ok()?;
-    Some((facts.modified().ok()?, facts.len()))
 }
 
 /// Waits until something has changed and is still; `None` if the process was asked to end.
