@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use statemark_runs::check::CheckPlace;
 use statemark_runs::files::read_own;
 use statemark_runs::find_working_copy;
-use statemark_stores::place_of;
+use statemark_stores::{Judgement, judge, place_of};
 
 use crate::environment::{self, user_folder};
 use crate::failure::Failure;
@@ -65,19 +65,31 @@ pub(crate) fn check_database_allowed(config: &Path, address: &str) -> Result<(),
         // `memory:`, or what can't be opened at all.
         return Ok(());
     };
-    let (server, database) = (place.server.as_deref(), &place.database);
-    let is_allowed = |line: &str| line == database || server == Some(line);
-    if allowed_lines()?.lines().any(|line| is_allowed(line.trim())) {
-        return Ok(());
+    let (config, database) = (files::display(config), &place.database);
+    let list = allowed_lines()?;
+    let mut lacking = None;
+    for line in list.lines() {
+        match judge(line.trim(), address) {
+            Judgement::Allowed => return Ok(()),
+            Judgement::Lacks(what) => lacking = Some(what),
+            Judgement::Other => {}
+        }
     }
-    let config = files::display(config);
+    if let Some(what) = lacking {
+        return Err(Failure::new(format!(
+            "`{config}` has `{database}` checked less than you want: its address {what}"
+        ))
+        .with_help(format!(
+            "what you want is in `~/.config/{ALLOWED_PLACES}`, or in PGSSLMODE and PGSSLROOTCERT"
+        )));
+    }
     Err(Failure::new(format!(
         "`{config}` puts the store into a database that nobody has allowed: `{database}`"
     ))
     .with_help(format!(
         "if you trust it with your runs, `--store` or STATEMARK_STORE names the store, and the line `{}` in `~/.config/{ALLOWED_PLACES}` allows {} for good",
-        server.unwrap_or(database),
-        if server.is_some() { "the server" } else { "the database" },
+        place.line(),
+        if place.server.is_some() { "the server" } else { "the database" },
     )))
 }
 

@@ -107,6 +107,50 @@ pub struct Place {
     pub server: Option<String>,
     /// The database, as `postgres://HOST:PORT/DATABASE`, or `postgres:///DATABASE` without a server.
     pub database: String,
+    /// The checks of the server that it asks for, as `sslmode=MODE&sslrootcert=FILE`; may be empty.
+    pub checks: String,
+}
+
+impl Place {
+    /// Returns the line that allows the server, else the database, checked as far as the address says.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let place = self.server.as_ref().unwrap_or(&self.database);
+        let sign = if place.contains('?') { '&' } else { '?' };
+        match self.checks.as_str() {
+            "" => place.clone(),
+            checks => format!("{place}{sign}{checks}"),
+        }
+    }
+}
+
+/// The meaning of a user's line about places for an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "whoever asks has to know all of it"
+)]
+pub enum Judgement {
+    /// Nothing: the line is about another place.
+    Other,
+    /// The address is allowed.
+    Allowed,
+    /// The place is allowed, but not checked as far as the user wants.
+    ///
+    /// The text says what the address has to do, as a clause without its subject.
+    Lacks(String),
+}
+
+/// Returns what a user's line about places means for an address.
+///
+/// The line is a server or a database as [`Place`] spells them. It may say `sslmode` and `sslrootcert`, which the address
+/// has to ask for, or for more; if it says neither, the environment does.
+#[must_use]
+pub fn judge(line: &str, address: &str) -> Judgement {
+    #[cfg(feature = "postgres")]
+    return crate::postgres::judge(line, address);
+    #[cfg(not(feature = "postgres"))]
+    return Judgement::Other;
 }
 
 /// Returns the place that an address of PostgreSQL leads to.
@@ -216,11 +260,9 @@ mod tests {
             ("postgres://ann@/db", None, "postgres:///db"),
             ("postgres://", None, "postgres:///"),
         ] {
-            let place = Place {
-                server: server.map(str::to_owned),
-                database: database.to_owned(),
-            };
-            assert_eq!(place_of(address), Some(place), "{address}");
+            let place = place_of(address).unwrap();
+            assert_eq!(place.server.as_deref(), server, "{address}");
+            assert_eq!(place.database, database, "{address}");
         }
         for address in [
             "postgres:///db?unknown=x",

@@ -21,7 +21,7 @@ mod memory;
 mod postgres;
 mod sqlite;
 
-pub use address::{Place, file_of, holds_password, open, open_as_is, place_of};
+pub use address::{Judgement, Place, file_of, holds_password, judge, open, open_as_is, place_of};
 pub use backup::{BackedUp, WakeStore, backup};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]

@@ -45,7 +45,7 @@ use deadpool_postgres::Pool;
 use tokio::runtime::Runtime;
 
 use address::Address;
-pub(crate) use address::place_of;
+pub(crate) use address::{judge, place_of};
 use ends::Ends;
 use list::Reported;
 use row::stored;

@@ -160,6 +160,28 @@ fn seventh_f1_no_address_leads_where_nobody_allowed() {
         let reached = server.accept().map(|(_, from)| from);
         assert!(reached.is_err(), "{address} reached it: {reached:?}");
     }
+    // A server that is allowed isn't checked less than its user wants.
+    let allowed = format!("postgres://127.0.0.1:{port}?sslmode=verify-full&sslrootcert=system");
+    scratch.write("own/statemark/places", &allowed);
+    for (checks, lacks) in [
+        (
+            "sslmode=disable",
+            "its address has to say `sslrootcert=system`",
+        ),
+        (
+            "sslmode=require&sslrootcert=system",
+            "its address has to say `sslmode=verify-full`",
+        ),
+        (
+            "sslmode=verify-full&sslrootcert=evil.crt",
+            "its address has to say `sslrootcert=system`",
+        ),
+    ] {
+        let address = format!("postgres://127.0.0.1:{port}/db?{checks}");
+        let said = in_time(runs(&address));
+        assert!(said.stderr.contains(lacks), "{checks}: {}", said.stderr);
+        assert!(server.accept().is_err(), "{checks} reached it");
+    }
     scratch.write("own/statemark/places", "postgres:///db\n");
     // It says nothing, and is waited for.
     let mut allowed = runs("postgres:///db");

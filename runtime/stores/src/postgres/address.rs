@@ -16,7 +16,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::tls::{Mode, Tls, check_private, invalid, unusable};
-use crate::address::Place;
+use crate::address::{Judgement, Place};
 use statemark_runs::store::StoreError;
 
 /// PostgreSQL's own port.
@@ -61,15 +61,15 @@ fn read_with(
         None => rest,
     };
     let mut config: Config = rest.parse().map_err(|_| not_an_address())?;
+    let checks = Checks::read(&own, variable)?;
     let own = |name: &str, in_environment: &str| {
-        let said = own.iter().find(|(key, _)| key == name);
-        let said = said.map(|(_, value)| value.clone());
-        said.or_else(|| variable(in_environment))
+        get(&own, name)
+            .cloned()
+            .or_else(|| variable(in_environment))
     };
-    let mode = own("sslmode", "PGSSLMODE").map(|name| Mode::parse(&name));
     let tls = Tls {
-        mode: mode.transpose()?.unwrap_or_default(),
-        authorities: own("sslrootcert", "PGSSLROOTCERT"),
+        mode: checks.mode.unwrap_or_default(),
+        authorities: checks.authorities,
         certificate: own("sslcert", "PGSSLCERT").map(PathBuf::from),
         key: own("sslkey", "PGSSLKEY").map(PathBuf::from),
     };
@@ -93,7 +93,7 @@ fn read_with(
 ///
 /// It is read by the library that connects: whoever decides by the names decides about the server that is reached.
 pub(crate) fn place_of(address: &str) -> Option<Place> {
-    let (rest, _) = take_own(address).ok()?;
+    let (rest, own) = take_own(address).ok()?;
     let config: Config = rest.parse().ok()?;
     let hosts = spell_hosts(&config);
     let addresses = config.get_hostaddrs().iter();
@@ -104,10 +104,100 @@ pub(crate) fn place_of(address: &str) -> Option<Place> {
     };
     let is_named = !hosts.is_empty() || !addresses.is_empty();
     let name = config.get_dbname().unwrap_or_default();
+    let checks = CHECKS
+        .iter()
+        .filter_map(|name| Some((name, get(&own, name)?)));
+    let checks = checks.map(|(name, value)| {
+        let value = percent_encoding::utf8_percent_encode(value, IN_VALUE);
+        format!("{name}={value}")
+    });
     Some(Place {
         server: is_named.then(|| format!("postgres://{hosts}{parameters}")),
         database: format!("postgres://{hosts}/{name}{parameters}"),
+        checks: checks.collect::<Vec<String>>().join("&"),
     })
+}
+
+/// Characters that are written in percents in the value of a parameter.
+const IN_VALUE: &percent_encoding::AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'/')
+    .remove(b'_')
+    .remove(b'~');
+
+/// The parameters that say how far the server is checked.
+const CHECKS: [&str; 2] = ["sslmode", "sslrootcert"];
+
+/// The checks of a server before it is told anything.
+#[derive(Debug, PartialEq, Eq)]
+struct Checks {
+    /// None if nobody says it.
+    mode: Option<Mode>,
+    authorities: Option<String>,
+}
+
+impl Checks {
+    /// Reads them from the parameters of an address and the environment.
+    fn read(
+        own: &Parameters,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, StoreError> {
+        let said = |name: &str, in_environment: &str| {
+            get(own, name).cloned().or_else(|| variable(in_environment))
+        };
+        let mode = said("sslmode", "PGSSLMODE").map(|name| Mode::parse(&name));
+        Ok(Self {
+            mode: mode.transpose()?,
+            authorities: said("sslrootcert", "PGSSLROOTCERT"),
+        })
+    }
+
+    /// Returns what an address has to do to have them as far as wanted; none if they are.
+    fn lacks(&self, wanted: &Self) -> Option<String> {
+        let authorities_count = wanted.authorities.is_some() || wanted.mode >= Some(Mode::VerifyCa);
+        if authorities_count && self.authorities != wanted.authorities {
+            return Some(match &wanted.authorities {
+                Some(file) => format!("has to say `sslrootcert={file}`"),
+                None => "must not name authorities by `sslrootcert`".to_owned(),
+            });
+        }
+        let mode = wanted
+            .mode
+            .filter(|it| self.mode.unwrap_or_default() < *it)?;
+        Some(format!("has to say `sslmode={}`", mode.name()))
+    }
+}
+
+/// Returns what a user's line about places means for an address.
+///
+/// What the line doesn't say of how the server is checked, the user's environment says.
+pub(crate) fn judge(line: &str, address: &str) -> Judgement {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    judge_with(line, address, &variable)
+}
+
+fn judge_with(line: &str, address: &str, variable: &dyn Fn(&str) -> Option<String>) -> Judgement {
+    let (Some(place), Ok((line, wanted)), Ok((_, own))) =
+        (place_of(address), take_own(line), take_own(address))
+    else {
+        return Judgement::Other;
+    };
+    if line != place.database && Some(&line) != place.server.as_ref() {
+        return Judgement::Other;
+    }
+    let nothing = |_: &str| None;
+    // A mode that doesn't exist is told when the address is opened.
+    let of_address = Checks::read(&own, variable);
+    let of_user = match CHECKS.iter().any(|name| get(&wanted, name).is_some()) {
+        true => Checks::read(&wanted, &nothing),
+        false => Checks::read(&wanted, variable),
+    };
+    let lacks = match (of_address, of_user) {
+        (Ok(of_address), Ok(of_user)) => of_address.lacks(&of_user),
+        (Err(error), _) | (_, Err(error)) => Some(format!("can't be read: {error}")),
+    };
+    lacks.map_or(Judgement::Allowed, Judgement::Lacks)
 }
 
 /// Spells the hosts of a configuration with their ports, or the ports alone if it has no host.
@@ -146,6 +236,12 @@ fn not_an_address() -> StoreError {
 
 /// Parameters of an address by name.
 type Parameters = Vec<(String, String)>;
+
+/// Returns the value of a parameter.
+fn get<'p>(parameters: &'p Parameters, name: &str) -> Option<&'p String> {
+    let found = parameters.iter().find(|(known, _)| known == name);
+    found.map(|(_, value)| value)
+}
 
 /// Takes the parameters out of an address that are read here, and returns the rest of it.
 fn take_own(address: &str) -> Result<(String, Parameters), StoreError> {
@@ -398,6 +494,106 @@ mod tests {
             let error = with(address, variables).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
+    }
+
+    #[test]
+    fn a_line_says_how_far_a_server_is_checked() {
+        let allowed = || Judgement::Allowed;
+        let lacks = |what: &str| Judgement::Lacks(what.to_owned());
+        for (line, address, variables, judged) in [
+            ("postgres://h", "postgres://a:b@h/d", &[][..], allowed()),
+            (
+                "postgres://h/d",
+                "postgres://a:b@h/d?sslmode=disable",
+                &[],
+                allowed(),
+            ),
+            ("postgres://h/d", "postgres://h/e", &[], Judgement::Other),
+            ("postgres://h", "runs.db", &[], Judgement::Other),
+            (
+                "postgres://h?hostaddr=1.2.3.4",
+                "postgres://h/d?hostaddr=1.2.3.4&sslmode=disable",
+                &[],
+                allowed(),
+            ),
+            // What the line wants, the address or the environment says, or more.
+            (
+                "postgres://h?sslmode=require",
+                "postgres://h/d",
+                &[],
+                lacks("has to say `sslmode=require`"),
+            ),
+            (
+                "postgres://h?sslmode=require",
+                "postgres://h/d?sslmode=verify-full",
+                &[],
+                allowed(),
+            ),
+            (
+                "postgres://h?sslmode=require",
+                "postgres://h/d",
+                &[("PGSSLMODE", "require")],
+                allowed(),
+            ),
+            (
+                "postgres://h?sslmode=require",
+                "postgres://h/d?sslmode=allow",
+                &[("PGSSLMODE", "require")],
+                lacks("has to say `sslmode=require`"),
+            ),
+            (
+                "postgres://h?sslmode=verify-full&sslrootcert=system",
+                "postgres://h/d?sslmode=verify-full",
+                &[],
+                lacks("has to say `sslrootcert=system`"),
+            ),
+            (
+                "postgres://h?sslrootcert=a%20b",
+                "postgres://h/d?sslrootcert=a%20b",
+                &[],
+                allowed(),
+            ),
+            (
+                "postgres://h?sslmode=verify-ca",
+                "postgres://h/d?sslmode=verify-ca&sslrootcert=their.crt",
+                &[],
+                lacks("must not name authorities by `sslrootcert`"),
+            ),
+            // A line that says nothing leaves it to the environment, and one that does overrules that.
+            (
+                "postgres://h",
+                "postgres://h/d?sslmode=disable",
+                &[("PGSSLMODE", "verify-full")],
+                lacks("has to say `sslmode=verify-full`"),
+            ),
+            (
+                "postgres://h",
+                "postgres://h/d?sslrootcert=x",
+                &[("PGSSLROOTCERT", "y")],
+                lacks("has to say `sslrootcert=y`"),
+            ),
+            (
+                "postgres://h?sslmode=disable",
+                "postgres://h/d?sslmode=disable",
+                &[("PGSSLMODE", "verify-full")],
+                allowed(),
+            ),
+        ] {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(
+                judge_with(line, address, &variable),
+                judged,
+                "{line} {address}"
+            );
+        }
+        let place = place_of("postgres://h/d?sslrootcert=a%20b/c.crt&sslmode=verify-full");
+        assert_eq!(
+            place.unwrap().line(),
+            "postgres://h?sslmode=verify-full&sslrootcert=a%20b/c.crt"
+        );
     }
 
     #[test]

@@ -44,7 +44,8 @@ pub(super) struct Tls {
 }
 
 /// The values of `sslmode`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A later one asks for more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mode {
     Disable,
     Allow,
@@ -76,6 +77,12 @@ impl Mode {
             let names = Self::NAMES.map(|(name, _)| name).join("`, `");
             invalid(format!("there is no `sslmode={name}`; there are `{names}`"))
         })
+    }
+
+    /// Returns its name.
+    pub(super) fn name(self) -> &'static str {
+        let found = Self::NAMES.iter().find(|(_, known)| *known == self);
+        found.map_or("", |(name, _)| name)
     }
 
     /// Returns what the connection itself has to know.
