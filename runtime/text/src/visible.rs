@@ -42,8 +42,8 @@ pub const fn is_hidden(character: char) -> bool {
 
 /// Returns what a reader can tell texts apart by: what has a shape, and one blank between words.
 ///
-/// Two texts with the same one look alike, or nearly so: letters are compared as they are composed (NFKC). Those of
-/// different scripts that look alike stay apart.
+/// Two texts with the same one look alike: letters are compared as they are composed (NFKC). Other letters that look alike,
+/// such as those of different scripts, stay apart.
 #[must_use]
 pub fn shape(text: &str) -> String {
     // The last one is a note without a head, and shows nothing.

@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use statemark_runs::check::{CheckPlace, environment};
 use statemark_text::visible;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, ReadBuf};
@@ -27,6 +29,11 @@ pub(crate) const MAX_MESSAGE: usize = 16 << 20;
 
 /// Longest line of standard error that is logged. Unit: bytes.
 const MAX_LINE: u64 = 8 << 10;
+
+/// Longest line that is parsed for whether it is a message. Unit: bytes.
+///
+/// Why: a program's own words are shorter. Of a longer line the first sign says it.
+const MAX_JUDGED: usize = 4 << 10;
 
 /// Longest part of a line that a fault cites. Unit: bytes.
 const MAX_CITED: usize = 300;
@@ -127,7 +134,7 @@ impl Process {
         let output = Bounded {
             stream: output,
             line: 0,
-            foreign: Vec::new(),
+            head: Vec::new(),
             too_long: too_long.clone(),
             said: process.said.clone(),
         };
@@ -252,8 +259,8 @@ pub(crate) struct Bounded<R> {
     stream: R,
     /// Length of the line so far.
     line: usize,
-    /// The beginning of the line so far, if it is no message.
-    foreign: Vec<u8>,
+    /// The line so far, as far as it is looked into.
+    head: Vec<u8>,
     too_long: TooLong,
     said: Said,
 }
@@ -283,17 +290,30 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
 }
 
 impl<R> Bounded<R> {
-    /// Remembers a part of a line that is no message: such a one begins as an object does.
+    /// Takes in a part of a line, and remembers the line if it ends here and is no message.
     fn remember(&mut self, part: &[u8]) {
-        let is_first = self.line == part.len();
-        let is_message = part.trim_ascii_start().starts_with(b"{");
-        if (is_first && !is_message) || !self.foreign.is_empty() {
-            let room = MAX_CITED.saturating_sub(self.foreign.len());
-            self.foreign.extend(part.iter().take(room));
+        let room = MAX_JUDGED.saturating_sub(self.head.len());
+        self.head.extend(part.iter().take(room));
+        if !part.ends_with(b"\n") {
+            return;
         }
-        if part.ends_with(b"\n") {
-            let line = std::mem::take(&mut self.foreign);
-            self.said.say(&line);
+        if !may_be_message(&self.head) {
+            self.said.say(&self.head);
         }
+        self.head.clear();
+    }
+}
+
+/// Reports whether a line, of which there are at most [`MAX_JUDGED`] bytes, may be a message.
+fn may_be_message(line: &[u8]) -> bool {
+    /// The key that every message has.
+    #[derive(Deserialize)]
+    struct Message {
+        #[serde(rename = "jsonrpc")]
+        _protocol: IgnoredAny,
+    }
+    match line.len() < MAX_JUDGED {
+        true => serde_json::from_slice::<Message>(line).is_ok(),
+        false => line.trim_ascii_start().starts_with(b"{"),
     }
 }

@@ -606,7 +606,7 @@ fn a_server_that_hangs_costs_its_own_tools() {
     assert_eq!(said.code, 1);
     assert!(
         said.stdout
-            .contains("docs: it hasn't answered within 1 s; it said: no token\\u{1b}[2K: xx"),
+            .contains("docs: it hasn't answered within 1 s; it said: {\"level\": \"warn\"} ⏎ no token\\u{1b}[2K: xx"),
         "{}",
         said.stdout
     );

@@ -53,7 +53,8 @@ impl Unruly {
         let script = self.script();
         match script["begin"].as_str() {
             Some("hang") => {
-                // Many a program writes its log in the place of messages.
+                // Many a program writes its log in the place of messages, and some as JSON.
+                println!("{{\"level\": \"warn\"}}");
                 println!("no token\u{1b}[2K: {}", "x".repeat(1_000));
                 sleep(Duration::from_secs(600));
             }

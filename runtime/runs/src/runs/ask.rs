@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 use statemark_text::visible;
+use unicode_security::skeleton;
 
 use super::answer::{answered, subject};
 use super::draft::Draft;
@@ -175,10 +176,12 @@ fn check_kind(ask: &OpenRequest) -> Result<(), String> {
 }
 
 /// Checks that a person can tell choices apart.
+///
+/// Letters of different scripts may have one shape. Source: *Unicode Technical Standard #39*, 4 *Confusable Detection*.
 fn check_choices(choices: &[String]) -> Result<(), String> {
     let mut shapes = BTreeMap::new();
     for choice in choices {
-        let shape = visible::shape(choice);
+        let shape: String = skeleton(&visible::shape(choice)).collect();
         if shape.is_empty() {
             return Err("a choice shows nothing".to_owned());
         }
