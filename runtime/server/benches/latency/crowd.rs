@@ -1,4 +1,4 @@
-//! Fifty clients that drive a run each, all at once, and the memory of their server.
+//! Many clients at once: those that drive a run each, with the memory of their server, and those that read.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,6 +52,53 @@ pub(crate) fn drive(folder: &Path, long: Duration) {
         shown(after)
     );
     assert!(calls >= CLIENTS * 2, "{calls}");
+}
+
+/// Clients that read at once.
+const READERS: usize = 64;
+
+/// Lets many clients read a run each, from ours and from the bare server in turns. Prints the calls a second.
+pub(crate) fn read(folder: &Path, turns: usize, long: Duration) {
+    let runs: Vec<String> = (0..READERS).map(|it| format!("m{it}")).collect();
+    for run in &runs {
+        ours::fill(folder, run);
+    }
+    let servers = ["ours-http", "bare-http"].map(|part| Listening::new(folder, part));
+    let mut rates: Vec<[f64; 2]> = (0..turns)
+        .map(|_| servers.each_ref().map(|it| rate(&it.address, &runs, long)))
+        .collect();
+    rates.sort_by(|one, other| (one[0] / one[1]).total_cmp(&(other[0] / other[1])));
+    let [ours, bare] = rates[turns / 2];
+    println!(
+        "{READERS} clients over HTTP: {ours:.0} calls of `get_run` a second beside {bare:.0}; {:.2} of the bare server's",
+        ours / bare
+    );
+}
+
+/// Reads runs, each by a client of its own, and returns the calls a second.
+fn rate(address: &str, runs: &[String], long: Duration) -> f64 {
+    let began = Instant::now();
+    let calls: usize = std::thread::scope(|scope| {
+        let readers: Vec<_> = runs
+            .iter()
+            .map(|run| scope.spawn(|| read_for(long, address, run)))
+            .collect();
+        readers.into_iter().map(|it| it.join().unwrap()).sum()
+    });
+    calls as f64 / began.elapsed().as_secs_f64()
+}
+
+/// Reads a run again and again over one connection. Returns the number of calls.
+fn read_for(long: Duration, address: &str, run: &str) -> usize {
+    let mut session = Session::new(address);
+    let arguments = json!({"run_id": run});
+    let began = Instant::now();
+    let mut calls = 0;
+    while began.elapsed() < long {
+        session.call("get_run", &arguments);
+        calls += 1;
+    }
+    calls
 }
 
 /// Moves a run back and forth. Returns the number of calls.
