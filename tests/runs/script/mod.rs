@@ -61,9 +61,29 @@ pub(crate) fn play(text: &str, make: impl Fn(&[(&str, &str)]) -> Bench) -> Strin
     let mut played = format!("{}```transcript\n", case.before);
     for line in &case.lines {
         let _ = writeln!(played, "> {line}");
-        played += &answer(&bench, line);
+        let answer = answer(&bench, line);
+        check_sense(line, &answer);
+        played += &answer;
     }
     played + "```" + case.after
+}
+
+/// Fails if a line is about a run or a request that should be there by then and isn't.
+///
+/// What made it was refused, or has another number now. If the answers were taken over so, the transcript would go on to
+/// show that nothing is there, and none of what it is for.
+fn check_sense(line: &str, answer: &str) {
+    let run = line.strip_prefix('@').and_then(|it| it.split(' ').next());
+    let is_lost = run.is_some_and(|run| answer.contains(&format!("there is no run `{run}`")));
+    assert!(!is_lost, "`{line}`: {answer}");
+    let mut words = line.split(' ');
+    let is_request = |word: &&str| {
+        word.split_once(':')
+            .is_some_and(|(_, seq)| seq.parse::<u64>().is_ok())
+    };
+    let request = words.find(is_request);
+    let is_lost = request.is_some_and(|it| answer.contains(&format!("there is no request `{it}`")));
+    assert!(!is_lost, "`{line}`: {answer}");
 }
 
 /// A transcript and its specs.
