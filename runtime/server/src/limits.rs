@@ -43,7 +43,7 @@ pub(crate) struct Share {
     connections: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     turns: Arc<Semaphore>,
-    /// Held by the one request of the caller whose large body arrives.
+    /// Held by the one request of the caller that has a large body.
     large: Arc<Semaphore>,
     compiling: Arc<Semaphore>,
 }
@@ -94,7 +94,7 @@ impl Share {
         Arc::clone(&self.calls).try_acquire_owned().ok()
     }
 
-    /// Waits until no other large body of the caller arrives.
+    /// Waits until no other request of the caller has a large body.
     ///
     /// # Errors
     ///

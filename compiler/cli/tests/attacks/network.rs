@@ -203,6 +203,47 @@ fn m3_a_message_is_refused_before_it_fills_the_memory() {
     assert_eq!(client.call("list_runs", &json!({}))["ok"], true);
 }
 
+/// A workflow whose report is a list.
+const REPORTED: &str = r#"## STATE-MACHINE: reported
+
+```json definition
+{
+  "id": "reported",
+  "initial": "open",
+  "artifacts": {"report": {"format": "json", "schema": {"type": "array"}}, "notes": {"format": "json"}},
+  "states": {"open": {"on": {"close": "over"}}, "over": {"type": "final"}}
+}
+```
+"#;
+
+#[test]
+fn ninth_f1_artifacts_fill_no_memory() {
+    let scratch = Scratch::new("attack-ninth-artifacts");
+    scratch.write("reported.md", REPORTED);
+    done(&scratch, &["start", "reported", "--run-id", "r1"]);
+    let server = Listening::start(&scratch.path, &[]);
+    let content = format!("[{}]", vec!["{\"a\":1}"; 400_000].join(","));
+    let (listening, text) = (&server, &content);
+    let call = move |name: &str| {
+        // As older clients do: their answers begin before the tool does.
+        let session = listening.begin_session("");
+        let arguments = json!({"run_id": "r1", "name": name, "mode": "final", "content": text});
+        let params = json!({"name": "submit_artifact", "arguments": arguments});
+        listening.ask_older("tools/call", &params, &session).json()
+    };
+    std::thread::scope(|scope| {
+        for at in 0..8 {
+            scope.spawn(move || call(["report", "notes"][at % 2]));
+        }
+    });
+    let refused = call("report").to_string();
+    assert!(refused.contains("more than 200000 values"), "{refused}");
+    let taken = call("notes");
+    assert_eq!(taken["result"]["isError"], false, "{taken}");
+    let peak = peak(server.process.id());
+    assert!(peak < 400 << 10, "{peak} KiB");
+}
+
 #[test]
 fn m1_a_schema_is_refused_that_takes_for_ever() {
     let scratch = Scratch::new("attack-m1");

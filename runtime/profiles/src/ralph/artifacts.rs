@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::{Finding, Stage};
 use statemark_runs::runs::{DiscardArtifact, FinalizeArtifact, PutArtifact, Submitted};
 use statemark_runs::{
-    Contract, Loaded, Operation, Order, RunId, Written, builtin, builtin_type, builtins,
-    read_artifact,
+    Contract, Loaded, MAX_DOCUMENT_VALUES, Operation, Order, RunId, Written, builtin, builtin_type,
+    builtins, read_artifact,
 };
-use statemark_text::json::describe_repeated_key;
+use statemark_text::json::{count_values, describe_repeated_key};
 use statemark_tools::{Annotations, Ctx, Outcome, Problem, ProfileTool, Tool};
 
 use super::{run_or_begin, tool};
@@ -280,6 +280,10 @@ fn parse(content: &Value) -> Result<Value, Problem> {
         return Ok(content.clone());
     };
     let refuse = |what: String| Problem::new("invalid_arguments", format!("`content`: {what}"));
+    if count_values(text.as_bytes()) > MAX_DOCUMENT_VALUES {
+        let what = format!("this has more than {MAX_DOCUMENT_VALUES} values");
+        return Err(refuse(what));
+    }
     let value =
         serde_json::from_str(text).map_err(|error| refuse(format!("this isn't JSON: {error}")))?;
     describe_repeated_key(text.as_bytes()).map_or(Ok(value), |repeated| Err(refuse(repeated)))

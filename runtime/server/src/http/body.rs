@@ -1,8 +1,8 @@
 //! Bodies of requests: read whole before anything else, within bounds of size, time and memory.
 //!
 //! A body takes up to some ten times its size in memory once it is parsed. So those that are large are parsed one at a time,
-//! and none may have more values than a message needs, or a key twice in one object. They arrive one at a time of each caller: who sends slowly keeps
-//! nobody else waiting.
+//! and none may have more values than a message needs, or a key twice in one object. Each caller has one large body at a
+//! time, from its arrival to the end of the answer: who sends slowly, or many at once, keeps nobody else waiting.
 
 use std::time::Duration;
 
@@ -28,8 +28,16 @@ const TIME: Duration = Duration::from_secs(60);
 
 /// A reader of bodies.
 pub(super) struct Bodies {
-    /// Held by the one request whose large body is parsed and answered.
+    /// Held by the one request whose large body is parsed.
     large: Semaphore,
+}
+
+/// The turns of a request with a large body.
+pub(super) struct Large<'b> {
+    /// The caller's own: to be kept until the request is answered whole.
+    pub(super) own: Permit,
+    /// Everybody's: to be kept until the answer begins.
+    _parsed: Option<SemaphorePermit<'b>>,
 }
 
 /// A body that can't be taken: the status that says so, and the message.
@@ -44,20 +52,23 @@ impl Bodies {
 
     /// Reads the body of a request of a caller with that share.
     ///
-    /// What comes with it is to be kept while the body is.
+    /// With a large one come its turns.
     pub(super) async fn read(
         &self,
         share: &Share,
         request: Request,
-    ) -> Result<(Request, Option<SemaphorePermit<'_>>), Refused> {
+    ) -> Result<(Request, Option<Large<'_>>), Refused> {
         let (parts, body) = request.into_parts();
         let read = tokio::time::timeout(TIME, collect(share, body)).await;
         let (bytes, own) = read.unwrap_or_else(|_| {
             let message = format!("the body didn't arrive within {} s", TIME.as_secs());
             Err(refused(StatusCode::REQUEST_TIMEOUT, message))
         })?;
-        let turn = match own {
-            Some(_) => self.large.acquire().await.ok(),
+        let large = match own {
+            Some(own) => Some(Large {
+                own,
+                _parsed: self.large.acquire().await.ok(),
+            }),
             None => None,
         };
         if let Err(unread) = wire::check_values(&bytes) {
@@ -66,7 +77,7 @@ impl Bodies {
         if let Err(unread) = wire::check_keys(&bytes) {
             return Err((StatusCode::BAD_REQUEST, unread));
         }
-        Ok((Request::from_parts(parts, Body::from(bytes)), turn))
+        Ok((Request::from_parts(parts, Body::from(bytes)), large))
     }
 }
 

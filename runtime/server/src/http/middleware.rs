@@ -330,7 +330,7 @@ async fn admit(middleware: Arc<Middleware>, mut request: Request, next: Next) ->
     };
     request.extensions_mut().insert(standing.clone());
     let is_mcp = is_mcp(request.uri().path());
-    let (request, _large) = match middleware.bodies.read(&share, request).await {
+    let (request, large) = match middleware.bodies.read(&share, request).await {
         Ok(read) => read,
         Err((status, unread)) if is_mcp => return refuse_message(status, unread),
         Err((status, unread)) => {
@@ -352,6 +352,7 @@ async fn admit(middleware: Arc<Middleware>, mut request: Request, next: Next) ->
     response.map(|body| {
         Body::new(Revocable {
             body,
+            _large: large.map(|it| it.own),
             revoked: Box::pin(async move { standing.revoked().await }),
         })
     })
@@ -536,6 +537,8 @@ fn session_id(headers: &HeaderMap) -> Option<SessionId> {
 /// A stream that ends when its caller's token is revoked.
 struct Revocable {
     body: Body,
+    /// The answer may begin before the tool does.
+    _large: Option<Permit>,
     revoked: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 

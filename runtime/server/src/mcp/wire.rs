@@ -7,7 +7,7 @@
 
 use rmcp::ErrorData;
 use rmcp::model::RequestId;
-use statemark_text::json::{RepeatedKey, describe_repeated_key, find_repeated_keys};
+use statemark_text::json::{RepeatedKey, count_values, describe_repeated_key, find_repeated_keys};
 
 /// Most bytes of a message. Why: an artifact of 16 MiB, escaped as JSON.
 pub(crate) const MAX_MESSAGE: usize = 32 << 20;
@@ -57,18 +57,7 @@ pub(crate) fn unread(text: &[u8], error: &serde_json::Error) -> Option<Unread> {
 ///
 /// What isn't JSON passes: it can't be read either.
 pub(crate) fn check_values(text: &[u8]) -> Result<(), Unread> {
-    // Each value and each name but the first in a list or an object comes behind one of these.
-    let (mut values, mut is_text, mut is_escaped) = (0_usize, false, false);
-    for byte in text {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_text => is_escaped = true,
-            b'"' => is_text = !is_text,
-            b',' | b':' | b'[' | b'{' if !is_text => values += 1,
-            _ => {}
-        }
-    }
-    if values <= MAX_VALUES {
+    if count_values(text) <= MAX_VALUES {
         return Ok(());
     }
     let what = format!(
