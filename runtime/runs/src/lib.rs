@@ -46,6 +46,7 @@ mod hash;
 mod id;
 mod internal;
 mod legality;
+mod legible;
 mod loaded;
 mod phrase;
 mod record;
@@ -80,6 +81,7 @@ pub use legality::{
     Attempt, Held, Legal, Legality, explain_ambiguous, explain_data, explain_ignored,
     explain_internal, required_for,
 };
+pub use legible::{are_confusable, describe_oddity};
 pub use phrase::shell_word;
 pub use record::{NewRecord, Record, chain};
 pub use redact::{Redactor, is_secret_name};

@@ -96,6 +96,40 @@ fn second_no_id_looks_like_another() {
     }
 }
 
+/// Nor does an agent give a workflow or an artifact a name that a person takes for another's, and no token has one.
+#[test]
+fn ninth_f2_no_name_looks_like_another() {
+    let scratch = project("attack-ninth-names");
+    done(&scratch, &["start", "pay", "--run-id", "r1"]);
+    let mut agent = Client::start(&scratch.path, &AUTHOR);
+    // Mixed with a letter of another script, wide, and all of another script.
+    for (file, id) in [
+        ("a", "p\u{430}y"),
+        ("b", "\u{ff50}ay"),
+        ("c", "\u{440}\u{430}\u{443}"),
+    ] {
+        let draft = DRAFT.replace("draft", id);
+        let answer = agent.call("create_workflow", &create(file, &draft));
+        assert_eq!(code(&answer), "not_a_person", "{id}: {answer:#}");
+        assert!(!scratch.path.join(format!("{file}.md")).exists());
+    }
+    let draft = DRAFT.replace("draft", "\u{43f}\u{43b}\u{430}\u{43d}");
+    let answer = agent.call("create_workflow", &create("d", &draft));
+    assert_eq!(
+        answer["ok"], true,
+        "any script may be written in: {answer:#}"
+    );
+    let artifact = json!({"run_id": "r1", "name": "\u{ff44}oc", "mode": "draft", "content": "x"});
+    let mut worker = Client::start(&scratch.path, &["."]);
+    let answer = worker.call("submit_artifact", &artifact);
+    assert_eq!(code(&answer), "bad_name", "{answer:#}");
+    for name in ["\u{430}nn", "\u{ff41}nn"] {
+        let command = format!("AS=ann statemark token create {name} --role agent");
+        let said = perform(&Run::new(&command), &scratch.path);
+        assert!(said.stderr.contains("look"), "{}{}", said.stdout, said.stderr);
+    }
+}
+
 #[test]
 fn h2_an_agent_takes_the_place_of_no_workflow() {
     let scratch = project("attack-h2");

@@ -7,6 +7,7 @@ use super::{Authority, Right, SignerError, TOKEN_PREFIX, Token};
 use crate::actor::{Actor, Role};
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::legible::describe_oddity;
 use crate::runs::RunError;
 use crate::runs::operation::{Execution, Operation};
 
@@ -176,6 +177,8 @@ pub(super) fn check_name(name: &str) -> Result<(), TokenError> {
     {
         // Invisible characters and direction marks would show one name as another.
         "has a character in it that can't be seen"
+    } else if let Some(why) = describe_oddity(name) {
+        why
     } else {
         return Ok(());
     };

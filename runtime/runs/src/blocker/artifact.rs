@@ -33,6 +33,14 @@ pub enum ArtifactBlocker {
         /// The number of its characters.
         characters: usize,
     },
+    /// The name can be taken for another.
+    #[error("the artifact's name `{artifact}` {why}: name it so that nobody takes it for another")]
+    OddName {
+        /// The name.
+        artifact: String,
+        /// What is odd, as a clause about the name.
+        why: &'static str,
+    },
     /// The workflow has no such artifact.
     #[error("`{workflow}` has no artifact `{artifact}`; it has {}", list(known))]
     Unknown {
@@ -167,7 +175,7 @@ impl ArtifactBlocker {
     pub(super) const fn code(&self) -> Code {
         match self {
             Self::ContractBroken { .. } => Code::ContractBroken,
-            Self::BadName { .. } => Code::BadName,
+            Self::BadName { .. } | Self::OddName { .. } => Code::BadName,
             Self::Unknown { .. } => Code::UnknownArtifact,
             Self::NoRevision { .. } | Self::UnknownRevision { .. } => Code::NoRevision,
             Self::NotCurrent { .. } => Code::NotCurrent,

@@ -28,6 +28,7 @@ use crate::contract::{Contract, builtin_type};
 use crate::hash::Hash;
 use crate::id::MAX_NAME;
 use crate::legality::{Required, required_names};
+use crate::legible::describe_oddity;
 use crate::state::Revision;
 
 /// Largest artifact. Unit: bytes.
@@ -224,6 +225,10 @@ impl Loaded {
                 workflow: self.workflow.id().to_owned(),
                 known,
             });
+        }
+        if !is_known && let Some(why) = describe_oddity(name) {
+            let artifact = name.to_owned();
+            return Some(ArtifactBlocker::OddName { artifact, why });
         }
         None
     }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 use statemark_text::visible;
-use unicode_security::skeleton;
 
 use super::answer::{answered, subject};
 use super::draft::Draft;
@@ -13,6 +12,7 @@ use super::operation::{Decide, DecideCx, Right};
 use super::{Change, Loaded, RunError};
 use crate::blocker::RequestBlocker;
 use crate::body::{Body, Opened, Refused, RequestKind, Resolution, Resolved};
+use crate::legible::compute_shape;
 use crate::phrase::list;
 use crate::schema;
 
@@ -176,12 +176,10 @@ fn check_kind(ask: &OpenRequest) -> Result<(), String> {
 }
 
 /// Checks that a person can tell choices apart.
-///
-/// Letters of different scripts may have one shape. Source: *Unicode Technical Standard #39*, 4 *Confusable Detection*.
 fn check_choices(choices: &[String]) -> Result<(), String> {
     let mut shapes = BTreeMap::new();
     for choice in choices {
-        let shape: String = skeleton(&visible::shape(choice)).collect();
+        let shape = compute_shape(choice);
         if shape.is_empty() {
             return Err("a choice shows nothing".to_owned());
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use statemark_runs::policy::Gating;
-use statemark_runs::{Authority, Right};
+use statemark_runs::{Authority, Right, are_confusable, describe_oddity};
 
 use crate::envelope::bounds;
 use crate::lookup::unknown_workflow;
@@ -177,16 +177,21 @@ pub fn create_spec(ctx: &Ctx<'_>, new: NewSpec<'_>) -> Result<Created, Problem> 
         is_draft: !is_person,
         ..new
     };
+    let others: Vec<String> = ctx.catalog().specs().into_iter().map(|it| it.id).collect();
     ctx.catalog().create(&new, &|proposal| {
         if is_person {
             return Ok(());
         }
-        check_proposal(proposal, &*ctx.runs().authority()?)
+        check_proposal(proposal, &others, &*ctx.runs().authority()?)
     })
 }
 
-/// Checks that an agent may write a spec.
-fn check_proposal(proposal: &Proposal, authority: &Authority) -> Result<(), Problem> {
+/// Checks that an agent may write a spec beside those of other workflows.
+fn check_proposal(
+    proposal: &Proposal,
+    others: &[String],
+    authority: &Authority,
+) -> Result<(), Problem> {
     let refuse = |why: String| {
         let message = format!("nothing was written: {why}");
         let details = json!({"path": proposal.path});
@@ -202,6 +207,18 @@ fn check_proposal(proposal: &Proposal, authority: &Authority) -> Result<(), Prob
         return refuse(format!(
             "a person has accepted the workflow `{id}`, and only one changes it or takes its place"
         ));
+    }
+    for id in proposal.ids.iter().filter(|id| !others.contains(*id)) {
+        if let Some(why) = describe_oddity(id) {
+            return refuse(format!(
+                "the workflow id `{id}` {why}; only a person chooses such a one"
+            ));
+        }
+        if let Some(other) = others.iter().find(|other| are_confusable(id, other)) {
+            return refuse(format!(
+                "the workflow id `{id}` looks like `{other}`; only a person chooses such a one"
+            ));
+        }
     }
     if proposal.replaces {
         let path = &proposal.path;
