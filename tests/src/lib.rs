@@ -41,6 +41,8 @@ mod hostile_text;
 #[cfg(test)]
 mod internal_events;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod many;
 #[cfg(test)]
 mod meaning;

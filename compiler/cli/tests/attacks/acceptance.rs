@@ -126,7 +126,12 @@ fn ninth_f2_no_name_looks_like_another() {
     for name in ["\u{430}nn", "\u{ff41}nn"] {
         let command = format!("AS=ann statemark token create {name} --role agent");
         let said = perform(&Run::new(&command), &scratch.path);
-        assert!(said.stderr.contains("look"), "{}{}", said.stdout, said.stderr);
+        assert!(
+            said.stderr.contains("look"),
+            "{}{}",
+            said.stdout,
+            said.stderr
+        );
     }
 }
 

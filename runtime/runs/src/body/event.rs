@@ -81,6 +81,9 @@ pub struct Forked {
     /// The requests that were open then, by the ids that they have in the other run: their ids here.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub requests: BTreeMap<String, String>,
+    /// The decisions of persons about the other run that count here, too, as people read them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decided: Vec<String>,
     /// A name for people, if it isn't the other run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -262,7 +265,11 @@ impl Kind for Forked {
     const BLOBS: &[&str] = &[];
 
     fn summary(&self) -> String {
-        format!("forked from `{}` at record {}", self.from, self.at)
+        let decided = match self.decided.as_slice() {
+            [] => String::new(),
+            decided => format!(", as decided in `{}`: {}", self.from, decided.join(", ")),
+        };
+        format!("forked from `{}` at record {}{decided}", self.from, self.at)
     }
 
     fn is_decision(&self, _: Role) -> bool {

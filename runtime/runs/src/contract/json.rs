@@ -20,16 +20,24 @@ pub const MAX_VALUES: usize = 200_000;
 /// Checks JSON that is a document or a part of one.
 pub(super) fn check(excerpt: &Excerpt, wanted: Option<&Value>, findings: &mut Findings<'_>) {
     let text = &excerpt.text;
-    if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
-        let at = offset(text, error.line(), error.column());
-        let what = error.to_string();
-        let what = what.split(" at line ").next().unwrap_or_default();
-        let help =
-            "write it as JSON: names and strings in `\"`, no comma after the last, no comments";
-        let what = format!("this isn't JSON: {what}");
-        findings.add(excerpt.document_offset(at), what, Some(help.to_owned()));
-        return;
-    }
+    let is_large = count_values(text.as_bytes()) > MAX_VALUES;
+    let read = match is_large {
+        true => serde_json::from_str::<IgnoredAny>(text).map(|_| Value::Null),
+        false => serde_json::from_str::<Value>(text),
+    };
+    let value = match read {
+        Ok(value) => value,
+        Err(error) => {
+            let at = offset(text, error.line(), error.column());
+            let what = error.to_string();
+            let what = what.split(" at line ").next().unwrap_or_default();
+            let help =
+                "write it as JSON: names and strings in `\"`, no comma after the last, no comments";
+            let what = format!("this isn't JSON: {what}");
+            findings.add(excerpt.document_offset(at), what, Some(help.to_owned()));
+            return;
+        }
+    };
     for repeated in find_repeated_keys(text.as_bytes()) {
         let (line, column) = findings.location(excerpt.document_offset(repeated.first));
         let key = &repeated.key;
@@ -39,15 +47,13 @@ pub(super) fn check(excerpt: &Excerpt, wanted: Option<&Value>, findings: &mut Fi
         findings.add(excerpt.document_offset(repeated.again), what, Some(help));
     }
     let Some(wanted) = wanted else { return };
-    if count_values(text.as_bytes()) > MAX_VALUES {
+    if is_large {
         let what =
             format!("this has more than {MAX_VALUES} values, which no schema is checked for");
         let help = "hand in less, or as lines of text".to_owned();
         findings.add(excerpt.document_offset(0), what, Some(help));
         return;
     }
-    // INVARIANT: it was read before.
-    let value: Value = serde_json::from_str(text).unwrap_or_default();
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let tree = parsed.ok().and_then(|it| it.value);
     let checked = schema::for_each_error(wanted, &value, &mut |error| {

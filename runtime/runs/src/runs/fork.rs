@@ -82,6 +82,9 @@ pub struct ForkPlan {
     /// The machine's data.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
+    /// The decisions of persons about the other run that would count, too, as people read them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decided: Vec<String>,
     /// The revisions of artifacts that it would have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<(String, u64)>,
@@ -153,6 +156,7 @@ pub fn plan_fork(runs: &Runs, fork: &ForkRun) -> Result<ForkPlan, RunError> {
         at: fork.at,
         leaves: state.leaves.clone(),
         context: state.context.to_map(),
+        decided: state.decisions(),
         artifacts: revisions.map(|it| (it.name.clone(), it.revision)).collect(),
         requests: open.map(|it| it.opened.request.clone()).collect(),
         timers: state.timers.clone(),
@@ -202,6 +206,7 @@ fn draft_fork(
         input: input(&fork.input)?,
         drop_artifacts: fork.drop_artifacts,
         requests: reopened(&state, &order.run),
+        decided: state.decisions(),
         title: fork.title.clone(),
     });
     let table = state.table.ok_or_else(|| missing(fork))?;

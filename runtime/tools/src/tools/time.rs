@@ -204,6 +204,9 @@ pub(super) struct Forked {
     from: Option<RunId>,
     /// The last record that counts in both.
     at_seq: Option<u64>,
+    /// The decisions of persons about the other run that count in the new one, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    decided: Vec<String>,
     /// For a dry run: what the new run would begin with.
     plan: Option<Map<String, Value>>,
 }
@@ -249,17 +252,16 @@ impl ToolCall for ForkRunCall {
             }
             error => unknown_record(error),
         })?;
-        let at_seq = written
-            .records
-            .iter()
-            .find_map(|record| match record.read() {
-                Ok(Body::Forked(forked)) => Some(forked.at),
-                _ => None,
-            });
+        let mut bodies = written.records.iter().map(|record| record.read());
+        let begun = bodies.find_map(|body| match body {
+            Ok(Body::Forked(forked)) => Some(forked),
+            _ => None,
+        });
         let forked = Forked {
             run_id: Some(run),
             from: Some(from),
-            at_seq,
+            at_seq: begun.as_ref().map(|it| it.at),
+            decided: begun.map(|it| it.decided).unwrap_or_default(),
             plan: None,
         };
         answer_order(&written, forked)

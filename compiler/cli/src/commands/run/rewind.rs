@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use statemark_runs::body::{EffectStatus, Scope};
+use statemark_runs::body::{Body, EffectStatus, Scope};
 use statemark_runs::runs::{ForkPlan, ForkRun, RewindPlan, RewindRun};
 use statemark_runs::{PendingTimer, RunId, plan_fork, plan_rewind, shell_word};
 use statemark_text::visible;
@@ -85,7 +85,20 @@ pub(in crate::commands) fn fork(args: &ForkArgs, printer: &mut Printer) -> Comma
             shell_word(run.as_str())
         ));
     }
-    let loaded = written?.loaded;
+    let written = written?;
+    let bodies = written.records.iter().map(|record| record.read());
+    let decided = bodies.filter_map(|body| match body {
+        Ok(Body::Forked(forked)) => Some(forked.decided),
+        _ => None,
+    });
+    let decided: Vec<String> = decided.flatten().collect();
+    if !decided.is_empty() {
+        let (run, decided) = (&other.run, visible::line(&decided.join(", ")).into_owned());
+        printer.remark(&format!(
+            "nobody is asked again what was decided in {run}: {decided}; fork at an earlier record to decide anew\n"
+        ));
+    }
+    let loaded = written.loaded;
     let forked = loaded.head.forked.as_ref();
     if let Some((_, at)) = forked.filter(|(_, at)| *at != args.at) {
         printer.remark(&format!("begins with {} up to record {at}\n", other.run));
@@ -100,6 +113,7 @@ fn describe_fork(plan: &ForkPlan) -> String {
         "a run like {} up to record {}: {leaves}\n",
         plan.from, plan.at
     );
+    list_line(&mut text, "decided already", plan.decided.iter().cloned());
     let artifacts = plan.artifacts.iter();
     let artifacts = artifacts.map(|(name, revision)| format!("{name} (revision {revision})"));
     list_line(&mut text, "artifacts", artifacts);
