@@ -21,6 +21,7 @@ mod operations;
 mod proof;
 mod right;
 mod signer;
+mod spec;
 mod upstream;
 
 use std::collections::BTreeMap;
@@ -45,6 +46,7 @@ pub use operations::{
 pub use proof::{AcceptLoss, MarkForTesting, NameStore};
 pub use right::Right;
 pub use signer::{AddSigner, KnownSigner, RevokeSigner, SignerError};
+pub use spec::WriteSpec;
 pub use upstream::AcceptUpstream;
 
 /// The prefix of every token, by which people and secret scanners recognize one.

@@ -1,4 +1,4 @@
-//! What can be said of JSON before it is parsed: how much it has in it, and objects that have a key twice.
+//! JSON before it is parsed: its number of values, and objects that have a key twice.
 //!
 //! JSON's grammar allows that, and readers disagree about which of the two counts: most take the last, some the first, some
 //! refuse (RFC 8259, section 4). So whoever decides by JSON that others wrote refuses it, and nobody who reads the same

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use statemark_runs::authority::WriteSpec;
 use statemark_runs::check::{CheckPlace, Declaration};
 use statemark_runs::{Hash, Trail, Workflow, Workflows};
 
@@ -126,21 +127,8 @@ pub struct NewSpec<'n> {
     pub is_draft: bool,
 }
 
-/// The facts about a spec that is about to be written, on which it depends who may write it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Proposal {
-    /// The file.
-    pub path: String,
-    /// The ids of its workflows, and of those that it takes the place of.
-    pub ids: Vec<String>,
-    /// The keys by which it has programs run, or says what they get.
-    pub declares: Vec<&'static str>,
-    /// True if it replaces a file that no agent has written since the server began.
-    pub replaces: bool,
-}
-
 /// The decision whether a spec may be written.
-pub type Allow<'a> = &'a dyn Fn(&Proposal) -> Result<(), Problem>;
+pub type Allow<'a> = &'a dyn Fn(&WriteSpec) -> Result<(), Problem>;
 
 /// Writes a definition as people read it.
 pub fn definition_text(definition: &Map<String, Value>) -> String {

@@ -43,8 +43,7 @@ mod waiting;
 pub use address::{Address, Part};
 pub use caller::{Caller, Credential, OfAttempt};
 pub use catalog::{
-    Allow, Catalog, Created, NewSpec, Project, Proposal, Simulated, Simulation, Spec,
-    definition_text,
+    Allow, Catalog, Created, NewSpec, Project, Simulated, Simulation, Spec, definition_text,
 };
 pub use ctx::{Ctx, target};
 pub use dispatch::{

@@ -107,6 +107,7 @@ impl From<RunError> for Problem {
             RunError::Unreviewed { .. } => Self::new("unreviewed", message),
             RunError::ReadOnly { .. } => Self::new("read_only", message),
             RunError::NotAPerson { .. }
+            | RunError::PersonWrites { .. }
             | RunError::PersonForks { .. }
             | RunError::Invalid(InvalidRequest::NoInput { .. }) => {
                 Self::new("not_a_person", message)

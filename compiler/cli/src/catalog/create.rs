@@ -10,8 +10,9 @@ use std::sync::PoisonError;
 
 use serde_json::json;
 use statemark_compiler::back;
+use statemark_runs::authority::WriteSpec;
 use statemark_runs::{Hash, Workflow, Workflows as _};
-use statemark_tools::{Allow, Catalog, Created, NewSpec, Problem, Proposal};
+use statemark_tools::{Allow, Catalog, Created, NewSpec, Problem};
 
 use super::{SpecCatalog, findings};
 use crate::files::{self, PendingFile};
@@ -138,11 +139,13 @@ fn is_draft(catalog: &SpecCatalog, path: &Path) -> bool {
 }
 
 /// Returns the facts on which it depends who may write a spec.
-fn propose(catalog: &SpecCatalog, file: &Checked, path: &Path) -> Proposal {
+fn propose(catalog: &SpecCatalog, file: &Checked, path: &Path) -> WriteSpec {
     let name = files::display(path);
     let mut ids = file.ids();
-    let specs = catalog.specs().into_iter();
-    ids.extend(specs.filter(|it| it.source == name).map(|it| it.id));
+    let specs = catalog.specs();
+    let others = specs.iter().map(|it| it.id.clone()).collect();
+    let specs = specs.into_iter().filter(|it| it.source == name);
+    ids.extend(specs.map(|it| it.id));
     ids.extend(catalog.with(|snapshot| {
         let lost = snapshot.lost.iter().filter(|(_, source)| **source == name);
         lost.map(|(id, _)| id.clone()).collect::<Vec<_>>()
@@ -154,11 +157,12 @@ fn propose(catalog: &SpecCatalog, file: &Checked, path: &Path) -> Proposal {
             declares.extend(workflow.declared_powers().into_iter().map(|(key, _)| key));
         }
     }
-    Proposal {
+    WriteSpec {
         replaces: path.symlink_metadata().is_ok() && !is_draft(catalog, path),
         path: name,
         ids,
         declares,
+        others,
     }
 }
 

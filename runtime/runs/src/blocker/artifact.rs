@@ -38,7 +38,7 @@ pub enum ArtifactBlocker {
     OddName {
         /// The name.
         artifact: String,
-        /// What is odd, as a clause about the name.
+        /// The oddity, as a clause about the name.
         why: &'static str,
     },
     /// The workflow has no such artifact.

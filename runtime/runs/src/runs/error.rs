@@ -66,6 +66,12 @@ pub enum RunError {
         /// The right that it lacks.
         right: Right,
     },
+    /// A spec would be written that only a person may write.
+    #[error("nothing was written: {why}")]
+    PersonWrites {
+        /// The reason.
+        why: String,
+    },
     /// Nobody has accepted the workflow as it is.
     #[error("{deed}: {}", not_accepted(workflow, *was_accepted))]
     Unreviewed {

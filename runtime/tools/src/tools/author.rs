@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use statemark_runs::Right;
 use statemark_runs::policy::Gating;
-use statemark_runs::{Authority, Right, are_confusable, describe_oddity};
 
 use crate::envelope::bounds;
 use crate::lookup::unknown_workflow;
 use crate::problem::OTHER_RUN;
 use crate::{
-    Annotations, Created, Ctx, Hit, NewSpec, Problem, Proposal, Route, Set, Simulation, ToolCall,
+    Annotations, Created, Ctx, Hit, NewSpec, Problem, Route, Set, Simulation, ToolCall,
     definition_text,
 };
 
@@ -177,57 +177,11 @@ pub fn create_spec(ctx: &Ctx<'_>, new: NewSpec<'_>) -> Result<Created, Problem> 
         is_draft: !is_person,
         ..new
     };
-    let others: Vec<String> = ctx.catalog().specs().into_iter().map(|it| it.id).collect();
-    ctx.catalog().create(&new, &|proposal| {
-        if is_person {
-            return Ok(());
-        }
-        check_proposal(proposal, &others, &*ctx.runs().authority()?)
+    ctx.catalog().create(&new, &|write| {
+        let allowed = ctx.runs().execute(&ctx.actor(), write);
+        let details = json!({"path": write.path});
+        allowed.map_err(|error| Problem::from(error).with(details))
     })
-}
-
-/// Checks that an agent may write a spec beside those of other workflows.
-fn check_proposal(
-    proposal: &Proposal,
-    others: &[String],
-    authority: &Authority,
-) -> Result<(), Problem> {
-    let refuse = |why: String| {
-        let message = format!("nothing was written: {why}");
-        let details = json!({"path": proposal.path});
-        Err(Problem::new("not_a_person", message).with(details))
-    };
-    if let Some(key) = proposal.declares.first() {
-        return refuse(format!(
-            "only a person may declare `{key}`, by which programs run"
-        ));
-    }
-    let mut ids = proposal.ids.iter();
-    if let Some(id) = ids.find(|id| authority.acceptance(id).is_some()) {
-        return refuse(format!(
-            "a person has accepted the workflow `{id}`, and only one changes it or takes its place"
-        ));
-    }
-    for id in proposal.ids.iter().filter(|id| !others.contains(*id)) {
-        if let Some(why) = describe_oddity(id) {
-            return refuse(format!(
-                "the workflow id `{id}` {why}; only a person chooses such a one"
-            ));
-        }
-        if let Some(other) = others.iter().find(|other| are_confusable(id, other)) {
-            return refuse(format!(
-                "the workflow id `{id}` looks like `{other}`; only a person chooses such a one"
-            ));
-        }
-    }
-    if proposal.replaces {
-        let path = &proposal.path;
-        return refuse(format!(
-            "only a person replaces `{path}`: an agent may replace what agents of this server have written, as long as nobody \
-             else has changed it"
-        ));
-    }
-    Ok(())
 }
 
 /// Takes as many findings as fit.

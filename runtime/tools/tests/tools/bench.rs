@@ -12,10 +12,11 @@ use statemark_compiler::diag::render::{Style, concise, json};
 use statemark_compiler::proofs::prove;
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options as Compiling, back, compile};
+use statemark_runs::authority::WriteSpec;
 use statemark_runs::{ManualClock, Store, Workflow, Workflows};
 use statemark_stores::MemoryStore;
 use statemark_tools::{
-    Allow, Caller, Catalog, Created, Dispatcher, NewSpec, Options, Problem, Project, Proposal, Spec,
+    Allow, Caller, Catalog, Created, Dispatcher, NewSpec, Options, Problem, Project, Spec,
 };
 
 /// When all tests begin. Unit: milliseconds since 1970.
@@ -293,11 +294,11 @@ impl Catalog for Specs {
             return Err(Problem::new("exists", message));
         }
         let declared = one.workflow.declared_powers().into_iter();
-        allow(&Proposal {
+        allow(&WriteSpec {
             path: path.clone(),
             ids: vec![id.clone()],
             declares: declared.map(|(key, _)| key).collect(),
-            replaces: false,
+            ..WriteSpec::default()
         })?;
         let hash = one.spec.hash;
         let unchanged = all.insert(id.clone(), one).is_some();
