@@ -19,6 +19,8 @@ pub(crate) mod children;
 mod exec;
 mod files;
 pub(crate) mod git;
+#[cfg(target_os = "linux")]
+mod held;
 #[cfg(unix)]
 mod hook;
 mod json;
