@@ -15,6 +15,7 @@ mod authority;
 mod binding;
 #[cfg(target_os = "linux")]
 pub(crate) mod children;
+mod credentials;
 #[cfg(target_os = "linux")]
 mod exec;
 mod files;
