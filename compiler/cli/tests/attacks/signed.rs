@@ -274,6 +274,55 @@ fn signed_ssh_keygen_signs_and_verifies() {
     refused(&verified, "which the list doesn't have as `ann`'s");
 }
 
+/// Signs a text that ann would sign, in the file `NAME`: the signature is in `NAME.sig`.
+fn sign(scratch: &Scratch, name: &str, request: &str) {
+    scratch.write(name, &to_sign(scratch, "approve", request));
+    let words = ["-q", "-Y", "sign", "-n", "statemark", "-f", "ann", name];
+    ssh(&scratch.path, "ssh-keygen", &words);
+}
+
+#[test]
+fn signed_a_signature_is_of_one_request_in_one_store() {
+    let scratch = pay("signed-moved");
+    let first = ask(&scratch, "r1");
+    sign(&scratch, "decision", &first);
+    // It was about another request of this run, which asked the same.
+    accepted(&run(
+        &scratch,
+        &format!("AS=ann statemark deny {first} --sign-with ann"),
+    ));
+    done(&scratch, &["send", "r1", "accept"]);
+    let inbox = done(&scratch, &["inbox", "--json"]).stdout;
+    let open: Value = serde_json::from_str(inbox.trim()).unwrap();
+    let second = open["request"].as_str().unwrap();
+    assert_ne!(second, first);
+    let approve = |scratch: &Scratch, request: &str, name: &str| {
+        let signature = format!("--signature {name}.sig");
+        run(
+            scratch,
+            &format!("AS=ann statemark approve {request} {signature}"),
+        )
+    };
+    refused(
+        &approve(&scratch, second, "decision"),
+        "of another decision",
+    );
+    stands(&scratch, "r1");
+    // A store with the same run, the same request and the same key is another store.
+    let other = Scratch::new("signed-moved-store");
+    other.write("pay.md", PAY);
+    for name in ["ann", "ann.pub", "decision", "decision.sig"] {
+        fs::copy(scratch.path.join(name), other.path.join(name)).unwrap();
+    }
+    accepted(&run(&other, "AS=ann statemark signer add ann ann.pub"));
+    assert_eq!(ask(&other, "r1"), first);
+    refused(&approve(&other, &first, "decision"), "of another decision");
+    stands(&other, "r1");
+    // Nothing else was wrong with it.
+    sign(&other, "meant", &first);
+    accepted(&approve(&other, &first, "meant"));
+}
+
 /// An agent of SSH, which ends with the test.
 struct Agent {
     socket: String,
