@@ -101,6 +101,49 @@ fn h9_a_caller_leaves_connections_to_others() {
     small.is_served(other);
 }
 
+/// Calls that wait take a caller's own places, and nobody else's.
+#[test]
+fn h9_a_caller_leaves_calls_to_others() {
+    let scratch = Scratch::new("attack-h9-calls");
+    scratch.write("door.md", DOOR);
+    done(&scratch, &["start", "door", "--run-id", "r1"]);
+    let [greedy, other] = ["bot", "other"].map(|name| {
+        let text = token(&scratch.path, &format!("{name} --role agent"));
+        format!("Authorization: Bearer {text}\r\n")
+    });
+    let server = Listening::start(&scratch.path, &[]);
+    let head = format!("GET /api/stream?run_id=r1 HTTP/1.1\r\nHost: localhost\r\n{greedy}\r\n");
+    let mut open: Vec<TcpStream> = Vec::new();
+    let refused = loop {
+        let mut connection = server.connect();
+        connection.write_all(head.as_bytes()).unwrap();
+        let mut begun = [0; 12];
+        connection.read_exact(&mut begun).unwrap();
+        if begun != *b"HTTP/1.1 200" {
+            assert_eq!(begun, *b"HTTP/1.1 429");
+            break answer_of(connection);
+        }
+        open.push(connection);
+        assert!(open.len() <= 1_024, "a caller may wait for everything");
+    };
+    if refused.body.contains("too_many_connections") {
+        // A system that lets a process open few files lets nobody wait so often.
+        return;
+    }
+    assert!(refused.body.contains("too_many_calls"), "{refused:?}");
+    assert_eq!(open.len(), 1_024);
+    let ask = |header: &str| server.get("/api/runs/r1", header);
+    assert_eq!(ask(&greedy).code(), "too_many_calls");
+    assert_eq!(ask(&other).status, 200);
+    // Places are given back.
+    open.truncate(1_000);
+    let begun = std::time::Instant::now();
+    while ask(&greedy).status != 200 {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
 /// A large body that arrives slowly keeps its sender waiting, and nobody else.
 #[test]
 fn second_a_slow_large_body_stops_nobody() {
