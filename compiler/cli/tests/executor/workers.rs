@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::api::Api;
 use super::{of_kind, output, records, signal, spawn, wait_for};
+use crate::served::raw::Listening;
 use crate::shell::{Scratch, statemark};
 
 #[expect(
@@ -61,6 +62,40 @@ fn start_postgres() -> Option<server::Server> {
         assert_ne!(wanted.as_deref(), Some("required"), "no PostgreSQL");
     }
     programs.map(|programs| server::Server::start(&programs, false))
+}
+
+/// An administrator looks into the database's log, and an error there is one too many.
+#[test]
+fn servers_that_make_the_tables_at_once_leave_no_error_in_the_log() {
+    let Some(postgres) = start_postgres() else {
+        return;
+    };
+    let scratch = Scratch::new("served-empty-database");
+    scratch.write("errand.md", SPEC);
+    for round in 0..3 {
+        let address = postgres.database(&format!("served_{round}"));
+        let start = || {
+            Listening::with(&scratch.path, &[], |command| {
+                command.env("STATEMARK_STORE", &address)
+            })
+        };
+        let servers: Vec<Listening> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..2).map(|_| scope.spawn(start)).collect();
+            threads.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        for (number, server) in servers.iter().enumerate() {
+            let run = format!("r{round}-{number}");
+            let started = server.call(
+                "start_run",
+                &json!({"workflow": "errand", "run_id": run}),
+                "",
+            );
+            assert_eq!(started["ok"], true, "{started}");
+        }
+    }
+    let log = postgres.log();
+    let errors = log.lines().filter(|line| line.contains("ERROR"));
+    assert_eq!(errors.collect::<Vec<_>>(), Vec::<&str>::new(), "{log}");
 }
 
 /// A program that would get the store's password isn't started, and its run isn't said to have failed.
