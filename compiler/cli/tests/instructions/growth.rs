@@ -148,14 +148,14 @@ const INPUTS: &[Input] = &[
     },
 ];
 
-fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+pub(super) fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).fold(String::new(), |mut text, at| {
         let _ = writeln!(text, "{}", line(at));
         text
     })
 }
 
-fn list(count: usize, item: impl Fn(usize) -> String) -> String {
+pub(super) fn list(count: usize, item: impl Fn(usize) -> String) -> String {
     let items: Vec<String> = (0..count).map(item).collect();
     items.join(", ")
 }
@@ -173,6 +173,14 @@ fn scxml(content: &str) -> String {
     format!(
         "<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\">\n{content}</scxml>\n"
     )
+}
+
+/// Reports whether costs at sizes, each twice the one before, grow faster than the size. What starting costs falls out of
+/// differences.
+pub(super) fn is_steep(costs: &[u64]) -> bool {
+    let steps = costs.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+    let steps: Vec<u64> = steps.collect();
+    steps.windows(2).any(|pair| pair[1] * 10 > pair[0] * MOST)
 }
 
 #[test]
@@ -197,12 +205,7 @@ fn no_reader_grows_faster_than_its_input() {
             );
             Cost::of_profile(&profile).unwrap().total
         });
-        // What starting costs falls out of differences.
-        let steps: Vec<u64> = costs
-            .windows(2)
-            .map(|pair| pair[1].saturating_sub(pair[0]))
-            .collect();
-        if steps.windows(2).any(|pair| pair[1] * 10 > pair[0] * MOST) {
+        if is_steep(&costs) {
             steep.push(format!("{}: {costs:?}", input.file));
         }
     }

@@ -1,10 +1,12 @@
 //! Instructions of one send and of one linted file, held within 3 % of what is recorded, so that no work creeps in unseen.
 //!
 //! What grows names its functions. `UPDATE=1` records what is counted now: look at why first.
-//! Growth has no record: only how each size costs beside the one before (`growth.rs`).
+//! Growth has no record: only how each size costs beside the one before (`growth.rs`, `readers.rs`).
 //! Records are those of one compiler, which they name; with another one, or without valgrind, there is nothing to compare.
 
 mod growth;
+#[cfg(unix)]
+mod readers;
 
 use std::fmt::Write as _;
 use std::path::Path;
