@@ -258,7 +258,8 @@ fn a_changed_byte_is_told_or_changes_nothing() {
 
 /// Leaves out which request a key was first used for, and the checksum that goes over it: no record has that hash.
 ///
-/// Whoever asks again is refused if it was changed, so that nothing is done twice.
+/// Whoever asks again is refused if it was changed by accident, and nothing is done twice. Another key's hash in its place
+/// has a request that was never made acknowledged; who can write that can write any record.
 fn without_requests_of_keys(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("{\"end\":"));
     let lines = lines.map(|line| match line.split_once("\",\"request\":\"") {
