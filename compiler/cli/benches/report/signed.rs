@@ -28,7 +28,8 @@ pub(crate) fn section(bench: &Bench) -> String {
         .collect();
     let columns = ["million instructions", "unsigned", "signed"];
     String::from(
-        "Keys are ed25519, in a file without a passphrase. A decision has the records of its request and of the way back, too.\n\n",
+        "Keys are ed25519, in a file without a passphrase. A decision has the records of its request and of the way back, too. \
+         Rights, bindings and digests raised the recorded count of an unsigned send (`compiler/cli/tests/instructions/send.txt`) by 2 %, from 3.04 to 3.11 million; it is 2.50 million since.\n\n",
     ) + &table(&columns, &rows)
 }
 
