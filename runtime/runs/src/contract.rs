@@ -24,6 +24,8 @@ mod markdown;
 mod rule;
 mod section;
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -33,7 +35,7 @@ pub use json::MAX_VALUES;
 use crate::body::Verdict;
 use crate::workflow::Workflow;
 use findings::{Excerpt, Findings};
-use rule::Rule;
+use rule::{Rule, plain_heading};
 
 /// The requirements on an artifact.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -95,8 +97,10 @@ impl Contract {
             crate::schema::check_schema(schema)
                 .map_err(|error| format!("a schema in it is broken: {error}"))?;
         }
+        let ruled = contract.sections.iter();
+        let mut ruled: BTreeSet<String> = ruled.map(|it| plain_heading(&it.heading)).collect();
         for heading in std::mem::take(&mut contract.required_sections) {
-            if !contract.sections.iter().any(|rule| rule.is_for(&heading)) {
+            if ruled.insert(plain_heading(&heading)) {
                 contract.sections.push(Rule::required(heading));
             }
         }

@@ -141,6 +141,16 @@ const READERS: &[Reader] = &[
         },
     },
     Reader {
+        name: "rules for sections",
+        size: 50,
+        prepare: |scratch, size| {
+            let rules = (0..size).map(|at| json!({"heading": format!("Heading {at}")}));
+            let rules: Vec<Value> = rules.collect();
+            let text = lines(size, |at| format!("## Heading {at}\n\ntext\n"));
+            artifact(scratch, &json!({"sections": rules}), "x.md", &text)
+        },
+    },
+    Reader {
         name: "items of a section",
         size: 200,
         prepare: |scratch, size| {

@@ -13,7 +13,7 @@ const MAX_FINDINGS: usize = 20;
 const MAX_COLLECTED: usize = 2_000;
 
 /// Longest finding. Unit: characters. Why: a finding quotes the document, which may be one long line.
-const MAX_CHARACTERS: usize = 300;
+pub(super) const MAX_CHARACTERS: usize = 300;
 
 /// A collector of findings in one document.
 pub(super) struct Findings<'t> {

@@ -42,11 +42,11 @@ impl Rule {
             ..Self::default()
         }
     }
+}
 
-    /// Reports whether a heading is the section's.
-    pub(super) fn is_for(&self, heading: &str) -> bool {
-        self.heading.trim().to_lowercase() == heading.trim().to_lowercase()
-    }
+/// Returns a heading as rules compare it: regardless of case.
+pub(super) fn plain_heading(heading: &str) -> String {
+    heading.trim().to_lowercase()
 }
 
 /// The kinds of content of a section.

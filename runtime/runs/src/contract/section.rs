@@ -1,11 +1,13 @@
 //! Checks of a document's sections: presence, order, and their rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::findings::Findings;
+use statemark_text::shorten::shorten;
+
+use super::findings::{Findings, MAX_CHARACTERS};
 use super::json;
 use super::markdown::{Document, Heading, PartKind};
-use super::rule::{Content, Rule};
+use super::rule::{Content, Rule, plain_heading};
 
 /// Checks all sections.
 pub(super) fn check(
@@ -15,15 +17,15 @@ pub(super) fn check(
     closed: bool,
     findings: &mut Findings<'_>,
 ) {
-    let headings = rules.iter().map(|rule| matching_headings(document, rule));
-    let headings: Vec<Vec<usize>> = headings.collect();
+    let headings = matching_headings(document, rules);
+    let next = next_headings(&headings);
     let offset = |index: usize| document.headings.get(index).map_or(text.len(), |it| it.at);
     let mut last: Option<(usize, &Rule)> = None;
-    for (number, (rule, matching)) in rules.iter().zip(&headings).enumerate() {
+    for ((rule, matching), next) in rules.iter().zip(&headings).zip(next) {
         let name = rule.heading.trim();
         let Some((&first, others)) = matching.split_first() else {
             if !rule.optional {
-                let at = next_heading(&headings, number).map_or(text.len(), offset);
+                let at = next.map_or(text.len(), offset);
                 report_missing(rule, last, at, findings);
             }
             continue;
@@ -53,19 +55,32 @@ pub(super) fn check(
     }
 }
 
-/// Returns the headings of the document that a rule is for.
-fn matching_headings(document: &Document, rule: &Rule) -> Vec<usize> {
-    let headings = document.headings.iter().enumerate();
-    let matching = headings.filter(|(_, heading)| {
-        rule.is_for(&heading.text) && rule.level.is_none_or(|level| level == heading.level)
+/// Returns the headings of the document that each rule is for.
+fn matching_headings(document: &Document, rules: &[Rule]) -> Vec<Vec<usize>> {
+    let mut by_text: BTreeMap<String, Vec<(usize, u8)>> = BTreeMap::new();
+    for (index, heading) in document.headings.iter().enumerate() {
+        let same = by_text.entry(plain_heading(&heading.text)).or_default();
+        same.push((index, heading.level));
+    }
+    let matching = rules.iter().map(|rule| {
+        let same = by_text.get(&plain_heading(&rule.heading));
+        let same = same.into_iter().flatten();
+        let matching = same.filter(|(_, actual)| rule.level.is_none_or(|level| level == *actual));
+        matching.map(|(index, _)| *index).collect()
     });
-    matching.map(|(index, _)| index).collect()
+    matching.collect()
 }
 
-/// Returns the first heading of a rule after the one with a number.
-fn next_heading(headings: &[Vec<usize>], number: usize) -> Option<usize> {
-    let mut later = headings.iter().skip(number + 1);
-    later.find_map(|matching| matching.first().copied())
+/// Returns, for each rule, the first heading of the next rule that has one.
+fn next_headings(headings: &[Vec<usize>]) -> Vec<Option<usize>> {
+    let mut next = None;
+    let from_last = headings.iter().rev().map(|matching| {
+        let own = matching.first().copied().or(next);
+        std::mem::replace(&mut next, own)
+    });
+    let mut all: Vec<Option<usize>> = from_last.collect();
+    all.reverse();
+    all
 }
 
 fn report_missing(
@@ -99,19 +114,19 @@ fn report_unexpected(
         .filter_map(heading)
         .map(|it| it.level);
     let Some(level) = levels.min() else { return };
+    let known: BTreeSet<usize> = matching.iter().flatten().copied().collect();
     let names: Vec<String> = rules
         .iter()
         .map(|rule| format!("`{}`", rule.heading.trim()))
         .collect();
+    let names = names.join(", ");
+    let help = format!("there are only {names}: put it into one of them");
+    // Many sections may say it, and it names every rule.
+    let help = shorten(&help, MAX_CHARACTERS);
     for (index, other) in document.headings.iter().enumerate() {
-        let is_known = matching.iter().any(|headings| headings.contains(&index));
-        if other.level == level && !is_known {
+        if other.level == level && !known.contains(&index) {
             let what = format!("no section `{}` is expected", other.text.trim());
-            let help = format!(
-                "there are only {}: put it into one of them",
-                names.join(", ")
-            );
-            findings.add(other.at, what, Some(help));
+            findings.add(other.at, what, Some(help.clone()));
         }
     }
 }
