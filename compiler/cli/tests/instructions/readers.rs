@@ -314,6 +314,15 @@ const READERS: &[Reader] = &[
         },
     },
     Reader {
+        name: "states that have other names than before",
+        size: 40,
+        prepare: |scratch, size| {
+            scratch.write("old.md", &chain(size));
+            scratch.write("new.md", &chain_of("t", size));
+            Reading::new("diff old.md new.md")
+        },
+    },
+    Reader {
         name: "a machine that is formatted",
         size: 20,
         prepare: |scratch, size| {
@@ -363,8 +372,13 @@ fn spec(definition: &Value) -> String {
 
 /// Writes a machine with many states, one after the other.
 fn chain(size: usize) -> String {
-    let rows = lines(size, |at| format!("s{at} --> s{} : next", at + 1));
-    format!("## STATE-MACHINE: it\n\n```mermaid\nstateDiagram-v2\n[*] --> s0\n{rows}```\n")
+    chain_of("s", size)
+}
+
+/// Writes the same with states whose names begin in some way.
+fn chain_of(name: &str, size: usize) -> String {
+    let rows = lines(size, |at| format!("{name}{at} --> {name}{} : next", at + 1));
+    format!("## STATE-MACHINE: it\n\n```mermaid\nstateDiagram-v2\n[*] --> {name}0\n{rows}```\n")
 }
 
 /// Starts run `r` of a machine with a definition.

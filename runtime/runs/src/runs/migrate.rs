@@ -180,6 +180,8 @@ struct Counterparts<'p> {
     old: &'p Table,
     to: &'p Workflow,
     new: &'p Table,
+    /// The states of the new table by name, which a table has once each.
+    states: BTreeMap<&'p str, StateId>,
     migrate: &'p MigrateRun,
 }
 
@@ -297,11 +299,15 @@ fn added(loaded: &Loaded, to: &Workflow) -> serde_json::Map<String, Value> {
 
 impl<'p> Counterparts<'p> {
     fn new(from: &'p Workflow, to: &'p Workflow, migrate: &'p MigrateRun) -> Self {
+        let new = to.table();
+        // The first stands for the machine, which nobody names as a state.
+        let states = new.states().skip(1);
         Self {
             from,
             old: from.table(),
             to,
-            new: to.table(),
+            new,
+            states: states.map(|(id, _)| (new.state_name(id), id)).collect(),
             migrate,
         }
     }
@@ -309,7 +315,7 @@ impl<'p> Counterparts<'p> {
     fn map_state(&self, state: &str) -> (String, Option<StateId>) {
         let name = self.migrate.states.get(state);
         let name = name.map_or(state, String::as_str);
-        (name.to_owned(), self.new.state_named(name))
+        (name.to_owned(), self.states.get(name).copied())
     }
 
     fn is_end(&self, new: StateId) -> bool {

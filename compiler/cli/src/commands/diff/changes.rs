@@ -1,6 +1,6 @@
 //! The differences of two machines, as `show` has them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -225,7 +225,8 @@ impl Changes {
     fn transitions(&mut self, old: &[Value], new: &[Value]) -> ListChange {
         let facts =
             |items: &[Value]| -> Vec<Map<String, Value>> { items.iter().map(facts).collect() };
-        let (mut old, mut new) = (facts(old), facts(new));
+        let mut old = facts(old);
+        let mut new: Vec<Option<Map<String, Value>>> = facts(new).into_iter().map(Some).collect();
         let mut pairs = Vec::new();
         // What is equal in more is the same transition rather than what is equal in less.
         for keys in [
@@ -233,13 +234,24 @@ impl Changes {
             &["source", "events", "targets"],
             &["source", "events", "guard"],
         ] {
-            let is_pair = |one: &Map<String, Value>, other: &Map<String, Value>| {
-                keys.iter().all(|key| one.get(*key) == other.get(*key))
+            let values = |facts: &Map<String, Value>| -> Vec<Option<Value>> {
+                keys.iter().map(|key| facts.get(*key).cloned()).collect()
             };
+            // Of those that are equal, the first in the old machine gets the first in the new one.
+            let mut equal: HashMap<Vec<Option<Value>>, VecDeque<usize>> = HashMap::new();
+            for (index, after) in new.iter().enumerate() {
+                if let Some(after) = after {
+                    equal.entry(values(after)).or_default().push_back(index);
+                }
+            }
             let mut left = Vec::new();
             for before in old {
-                match new.iter().position(|after| is_pair(&before, after)) {
-                    Some(found) => pairs.push((before, new.remove(found))),
+                let found = equal
+                    .get_mut(&values(&before))
+                    .and_then(VecDeque::pop_front);
+                let after = found.and_then(|index| new.get_mut(index)?.take());
+                match after {
+                    Some(after) => pairs.push((before, after)),
                     None => left.push(before),
                 }
             }
@@ -251,7 +263,7 @@ impl Changes {
             change.changed.extend(self.item(&name, &before, &after));
         }
         change.gone = old.iter().map(statement).collect();
-        change.new = new.iter().map(statement).collect();
+        change.new = new.iter().flatten().map(statement).collect();
         change
     }
 
@@ -339,6 +351,7 @@ impl KeyChange {
 }
 
 fn without(list: &[Value], other: &[Value]) -> Vec<String> {
+    let other: HashSet<&Value> = other.iter().collect();
     let left = list.iter().filter(|it| !other.contains(it));
     left.map(plain).collect()
 }
