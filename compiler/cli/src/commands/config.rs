@@ -219,6 +219,7 @@ fn add_table(name: &str, text: &str, settings: &mut Vec<Setting>) {
     let Ok(table) = toml::de::DeTable::parse(text) else {
         return;
     };
+    let line_ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let mut open = vec![(String::new(), table.get_ref())];
     while let Some((start, table)) = open.pop() {
         for (key, value) in table {
@@ -230,8 +231,7 @@ fn add_table(name: &str, text: &str, settings: &mut Vec<Setting>) {
             match value.get_ref() {
                 toml::de::DeValue::Table(inner) if !inner.is_empty() => open.push((key, inner)),
                 _ => {
-                    let before = text.get(..span.start).unwrap_or_default();
-                    let line = before.matches('\n').count() + 1;
+                    let line = line_ends.partition_point(|end| *end < span.start) + 1;
                     let written = text.get(span).unwrap_or_default();
                     let words: Vec<&str> = written.split_whitespace().collect();
                     // A variable for a program; other names with such an end name a variable or a file.

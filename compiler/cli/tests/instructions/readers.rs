@@ -245,6 +245,17 @@ const READERS: &[Reader] = &[
         },
     },
     Reader {
+        name: "settings that are shown",
+        size: 80,
+        prepare: |scratch, size| {
+            let checks = lines(size, |at| {
+                format!("[checks.c{at}]\ncommand = [\"cargo\", \"check\", \"{at}\"]")
+            });
+            scratch.write("statemark.toml", &checks);
+            Reading::new("config --json")
+        },
+    },
+    Reader {
         name: "ignored files",
         size: 40,
         prepare: |scratch, size| {
