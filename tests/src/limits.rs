@@ -5,26 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use statemark_harness::{is_update, root};
-
-/// The sources of what runs.
-const CRATES: [&str; 16] = [
-    "compiler/src",
-    "compiler/lsp/src",
-    "compiler/cli/src",
-    "macros/src",
-    "macros/statemark/src",
-    "runtime/engine/src",
-    "runtime/text/src",
-    "runtime/runs/src",
-    "runtime/stores/src",
-    "runtime/tools/src",
-    "runtime/packs/src",
-    "runtime/profiles/src",
-    "runtime/upstream/src",
-    "runtime/executor/src",
-    "runtime/server/src",
-    "examples",
-];
+use statemark_tidy::CRATES;
 
 /// The page.
 const PAGE: &str = "compiler/docs/src/reference/limits.md";

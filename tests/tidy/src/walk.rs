@@ -7,8 +7,9 @@ use std::{fs, io};
 use crate::{Fault, check};
 
 /// The folders of the crates whose English is held.
-pub const CRATES: [&str; 15] = [
+pub const CRATES: [&str; 16] = [
     "compiler/src",
+    "compiler/lsp/src",
     "compiler/cli/src",
     "macros/src",
     "macros/statemark/src",

@@ -122,7 +122,7 @@ fn a_part_of_a_page_is_found_by_its_heading_or_row() {
 
 /// Returns the names of variables that a source reads: what stands in quotes behind a call that reads one.
 fn read_by(source: &str) -> BTreeSet<String> {
-    let calls = ["env::var(", "env::var_os(", "variable(", "own("];
+    let calls = ["env::var(", "env::var_os(", "variable(", "own(", "said("];
     let is_name = |text: &str| {
         !text.is_empty() && text.bytes().all(|it| it.is_ascii_uppercase() || it == b'_')
     };
