@@ -1,30 +1,22 @@
-//! How work grows with its input: each reader of what others wrote, at four sizes, each twice the one before.
+//! Specs that grow, and how much faster than they their work may: `readers.rs` counts `lint` at four sizes of each, each
+//! twice the one before.
 //!
 //! A doubled input may cost 2.4 times as much: n log n does at these sizes, and n² would cost four times.
 
 use std::fmt::Write as _;
-use std::process::Stdio;
-
-use statemark_harness::instructions::{Cost, can_count, counted};
-
-use super::profile;
-use crate::shell::{Scratch, statemark};
-
-/// The sizes, as multiples of an input's own.
-const SIZES: [usize; 4] = [1, 2, 4, 8];
 
 /// Most that the work of a doubled input may be of the work before. Unit: tenths.
 const MOST: u64 = 24;
 
 /// An input that grows: what `lint` reads, by its size.
-struct Input {
-    file: &'static str,
+pub(super) struct Input {
+    pub(super) file: &'static str,
     /// The smallest size.
-    size: usize,
-    write: fn(usize) -> String,
+    pub(super) size: usize,
+    pub(super) write: fn(usize) -> String,
 }
 
-const INPUTS: &[Input] = &[
+pub(super) const INPUTS: &[Input] = &[
     Input {
         file: "transitions.md",
         size: 60,
@@ -181,37 +173,4 @@ pub(super) fn is_steep(costs: &[u64]) -> bool {
     let steps = costs.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
     let steps: Vec<u64> = steps.collect();
     steps.windows(2).any(|pair| pair[1] * 10 > pair[0] * MOST)
-}
-
-#[test]
-fn no_reader_grows_faster_than_its_input() {
-    if !can_count() {
-        return;
-    }
-    let scratch = Scratch::new("instructions-growth");
-    let mut steep = Vec::new();
-    for input in INPUTS {
-        let costs = SIZES.map(|times| {
-            scratch.write(input.file, &(input.write)(input.size * times));
-            let profile = profile(&scratch, "growth");
-            let mut lint = statemark(&scratch.path);
-            lint.args(["lint", "--no-cache", input.file]);
-            lint.env("RAYON_NUM_THREADS", "1");
-            let output = counted(&lint, &profile).stdin(Stdio::null()).output();
-            let output = output.unwrap();
-            assert!(
-                output.status.code().is_some_and(|code| code < 2),
-                "{output:?}"
-            );
-            Cost::of_profile(&profile).unwrap().total
-        });
-        if is_steep(&costs) {
-            steep.push(format!("{}: {costs:?}", input.file));
-        }
-    }
-    assert!(
-        steep.is_empty(),
-        "these grow faster than their input:\n{}",
-        steep.join("\n")
-    );
 }

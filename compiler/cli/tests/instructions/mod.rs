@@ -1,7 +1,7 @@
 //! Instructions of one send and of one linted file, held within 3 % of what is recorded, so that no work creeps in unseen.
 //!
 //! What grows names its functions. `UPDATE=1` records what is counted now: look at why first.
-//! Growth has no record: only how each size costs beside the one before (`growth.rs`, `readers.rs`).
+//! Growth has no record: only how each size costs beside the one before (`readers.rs`).
 //! Records are those of one compiler, which they name; with another one, or without valgrind, there is nothing to compare.
 
 mod growth;

@@ -1,7 +1,7 @@
-//! How the work of commands grows with what they read, beyond specs: data, artifacts, bundles, messages, scripts, settings.
+//! How the work of commands grows with what they read: specs (`growth.rs`), data, artifacts, bundles, messages, scripts,
+//! settings.
 //!
-//! Each input is counted at four sizes, as those of `lint` are (`growth.rs`), but by cachegrind, which knows no functions and
-//! takes half the time. The program has no symbols then, which valgrind reads for longer than most of these commands work.
+//! Each input is counted at four sizes by cachegrind, which knows no functions and takes half the time of callgrind. The program has no symbols then, which valgrind reads for longer than most of these commands work.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 use statemark_harness::instructions::{Cost, can_count};
 
-use super::growth::{is_steep, lines, list};
+use super::growth::{INPUTS, is_steep, lines, list};
 use super::profile;
 use crate::served::client::Client;
 use crate::shell::{BINARY, Run, Scratch, perform, person_token, untouched};
@@ -447,10 +447,31 @@ fn stripped(folder: &Path) -> PathBuf {
     }
 }
 
+/// Something that is counted at four sizes: its name, its smallest size, and what makes the input of a size.
+type Counted<'r> = (
+    &'r str,
+    usize,
+    Box<dyn Fn(&Scratch, usize) -> Reading + Send + Sync + 'r>,
+);
+
+/// Lists what is counted: what `lint` reads, and what other commands do.
+fn all_readers() -> Vec<Counted<'static>> {
+    let specs = INPUTS.iter().map(|input| -> Counted<'static> {
+        let prepare = |scratch: &Scratch, size| {
+            scratch.write(input.file, &(input.write)(size));
+            Reading::new(&format!("lint --no-cache {}", input.file))
+        };
+        (input.file, input.size, Box::new(prepare))
+    });
+    let others = READERS.iter();
+    let others = others.map(|it| -> Counted<'static> { (it.name, it.size, Box::new(it.prepare)) });
+    specs.chain(others).collect()
+}
+
 /// Counts the instructions of a reader at one size.
-fn count(program: &Path, reader: &Reader, number: usize, size: usize) -> u64 {
+fn count(program: &Path, (name, _, prepare): &Counted<'_>, number: usize, size: usize) -> u64 {
     let scratch = Scratch::new(&format!("instructions-readers-{number}-{size}"));
-    let reading = (reader.prepare)(&scratch, size);
+    let reading = prepare(&scratch, size);
     scratch.write("input", &reading.input);
     let profile = profile(&scratch, "reader");
     let mut command = untouched("valgrind", &scratch.path);
@@ -471,8 +492,7 @@ fn count(program: &Path, reader: &Reader, number: usize, size: usize) -> u64 {
     let output = command.stdin(input).output().unwrap();
     assert!(
         output.status.code().is_some_and(|code| code < 2),
-        "{}: {output:?}",
-        reader.name
+        "{name}: {output:?}"
     );
     Cost::of_profile(&profile).unwrap().total
 }
@@ -484,7 +504,8 @@ fn no_command_grows_faster_than_what_it_reads() {
     }
     let folder = Scratch::new("instructions-readers");
     let program = stripped(&folder.path);
-    let left = Mutex::new(READERS.iter().enumerate());
+    let readers = all_readers();
+    let left = Mutex::new(readers.iter().enumerate());
     let steep = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
@@ -493,9 +514,9 @@ fn no_command_grows_faster_than_what_it_reads() {
                     let next = left.lock().unwrap().next();
                     let Some((number, reader)) = next else { break };
                     let costs =
-                        SIZES.map(|times| count(&program, reader, number, reader.size * times));
+                        SIZES.map(|times| count(&program, reader, number, reader.1 * times));
                     if is_steep(&costs) {
-                        let line = format!("{}: {costs:?}", reader.name);
+                        let line = format!("{}: {costs:?}", reader.0);
                         steep.lock().unwrap().push(line);
                     }
                 }
