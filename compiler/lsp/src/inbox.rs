@@ -31,18 +31,15 @@ impl<'s> Inbox<'s> {
 
     /// Returns the next message, and waits for one if none is there; none if the client has hung up.
     pub(crate) fn next(&mut self) -> Option<Message> {
-        if self.waiting.is_empty() {
+        // Cancellations alone are nothing to answer.
+        while self.waiting.is_empty() {
             // What was cancelled was answered long ago.
             self.cancelled.clear();
             let first = self.connection.receiver.recv().ok()?;
             self.take(first);
         }
         self.look();
-        match self.waiting.pop_front() {
-            Some(message) => Some(message),
-            // There were only cancellations.
-            None => self.next(),
-        }
+        self.waiting.pop_front()
     }
 
     /// Reports whether a request was cancelled, until now.

@@ -30,7 +30,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub use builtin::{builtin, builtin_type, builtins};
-pub use json::MAX_VALUES;
+pub use json::MAX_DOCUMENT_VALUES;
 
 use crate::body::Verdict;
 use crate::workflow::Workflow;

@@ -67,7 +67,7 @@ pub use body::Body;
 pub use claims::{Claims, MAX_CLAIMS};
 pub use clock::{Clock, MAX_SKEW, ManualClock, SystemClock};
 pub use compare::{Comparison, NameChanges, RowChanges, compare};
-pub use contract::{Contract, MAX_VALUES as MAX_DOCUMENT_VALUES, builtin, builtin_type, builtins};
+pub use contract::{Contract, MAX_DOCUMENT_VALUES, builtin, builtin_type, builtins};
 pub use explain::{Explanation, Reason, explain};
 pub use git::{
     FileChange, FileChanges, FileFate, GitError, RepositoryView, WORKTREES, find_working_copy,

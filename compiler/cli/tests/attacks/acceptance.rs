@@ -123,7 +123,14 @@ fn ninth_f2_no_name_looks_like_another() {
     let mut worker = Client::start(&scratch.path, &["."]);
     let answer = worker.call("submit_artifact", &artifact);
     assert_eq!(code(&answer), "bad_name", "{answer:#}");
-    for name in ["\u{430}nn", "\u{ff41}nn"] {
+    // All of another script, beside one that is there.
+    for (name, wanted) in [("cop", "none"), ("\u{441}\u{43e}\u{440}", "bad_name")] {
+        let artifact = json!({"run_id": "r1", "name": name, "mode": "draft", "content": "x"});
+        let answer = worker.call("submit_artifact", &artifact);
+        assert_eq!(code(&answer), wanted, "{answer:#}");
+    }
+    as_ann(&scratch, "statemark token create cop --role agent");
+    for name in ["\u{430}nn", "\u{ff41}nn", "\u{441}\u{43e}\u{440}"] {
         let command = format!("AS=ann statemark token create {name} --role agent");
         let said = perform(&Run::new(&command), &scratch.path);
         assert!(

@@ -4,6 +4,7 @@
 //! Growth has no record: only how each size costs beside the one before (`readers.rs`).
 //! Records are those of one compiler, which they name; with another one, or without valgrind, there is nothing to compare.
 
+#[cfg(unix)]
 mod growth;
 #[cfg(unix)]
 mod readers;

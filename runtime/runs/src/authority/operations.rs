@@ -7,7 +7,7 @@ use super::{Authority, Right, SignerError, TOKEN_PREFIX, Token};
 use crate::actor::{Actor, Role};
 use crate::hash::Hash;
 use crate::id::RunId;
-use crate::legible::describe_oddity;
+use crate::legible::{are_confusable, describe_oddity};
 use crate::runs::RunError;
 use crate::runs::operation::{Execution, Operation};
 
@@ -145,6 +145,11 @@ impl MakeToken {
         if authority.tokens().any(is_taken) {
             let name = self.name.clone();
             return Err(TokenError::Taken { name });
+        }
+        let looks_alike = |it: &Token| are_confusable(&it.name, &self.name) && !expired(it);
+        if authority.tokens().any(looks_alike) {
+            let why = "looks like that of another token";
+            return Err(TokenError::BadName { why });
         }
         if authority.tokens.len() >= MAX_TOKENS {
             return Err(TokenError::TooMany);

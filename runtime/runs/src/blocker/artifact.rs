@@ -39,7 +39,7 @@ pub enum ArtifactBlocker {
         /// The name.
         artifact: String,
         /// The oddity, as a clause about the name.
-        why: &'static str,
+        why: String,
     },
     /// The workflow has no such artifact.
     #[error("`{workflow}` has no artifact `{artifact}`; it has {}", list(known))]

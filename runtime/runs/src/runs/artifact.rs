@@ -28,7 +28,7 @@ use crate::contract::{Contract, builtin_type};
 use crate::hash::Hash;
 use crate::id::MAX_NAME;
 use crate::legality::{Required, required_names};
-use crate::legible::describe_oddity;
+use crate::legible::{are_confusable, describe_oddity};
 use crate::state::Revision;
 
 /// Largest artifact. Unit: bytes.
@@ -226,11 +226,19 @@ impl Loaded {
                 known,
             });
         }
-        if !is_known && let Some(why) = describe_oddity(name) {
-            let artifact = name.to_owned();
-            return Some(ArtifactBlocker::OddName { artifact, why });
+        // What the definition names, its author has chosen; what is there was looked at when it came.
+        if is_known || self.state.artifacts.contains_key(name) {
+            return None;
         }
-        None
+        let mut others = self.state.artifacts.keys();
+        let other = others.find(|other| are_confusable(name, other));
+        let why = match (describe_oddity(name), other) {
+            (Some(why), _) => why.to_owned(),
+            (None, Some(other)) => format!("looks like `{other}`"),
+            (None, None) => return None,
+        };
+        let artifact = name.to_owned();
+        Some(ArtifactBlocker::OddName { artifact, why })
     }
 
     fn finalizable(&self, name: &str, wanted: Option<u64>) -> Result<&Revision, Blocker> {

@@ -3,7 +3,7 @@
 use super::{InvalidRequest, Loaded, RunError};
 use crate::actor::Actor;
 use crate::blocker::{Blocker, Surface};
-use crate::body::{Body, Opened, Refused, Subject};
+use crate::body::{Body, Forked, Opened, Refused, Subject};
 use crate::id::{Key, RunId};
 use crate::record::Record;
 use crate::store::Fence;
@@ -77,6 +77,15 @@ impl<T> Written<T> {
     pub fn refusal(&self) -> Option<&Refused> {
         self.bodies.iter().find_map(|body| match body {
             Body::Refused(refused) => Some(refused),
+            _ => None,
+        })
+    }
+
+    /// Returns the fork that the run began as, if it did.
+    #[must_use]
+    pub fn forked(&self) -> Option<&Forked> {
+        self.bodies.iter().find_map(|body| match body {
+            Body::Forked(forked) => Some(forked),
             _ => None,
         })
     }

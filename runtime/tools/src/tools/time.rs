@@ -252,16 +252,12 @@ impl ToolCall for ForkRunCall {
             }
             error => unknown_record(error),
         })?;
-        let mut bodies = written.records.iter().map(|record| record.read());
-        let begun = bodies.find_map(|body| match body {
-            Ok(Body::Forked(forked)) => Some(forked),
-            _ => None,
-        });
+        let begun = written.forked();
         let forked = Forked {
             run_id: Some(run),
             from: Some(from),
-            at_seq: begun.as_ref().map(|it| it.at),
-            decided: begun.map(|it| it.decided).unwrap_or_default(),
+            at_seq: begun.map(|it| it.at),
+            decided: begun.map(|it| it.decided.clone()).unwrap_or_default(),
             plan: None,
         };
         answer_order(&written, forked)

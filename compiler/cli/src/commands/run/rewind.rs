@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use statemark_runs::body::{Body, EffectStatus, Scope};
+use statemark_runs::body::{EffectStatus, Scope};
 use statemark_runs::runs::{ForkPlan, ForkRun, RewindPlan, RewindRun};
 use statemark_runs::{PendingTimer, RunId, plan_fork, plan_rewind, shell_word};
 use statemark_text::visible;
@@ -86,13 +86,8 @@ pub(in crate::commands) fn fork(args: &ForkArgs, printer: &mut Printer) -> Comma
         ));
     }
     let written = written?;
-    let bodies = written.records.iter().map(|record| record.read());
-    let decided = bodies.filter_map(|body| match body {
-        Ok(Body::Forked(forked)) => Some(forked.decided),
-        _ => None,
-    });
-    let decided: Vec<String> = decided.flatten().collect();
-    if !decided.is_empty() {
+    let decided = written.forked().map(|it| it.decided.as_slice());
+    if let Some(decided @ [_, ..]) = decided {
         let (run, decided) = (&other.run, visible::line(&decided.join(", ")).into_owned());
         printer.remark(&format!(
             "nobody is asked again what was decided in {run}: {decided}; fork at an earlier record to decide anew\n"
