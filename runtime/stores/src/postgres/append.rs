@@ -1,8 +1,11 @@
 //! The one door: records at the end of a run, in one transaction.
 //!
-//! One round to the server where the end of the run is known: a statement that writes where the run still ends so. Else
-//! two rounds: one locks the run's row and looks for the key; one writes and commits. The statements of a round are sent
-//! together and answered together.
+//! One round to the server where the end of the run is known, or the run has to be new: a statement that writes where it is
+//! still so. Else two rounds: one locks the run's row and looks for the key; one writes and commits. The statements of a
+//! round are sent together and answered together.
+//!
+//! Of several that make one run at the same time, one does, and the others find it made: a row can't be locked before it
+//! is there, and a key that is there twice would be an error in the server's log.
 
 use std::fmt::Write as _;
 
@@ -56,13 +59,13 @@ impl PostgresStore {
         // Asked again, an append without a key would be made twice.
         let again = append.key.is_some();
         self.wait_for("appending", again, &async |session| {
-            let end = if from.is_none() && is_plain(append) {
-                self.ends.take(append)
+            let place = if from.is_none() && is_plain(append) {
+                self.guess_place(append)
             } else {
                 None
             };
-            let appended = match end {
-                Some(end) => append_at(session, append, end).await?,
+            let appended = match place {
+                Some(place) => append_at(session, append, &place).await?,
                 None => None,
             };
             let (appended, hash) = match appended {
@@ -73,6 +76,22 @@ impl PostgresStore {
                 self.ends.put(&append.run, last, hash);
             }
             Ok(appended)
+        })
+    }
+
+    /// Returns where an append will be made if nothing has changed; none if this process can't tell.
+    fn guess_place(&self, append: &Append) -> Option<Position<'static>> {
+        let is_new = append.expect == Expect::NoRun && append.fence.is_none();
+        let (after, last) = if is_new {
+            (0, Hash::ZERO)
+        } else {
+            self.ends.take(append)?
+        };
+        Some(Position {
+            after,
+            last,
+            is_new,
+            forked: None,
         })
     }
 
@@ -121,50 +140,47 @@ fn is_plain(append: &Append) -> bool {
 /// The outcome of an append; the hash of its last record if it was made now.
 type Outcome = (Appended, Option<Hash>);
 
-/// Appends records to a run that ends so, in one statement; none if it doesn't end so any more.
+/// Appends records at a place, in one statement.
 ///
-/// If its key was used before, it fails as two do that collide, and the next try finds out.
+/// None if the run doesn't end there any more, or has the append's key already.
 async fn append_at(
     session: &Session,
     append: &Append,
-    (after, last): (u64, Hash),
+    place: &Position<'_>,
 ) -> Result<Option<Outcome>, Failure> {
     let key = append.key.as_ref();
+    let Position { after, last, .. } = *place;
     let (records, hash) = chain(&append.records, key.map(|(key, _)| key), after, last);
     let (first, seq) = (after + 1, after + records.len() as u64);
-    let place = Position {
-        after,
-        last,
-        is_new: false,
-        forked: None,
-    };
-    let head = Head::new(append, &place, &records, row::stored("a seq", seq)?, hash)?;
-    let mut values = head.values(false);
-    let mut sql = format!("WITH head AS ({}", Head::sql(false));
-    let _ = write!(
-        sql,
-        " AND seq = {}",
-        values.push(row::stored("a seq", after)?, "int8")
-    );
-    let _ = write!(
-        sql,
-        " AND hash = {}",
-        values.push(last.as_bytes().as_slice(), "bytea")
-    );
-    if let Some(fence) = append.fence {
+    let head = Head::new(append, place, &records, row::stored("a seq", seq)?, hash)?;
+    let mut values = head.values(place.is_new);
+    let key = key.map(|(key, request)| (values.push(key.as_str(), "text"), request));
+    let mut sql = format!("WITH head AS ({}", Head::sql(place.is_new));
+    if !place.is_new {
         let _ = write!(
             sql,
-            " AND fence = {}",
-            values.push(row::stored("a fence", fence.0)?, "int8")
+            " AND seq = {} AND hash = {}",
+            values.push(row::stored("a seq", after)?, "int8"),
+            values.push(last.as_bytes().as_slice(), "bytea")
         );
+        if let Some(fence) = append.fence {
+            let fence = values.push(row::stored("a fence", fence.0)?, "int8");
+            let _ = write!(sql, " AND fence = {fence}");
+        }
+        if let Some((key, _)) = &key {
+            let _ = write!(
+                sql,
+                " AND NOT EXISTS (SELECT 1 FROM statemark_keys used
+                    WHERE used.run = $1 AND used.key = {key})"
+            );
+        }
     }
     sql.push_str(" RETURNING run)");
     if let Some((key, request)) = key {
         let _ = write!(
             sql,
             ", key AS (INSERT INTO statemark_keys (run, key, request, first_seq, last_seq)
-                SELECT run, {}, {}, {}, $2::int8 FROM head)",
-            values.push(key.as_str(), "text"),
+                SELECT run, {key}, {}, {}, $2::int8 FROM head)",
             values.push(request.as_bytes().as_slice(), "bytea"),
             values.push(row::stored("a seq", first)?, "int8"),
         );
@@ -296,6 +312,16 @@ async fn write(
         place.last,
     );
     let (first, last) = (place.after + 1, place.after + records.len() as u64);
+    let bounds = [row::stored("a seq", first)?, row::stored("a seq", last)?];
+    let head = Head::new(append, place, &records, bounds[1], hash)?;
+    let head_sql = session.prepare(&Head::sql(place.is_new)).await?;
+    let head_values = head.values(place.is_new);
+    let head_params = as_params(&head_values);
+    // Waited for: a record of a run that another makes would collide with its records.
+    if place.is_new && session.run(&head_sql, &head_params).await? == 0 {
+        let what = "another makes this run at the same time".to_owned();
+        return Err(Failure::Contention(what));
+    }
     if let Some(wanted) = &append.timers {
         let mut values = Values(vec![Box::new(append.run.as_str())]);
         let arming = arming(&mut values, wanted)?;
@@ -318,7 +344,6 @@ async fn write(
     let values = Values::new(&append.run, end)?;
     let put = session.prepare(&insert_sql(end.len())).await?;
     let put_key = session.prepare(KEY).await?;
-    let bounds = [row::stored("a seq", first)?, row::stored("a seq", last)?];
     let key = async {
         if let Some((key, request)) = key {
             let request = request.as_bytes().as_slice();
@@ -333,10 +358,13 @@ async fn write(
         }
         Ok::<(), Failure>(())
     };
-    let head = Head::new(append, place, &records, bounds[1], hash)?;
-    let head_sql = session.prepare(&Head::sql(place.is_new)).await?;
-    let (params, head_values) = (as_params(&values), head.values(place.is_new));
-    let head_params = as_params(&head_values);
+    let head = async {
+        match place.is_new {
+            true => Ok(1),
+            false => session.run(&head_sql, &head_params).await,
+        }
+    };
+    let params = as_params(&values);
     let commit = async {
         match commits {
             true => session.commit().await,
@@ -347,7 +375,7 @@ async fn write(
         biased;
         session.run(&put, &params),
         key,
-        session.run(&head_sql, &head_params),
+        head,
         commit,
     );
     // The first failure is the answer; the commit has undone the rest.
@@ -495,7 +523,8 @@ impl<'a> Head<'a> {
             format!(
                 "INSERT INTO statemark_runs (run, seq, hash, updated, workflow, status, project,
                     parent, summary, created, forked_from, forked_at, changed, fence)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, {CHANGED}, 0)"
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, {CHANGED}, 0)
+                ON CONFLICT (run) DO NOTHING"
             )
         } else {
             format!(
