@@ -103,12 +103,16 @@ fn a_lost_answer_is_asked_for_again_under_its_key() {
     assert_eq!(done, Appended::Replayed { first: 3, last: 3 });
     was_cut();
 
-    // A new run, which has no row yet that could be locked.
-    cut(COMMIT);
-    let begun = store
-        .append(&note("new", Expect::NoRun, Some("k")))
-        .unwrap();
+    // A new run, which has no row yet that could be locked: by one statement from nothing, by several from another run.
+    cut(STATEMENT);
+    let new = note("new", Expect::NoRun, Some("k"));
+    let begun = store.append(&new).unwrap();
     assert_eq!(begun, Appended::Replayed { first: 1, last: 1 });
+    was_cut();
+    cut(COMMIT);
+    let fork = note("fork", Expect::NoRun, Some("k"));
+    let begun = store.fork(&"r".parse().unwrap(), 2, &fork).unwrap();
+    assert_eq!(begun, Appended::Replayed { first: 3, last: 3 });
     was_cut();
 
     // Without a key nobody can tell.

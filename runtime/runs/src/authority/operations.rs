@@ -133,7 +133,9 @@ impl MakeToken {
         hash: Hash,
         founding: Option<Founding>,
     ) -> Result<Entry, TokenError> {
-        check_name(&self.name)?;
+        if let Some(why) = describe_fault(&self.name) {
+            return Err(TokenError::BadName { why });
+        }
         if self.role == Role::System {
             return Err(TokenError::BadRole { role: self.role });
         }
@@ -169,25 +171,21 @@ impl MakeToken {
     }
 }
 
-pub(super) fn check_name(name: &str) -> Result<(), TokenError> {
-    let why = if name.is_empty() {
-        "is empty"
+/// Tells what is wrong with a person's or an agent's name, as a predicate; nothing if it can be taken.
+pub(super) fn describe_fault(name: &str) -> Option<&'static str> {
+    let is_seen = |it: char| it.is_alphanumeric() || it.is_ascii_punctuation();
+    if name.is_empty() {
+        Some("is empty")
     } else if name.chars().count() > MAX_NAME {
-        "has more than 64 characters"
+        Some("has more than 64 characters")
     } else if name.chars().any(|it| it.is_control() || it.is_whitespace()) {
-        "has a space in it"
-    } else if name
-        .chars()
-        .any(|it| !it.is_alphanumeric() && !it.is_ascii_punctuation())
-    {
+        Some("has a space in it")
+    } else if !name.chars().all(is_seen) {
         // Invisible characters and direction marks would show one name as another.
-        "has a character in it that can't be seen"
-    } else if let Some(why) = describe_oddity(name) {
-        why
+        Some("has a character in it that can't be seen")
     } else {
-        return Ok(());
-    };
-    Err(TokenError::BadName { why })
+        describe_oddity(name)
+    }
 }
 
 /// Makes the entry that revokes a token.

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
-use super::operations::check_name;
+use super::operations::describe_fault;
 use super::{Authority, Right, TokenError};
 use crate::actor::Actor;
+use crate::legible::are_confusable;
 use crate::runs::RunError;
 use crate::runs::operation::{Execution, Operation};
 use crate::signing::{KeyError, Signer, fingerprint, parse_key};
@@ -54,6 +55,12 @@ pub enum SignerError {
     /// The text is no key that counts.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The person's name is malformed.
+    #[error("the name of a person who signs {why}")]
+    BadName {
+        /// The defect, as a predicate.
+        why: &'static str,
+    },
     /// Somebody else has the key.
     #[error("the key {key} is `{name}`'s already: a key is one person's")]
     Taken {
@@ -157,7 +164,9 @@ impl Operation for AddSigner {
     type Response = Signer;
 
     fn carry_out(&self, execution: &Execution<'_, Actor>) -> Result<Signer, RunError> {
-        check_name(&self.name)?;
+        if let Some(why) = describe_fault(&self.name) {
+            return Err(TokenError::from(SignerError::BadName { why }).into());
+        }
         let key = parse_key(&self.key).map_err(SignerError::from);
         let key = key.map_err(TokenError::from)?;
         let signer = Signer {
@@ -178,6 +187,11 @@ impl Operation for AddSigner {
                 }
                 Some(_) => return Ok(Vec::new()),
                 None => {}
+            }
+            let mut valid = authority.signers().filter(|it| it.revoked.is_none());
+            if valid.any(|it| are_confusable(&it.signer.name, &signer.name)) {
+                let why = "looks like that of another who does";
+                return Err(SignerError::BadName { why }.into());
             }
             if authority.signers().count() >= MAX_SIGNERS {
                 return Err(SignerError::TooMany.into());
