@@ -1,12 +1,13 @@
 //! A call of a tool, turn by turn.
 //!
 //! Each turn has a thread of its caller's share, and the waits between them have none.
+//! `threads.rs` says which thread.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
-use statemark_tools::{Caller, Reply, Signal, Turn, Waiting};
+use statemark_tools::{Caller, Effort, Reply, Signal, Turn, Waiting};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch::Receiver;
 use tokio::task::JoinError;
@@ -62,12 +63,15 @@ impl Call {
         let mut step = Step::Begin(std::mem::take(&mut self.arguments));
         let mut changes = None;
         let call = Arc::new(self);
-        let compiles = hub.dispatcher.compiles(&call.tool);
+        let effort = hub.dispatcher.effort(&call.tool);
         loop {
-            let working = call.share.turn(compiles).await;
+            let working = call.share.turn(effort == Effort::Compiling).await;
             let (own, hub_of_turn) = (Arc::clone(&call), Arc::clone(&hub));
             let turn = move || own.turn(&hub_of_turn, step, changes);
-            let (turn, receiver) = tokio::task::spawn_blocking(turn).await?;
+            let (turn, receiver) = match effort {
+                Effort::Brief => hub.threads.run_brief(turn).await?,
+                Effort::Long | Effort::Compiling => tokio::task::spawn_blocking(turn).await?,
+            };
             drop(working);
             let mut waiting = match turn {
                 None => return Ok(None),

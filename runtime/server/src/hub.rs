@@ -9,6 +9,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::notifications::Publisher;
 use crate::states::States;
+use crate::threads::Threads;
 
 /// The parts of a server that all of its connections share.
 pub(crate) struct Hub {
@@ -18,6 +19,7 @@ pub(crate) struct Hub {
     pub(crate) limits: Arc<Limits>,
     pub(crate) health: Arc<Health>,
     pub(crate) states: States,
+    pub(crate) threads: Threads,
 }
 
 impl Hub {
@@ -30,6 +32,7 @@ impl Hub {
             metrics: Arc::default(),
             states: States::default(),
             limits: Arc::new(limits),
+            threads: Threads::default(),
         })
     }
 }

@@ -29,6 +29,8 @@ mod prompt;
 mod request_id;
 mod resource;
 mod states;
+mod threads;
 
 pub use http::{HttpOptions, Serving, serve_handler, serve_http};
 pub use mcp::{Server, serve_stdio};
+pub use threads::runtime;

@@ -34,7 +34,7 @@ use crate::services::{Listed, Services};
 use crate::tool::ToolCall as _;
 use crate::tools::{RUN_CHECK, StartRunCall};
 use crate::waiting::{Signal, Wait, Waits};
-use crate::{Caller, Catalog, Ctx, Executor, Options, Outcome, Problem, Set, Tool};
+use crate::{Caller, Catalog, Ctx, Effort, Executor, Options, Outcome, Problem, Set, Tool};
 pub use session::{Admission, NativeCall, NativeOutcome, NativeUse, Refusal, SessionPolicy};
 
 use authorize::{
@@ -227,17 +227,17 @@ impl Dispatcher {
         }
     }
 
-    /// Reports whether the tool of that name compiles what its caller sends, which may take its time.
+    /// Tells what the tool of that name takes of a thread. Of a tool that isn't there, it is little.
     #[must_use]
-    pub fn compiles(&self, name: &str) -> bool {
-        let mut all = self.registry.all();
-        let is_author = |tool: &Tool| tool.set == Set::Author;
-        all.any(|tool| {
-            tool.name == name && {
-                let own = tool.equivalent.and_then(|own| self.own_tool(own));
-                is_author(tool) || own.is_some_and(is_author)
-            }
-        })
+    pub fn effort(&self, name: &str) -> Effort {
+        let tool = self.registry.all().find(|tool| tool.name == name);
+        let own = tool.and_then(|tool| tool.equivalent);
+        let own = own.and_then(|own| self.own_tool(own));
+        match own.or(tool).map(|tool| tool.set) {
+            Some(Set::Author) => Effort::Compiling,
+            Some(Set::Runs | Set::Human) | None => Effort::Brief,
+            Some(_) => Effort::Long,
+        }
     }
 
     /// Lists the tools that a caller is offered, each as `read` has it.

@@ -52,7 +52,7 @@ pub use dispatch::{
 };
 pub use docs::{Docs, Found, Hit, Page};
 pub use executor::{Executor, Stop, Work, Worked, Working};
-pub use options::{Options, Set};
+pub use options::{Effort, Options, Set};
 pub use problem::{Fix, Outcome, Problem};
 pub use registry::StartError;
 pub use schema::Field;

@@ -29,6 +29,17 @@ pub enum Set {
     Upstream,
 }
 
+/// The time that a turn of a tool takes of its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// A read or a write of the store: a millisecond, as a rule.
+    Brief,
+    /// As long as files, programs or other servers take.
+    Long,
+    /// A second of a core: it compiles what its caller sends.
+    Compiling,
+}
+
 impl Set {
     /// The sets of our own tools.
     pub const OWN: [Self; 7] = [

@@ -204,10 +204,7 @@ pub(super) fn prepare(args: &ServeArgs, program: clap::Command) -> Result<Prepar
         .with_library(&args.library)?
         .with_builtin(&builtin_specs(&args.profile))
         .with_pages(|| docs::pages(program));
-    let tokio = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| cannot_serve(&error))?;
+    let tokio = statemark_server::runtime().map_err(|error| cannot_serve(&error))?;
     let upstreams = upstreams(args, &store, &catalog, &tokio)?;
     let sets = offered_sets(args)?;
     let about = About {

@@ -120,6 +120,11 @@ impl Client {
         }
     }
 
+    /// Has the answer with that number come before the one that was waited for?
+    pub(crate) fn is_answered(&self, asked: u64) -> bool {
+        self.told.iter().any(|message| message["id"] == asked)
+    }
+
     /// The next thing of this kind that the server tells without being asked.
     pub(crate) fn hear(&mut self, method: &str) -> Value {
         loop {

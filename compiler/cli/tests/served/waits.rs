@@ -3,11 +3,13 @@
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use super::client::Client;
 use super::raw::{Listening, answer_of};
 use super::resources::desk;
-use crate::keeping::said;
+use crate::keeping::{filled, said};
 use crate::shell::Scratch;
 
 /// More calls than a server has threads that may block.
@@ -106,4 +108,45 @@ fn a_wait_ends_with_its_client() {
         assert!(left.elapsed() < SOON, "{}", ended(&server));
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Holds the store of a folder, as another process does that writes.
+fn hold(scratch: &Scratch) -> Connection {
+    let store = Connection::open(scratch.path.join("runs.db")).unwrap();
+    store.execute_batch("BEGIN IMMEDIATE").unwrap();
+    store
+}
+
+/// A call has the thread of its request, and waits on it for whoever holds the store.
+#[test]
+fn calls_that_wait_for_the_store_hold_up_nothing_else() {
+    let scratch = filled("waits-held");
+    let mut client = Client::start(&scratch.path, &[]);
+    let send = json!({"name": "send_event", "arguments": {"run_id": "d1", "event": "pull"}});
+    let push = json!({"run_id": "d1", "event": "push"});
+    for _ in 0..10 {
+        let store = hold(&scratch);
+        let sent = client.begin("tools/call", &send);
+        let ping = client.ask("ping", &json!({}));
+        assert_eq!(ping["result"], json!({}), "{ping}");
+        let seen = client.call("get_run", &json!({"run_id": "d1"}));
+        assert_eq!(seen["ok"], true, "{seen}");
+        assert!(!client.is_answered(sent), "nothing waited");
+        store.execute_batch("COMMIT").unwrap();
+        let answer = client.answer(sent).unwrap();
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        assert_eq!(client.call("send_event", &push)["ok"], true);
+    }
+    assert_eq!(client.leave(), Some(0));
+
+    // More of them than the server has threads.
+    let server = Listening::start(&scratch.path, &[]);
+    let store = hold(&scratch);
+    let waits: Vec<TcpStream> = (0..40).map(|_| server.begin("tools/call", &send)).collect();
+    for _ in 0..20 {
+        assert_eq!(server.get("/healthz", "").status, 200);
+    }
+    store.execute_batch("COMMIT").unwrap();
+    let taken = |connection| answer_of(connection).json()["result"]["isError"] == false;
+    assert_eq!(waits.into_iter().map(taken).filter(|it| *it).count(), 1);
 }

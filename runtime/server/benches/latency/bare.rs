@@ -18,8 +18,6 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
-use super::ours::runtime;
-
 #[derive(Clone)]
 struct Bare(Arc<Mutex<Connection>>);
 
@@ -95,7 +93,7 @@ impl ServerHandler for Bare {
 
 pub(crate) fn stdio(folder: &Path) {
     let server = Bare::new(folder);
-    runtime().block_on(async {
+    runtime().unwrap().block_on(async {
         let running = server.serve(rmcp::transport::stdio()).await.unwrap();
         running.waiting().await.unwrap();
     });
@@ -108,11 +106,17 @@ pub(crate) fn http(folder: &Path) {
         Arc::default(),
         StreamableHttpServerConfig::default(),
     );
-    runtime().block_on(async {
+    runtime().unwrap().block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         println!("{}", listener.local_addr().unwrap());
         let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
         let router = axum::Router::new().nest_service("/mcp", service);
         axum::serve(listener, router).await.unwrap();
     });
+}
+
+/// Makes the runtime as most servers do.
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.enable_all().build()
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options as Compile, back, compile};
 use statemark_runs::{Actor, Order, Role, Runs, SendEvent, StartRun, SystemClock, Workflow};
-use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
+use statemark_server::{HttpOptions, Server, runtime, serve_http, serve_stdio};
 use statemark_stores::SqliteStore;
 use statemark_tools::{Caller, Dispatcher, Options};
 
@@ -67,6 +67,7 @@ fn dispatcher(folder: &Path) -> Arc<Dispatcher> {
 pub(crate) fn stdio(folder: &Path) {
     let server = Server::new(dispatcher(folder), Caller::agent());
     runtime()
+        .unwrap()
         .block_on(serve_stdio(server, std::future::pending()))
         .unwrap();
 }
@@ -78,14 +79,9 @@ pub(crate) fn http(folder: &Path) {
         origins: Vec::new(),
         caller: Caller::agent(),
     };
-    runtime().block_on(async {
+    runtime().unwrap().block_on(async {
         let serving = serve_http(dispatcher(folder), options).await.unwrap();
         println!("{}", serving.address);
         serving.ended().await.unwrap();
     });
-}
-
-pub(crate) fn runtime() -> tokio::runtime::Runtime {
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.enable_all().build().unwrap()
 }
