@@ -232,10 +232,12 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let uri = request.uri.clone();
-        self.ask(&context, move |_, ctx| follow::check(ctx, &uri))
-            .await?;
-        self.subscriptions.add(request.uri)
+        let (hub, subscriptions) = (Arc::clone(&self.hub), self.subscriptions.clone());
+        let subscribe = move |_: &Dispatcher, ctx: &Ctx<'_>| {
+            follow::check(ctx, &request.uri)?;
+            subscriptions.add(request.uri, &hub.publisher)
+        };
+        self.ask(&context, subscribe).await
     }
 
     async fn unsubscribe(

@@ -1,15 +1,16 @@
 //! Notifications of changes: of runs, and of the workflows.
 //!
-//! One thread polls the store while there are subscribers, so that fifty clients cost as much as one; a commit of this
-//! process makes it poll at once. A notification is a hint: the subscriber looks at the run, and may find that nothing has
-//! changed for it.
+//! One thread polls while there are subscribers, so that fifty clients cost as much as one: the store only while one of
+//! them has an interest in runs, which few have; a commit of this process makes it poll at once. A notification is a hint:
+//! the subscriber looks at the run, and may find that nothing has changed for it.
 //!
-//! What to rely on: after the watermark of its subscription a subscriber misses no notification; once it has received all
-//! of them up to one, it has seen all changes up to that one's watermark. Watermarks are the store's, and are valid in
-//! another process.
+//! What to rely on: after the watermark of its interest a subscriber misses no notification; once it has received all of
+//! them up to one, it has seen all changes up to that one's watermark. Watermarks are the store's, and are valid in another
+//! process.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use statemark_runs::{Hash, RunId, Watermark};
@@ -58,12 +59,31 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    /// True while the polling thread runs.
-    is_polling: bool,
-    /// All changes up to here have been published.
+    /// The polling thread, while it runs.
+    poller: Option<Thread>,
+    /// The number of those who want to know of changes of any run.
+    interested: usize,
+    /// All changes up to here have been published. It stands still while nobody wants to know.
     published: Watermark,
     /// The runs whose next change somebody waits for.
     watched: BTreeMap<RunId, watch::Sender<()>>,
+}
+
+impl State {
+    fn wants_runs(&self) -> bool {
+        let mut watched = self.watched.values();
+        self.interested > 0 || watched.any(|it| it.receiver_count() > 0)
+    }
+}
+
+/// An interest in the changes of runs, until this is dropped.
+pub(crate) struct Interest(Arc<Inner>);
+
+impl Drop for Interest {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.interested = state.interested.saturating_sub(1);
+    }
 }
 
 impl Publisher {
@@ -76,34 +96,52 @@ impl Publisher {
         }))
     }
 
-    /// Subscribes to the changes from now on. Returns the watermark after which they begin as well.
-    pub(crate) fn subscribe(&self) -> (Receiver<Notification>, Watermark) {
+    /// Subscribes to changes of workflows and tools, and of runs while somebody takes an interest in them.
+    pub(crate) fn subscribe(&self) -> Receiver<Notification> {
         let mut state = self.0.state();
         let receiver = self.0.sender.subscribe();
         self.start(&mut state);
-        (receiver, state.published.clone())
+        receiver
+    }
+
+    /// Takes an interest in runs. Returns the watermark after which their changes are published.
+    pub(crate) fn take_interest(&self) -> (Interest, Watermark) {
+        let mut state = self.0.state();
+        self.want_runs(&mut state);
+        state.interested = state.interested.saturating_add(1);
+        (Interest(Arc::clone(&self.0)), state.published.clone())
     }
 
     /// Watches a run from now on.
     pub(crate) fn watch(&self, run: &RunId) -> watch::Receiver<()> {
         let mut state = self.0.state();
+        self.want_runs(&mut state);
         self.start(&mut state);
         let sender = state.watched.entry(run.clone());
         sender.or_insert_with(|| watch::channel(()).0).subscribe()
     }
 
+    /// Begins with the changes from now on, unless somebody wants to know of runs already.
+    fn want_runs(&self, state: &mut State) {
+        if !state.wants_runs() {
+            state.published = self.0.latest_watermark();
+            if let Some(poller) = &state.poller {
+                poller.unpark();
+            }
+        }
+    }
+
     /// Starts the polling thread unless it runs.
     fn start(&self, state: &mut State) {
         let inner = &self.0;
-        if !state.is_polling {
-            state.published = inner.latest_watermark();
+        if state.poller.is_none() {
             let workflows = inner.workflows();
             let tools = inner.dispatcher.upstream_version();
             let weak = Arc::downgrade(inner);
             let started = std::thread::Builder::new()
                 .name("notifications".to_owned())
                 .spawn(move || poll(&weak, workflows, tools));
-            state.is_polling = started.is_ok();
+            state.poller = started.ok().map(|started| started.thread().clone());
         }
     }
 }
@@ -154,23 +192,31 @@ impl Inner {
 fn poll(weak: &Weak<Inner>, mut workflows: Vec<(String, Hash)>, mut tools: u64) {
     let mut looked = Instant::now();
     let mut commit = 0;
+    let mut is_wanted = true;
     loop {
         std::thread::sleep(PAUSE);
+        if !is_wanted {
+            // Whoever begins to want to know ends it.
+            std::thread::park_timeout(STORE_INTERVAL);
+        }
         let Some(inner) = weak.upgrade() else { return };
-        commit = inner
-            .dispatcher
-            .runs()
-            .wait_for_commit(commit, STORE_INTERVAL);
+        if is_wanted {
+            let runs = inner.dispatcher.runs();
+            commit = runs.wait_for_commit(commit, STORE_INTERVAL);
+        }
         let published = {
             let mut state = inner.state();
             state.watched.retain(|_, it| it.receiver_count() > 0);
             if inner.sender.receiver_count() == 0 && state.watched.is_empty() {
-                state.is_polling = false;
+                state.poller = None;
                 return;
             }
-            state.published.clone()
+            state.wants_runs().then(|| state.published.clone())
         };
-        inner.publish_runs(&published);
+        is_wanted = published.is_some();
+        if let Some(published) = published {
+            inner.publish_runs(&published);
+        }
         let version = inner.dispatcher.upstream_version();
         if version != tools {
             tools = version;

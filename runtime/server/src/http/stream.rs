@@ -35,7 +35,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::api::{Api, not_offered, status_of};
 use super::middleware::{Standing, refuse};
 use crate::hub::Hub;
-use crate::notifications::Notification;
+use crate::notifications::{Interest, Notification};
 
 /// Most events that wait for a slow reader, who delays no other stream.
 const MAX_PENDING: usize = 64;
@@ -81,6 +81,7 @@ impl Update {
 struct Begin {
     run: Option<(RunId, u64)>,
     notifications: Receiver<Notification>,
+    interest: Interest,
     mark: Watermark,
 }
 
@@ -144,6 +145,7 @@ pub(super) async fn stream(
     let Begin {
         run,
         notifications,
+        interest,
         mark,
     } = match began.await {
         Ok(Ok(begin)) => begin,
@@ -155,6 +157,7 @@ pub(super) async fn stream(
     };
     let (sender, receiver) = mpsc::channel(MAX_PENDING);
     tokio::spawn(async move {
+        let _interest = interest;
         let dispatcher = Arc::clone(&api.hub.dispatcher);
         let work = async {
             match run {
@@ -216,10 +219,12 @@ fn begin(hub: &Hub, caller: &Caller, query: &StreamQuery) -> Result<Begin, Probl
         }
         None => None,
     };
-    let (notifications, mark) = hub.publisher.subscribe();
+    let notifications = hub.publisher.subscribe();
+    let (interest, mark) = hub.publisher.take_interest();
     Ok(Begin {
         run,
         notifications,
+        interest,
         mark,
     })
 }

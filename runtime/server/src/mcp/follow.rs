@@ -5,17 +5,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionSink};
-use rmcp::{ErrorData, RoleServer};
 use statemark_tools::{Address, Caller, Ctx, Dispatcher, Problem};
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::hub::Hub;
-use crate::notifications::Notification;
+use crate::notifications::{Interest, Notification, Publisher};
 
 /// Most addresses of a client. Why: each is compared with every notification.
 const MAX_ADDRESSES: usize = 1_000;
@@ -24,28 +24,44 @@ const MAX_ADDRESSES: usize = 1_000;
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The addresses that a client of the older era has subscribed to.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Subscriptions(Arc<Mutex<BTreeSet<String>>>);
+#[derive(Clone, Default)]
+pub(super) struct Subscriptions(Arc<Mutex<Subscribed>>);
+
+#[derive(Default)]
+struct Subscribed {
+    uris: BTreeSet<String>,
+    /// There while there are addresses.
+    interest: Option<Interest>,
+}
 
 impl Subscriptions {
-    pub(super) fn add(&self, uri: String) -> Result<(), ErrorData> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MAX_ADDRESSES && !all.contains(&uri) {
+    fn lock(&self) -> MutexGuard<'_, Subscribed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an address, on a thread that may block: whatever changes once this has returned is told.
+    pub(super) fn add(&self, uri: String, publisher: &Publisher) -> Result<(), Problem> {
+        let (interest, _) = publisher.take_interest();
+        let mut all = self.lock();
+        if all.uris.len() >= MAX_ADDRESSES && !all.uris.contains(&uri) {
             let message = format!("a session can subscribe to {MAX_ADDRESSES} addresses at most");
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(Problem::new("invalid_arguments", message));
         }
-        all.insert(uri);
+        all.uris.insert(uri);
+        all.interest = Some(interest);
         Ok(())
     }
 
     pub(super) fn remove(&self, uri: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(uri);
+        let mut all = self.lock();
+        all.uris.remove(uri);
+        if all.uris.is_empty() {
+            all.interest = None;
+        }
     }
 
     fn all(&self) -> Vec<String> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().cloned().collect()
+        self.lock().uris.iter().cloned().collect()
     }
 }
 
@@ -119,17 +135,22 @@ pub(super) fn check(ctx: &Ctx<'_>, uri: &str) -> Result<(), Problem> {
 
 /// Notifies a client of changes, until it has left.
 pub(super) async fn follow(hub: Arc<Hub>, caller: Caller, subscriber: Subscriber) {
+    let dispatcher = Arc::clone(&hub.dispatcher);
+    let is_bound = dispatcher.ctx(&caller).bound_run().is_some();
+    // A session takes an interest with its first address.
+    let is_interested =
+        is_bound || matches!(&subscriber, Subscriber::Stream(_, uris) if !uris.is_empty());
     let began = {
         let (hub, caller) = (Arc::clone(&hub), caller.clone());
         tokio::task::spawn_blocking(move || {
-            (hub.publisher.subscribe(), tools(&hub.dispatcher, &caller))
+            let notifications = hub.publisher.subscribe();
+            let interest = is_interested.then(|| hub.publisher.take_interest().0);
+            (notifications, interest, tools(&hub.dispatcher, &caller))
         })
     };
-    let dispatcher = Arc::clone(&hub.dispatcher);
-    let Ok(((mut notifications, _), mut known)) = began.await else {
+    let Ok((mut notifications, _interest, mut known)) = began.await else {
         return;
     };
-    let is_bound = dispatcher.ctx(&caller).bound_run().is_some();
     loop {
         let item = match tokio::time::timeout(CHECK_INTERVAL, notifications.recv()).await {
             Err(_) if subscriber.is_closed() => return,
@@ -140,7 +161,7 @@ pub(super) async fn follow(hub: Arc<Hub>, caller: Caller, subscriber: Subscriber
             Ok(Err(RecvError::Closed)) => return,
         };
         let uris = subscriber.addresses();
-        // Most clients have no subscription, and a busy store changes a thousand times a second.
+        // Somebody else's interest: a busy store changes a thousand times a second.
         if matches!(item, Some(Notification::Run { .. })) && !is_bound && uris.is_empty() {
             continue;
         }

@@ -92,7 +92,7 @@ pub(super) fn pool(address: Address) -> Result<Pool, StoreError> {
 /// Returns the threads that speak to the server; whoever asks waits on its own.
 pub(super) fn runtime() -> Result<Runtime, StoreError> {
     let runtime = Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(1)
         .thread_name("statemark-postgres")
         .enable_io()
         .enable_time()
