@@ -232,3 +232,95 @@ fn poll(weak: &Weak<Inner>, mut workflows: Vec<(String, Hash)>, mut tools: u64) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use statemark_compiler::source::Sources;
+    use statemark_compiler::{Options as Compile, back, compile};
+    use statemark_runs::{Actor, Order, Role, SendEvent, StartRun, SystemClock, Workflow};
+    use statemark_stores::MemoryStore;
+    use statemark_tools::Options;
+
+    use super::*;
+
+    /// Longest time that the test waits for what comes in milliseconds.
+    const LONGEST: Duration = Duration::from_secs(60);
+
+    fn dispatcher() -> Dispatcher {
+        let mut sources = Sources::new();
+        sources.add(
+            "door.md",
+            "## STATE-MACHINE: door\n\n```mermaid\nstateDiagram-v2\n    [*] --> shut\n    shut --> shut : push\n```\n",
+        );
+        let compiled = compile(&sources, &Compile::default());
+        let table = compiled.machines.iter().map(back::table::write).next();
+        let workflow = Arc::new(Workflow::from_bytes(table.unwrap()).unwrap());
+        let workflows = BTreeMap::from([("door".to_owned(), workflow)]);
+        Dispatcher::new(
+            Arc::new(MemoryStore::new(SystemClock)),
+            Arc::new(workflows),
+            Arc::new(SystemClock),
+            Options::default(),
+            Vec::new(),
+        )
+        .unwrap()
+    }
+
+    /// The run of the next notification that is about one.
+    fn next_run(notifications: &mut Receiver<Notification>) -> String {
+        let began = Instant::now();
+        loop {
+            match notifications.try_recv() {
+                Ok(Notification::Run { run, .. }) => return run.to_string(),
+                _ => assert!(began.elapsed() < LONGEST, "nothing was told"),
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn runs_are_looked_at_while_somebody_wants_to_know_of_them() {
+        let dispatcher = Arc::new(dispatcher());
+        let publisher = Publisher::new(Arc::clone(&dispatcher), Arc::default());
+        let published = || publisher.0.state().published.clone();
+        let order = |id: &str| Order::new(id.parse().unwrap(), Actor::new(Role::Agent));
+        let start = StartRun {
+            workflow: "door".to_owned(),
+            ..StartRun::default()
+        };
+        let push = SendEvent {
+            event: "push".to_owned(),
+            ..SendEvent::default()
+        };
+        let mut notifications = publisher.subscribe();
+        for id in ["one", "two"] {
+            dispatcher.runs().execute(&order(id), &start).unwrap();
+            // Long enough for several polls, of which there is none.
+            std::thread::sleep(3 * STORE_INTERVAL);
+            assert_eq!(published(), Watermark::default());
+            let (interest, mark) = publisher.take_interest();
+            assert_ne!(mark, Watermark::default());
+            dispatcher.runs().execute(&order(id), &push).unwrap();
+            assert_eq!(next_run(&mut notifications), id);
+            drop(interest);
+            // Whatever a poll that had begun has found, the next ones find nothing.
+            std::thread::sleep(3 * STORE_INTERVAL);
+            while notifications.try_recv().is_ok() {}
+            let before = published();
+            dispatcher.runs().execute(&order(id), &push).unwrap();
+            std::thread::sleep(3 * STORE_INTERVAL);
+            assert_eq!(published(), before);
+            publisher.0.state().published = Watermark::default();
+        }
+        // Who waits for one run wants to know as well.
+        let mut watched = publisher.watch(&"one".parse().unwrap());
+        assert!(!watched.has_changed().unwrap());
+        dispatcher.runs().execute(&order("one"), &push).unwrap();
+        let began = Instant::now();
+        while !watched.has_changed().unwrap() {
+            assert!(began.elapsed() < LONGEST, "nothing was told");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        watched.mark_unchanged();
+    }
+}
