@@ -22,6 +22,9 @@ const TURNS: usize = 7;
 /// Sends of a process in a turn.
 const SENDS: usize = 60;
 
+/// Clients of one server that send at once.
+const CLIENTS: usize = 16;
+
 /// Clients that read at once, and for how long.
 const READERS: usize = 64;
 const READING: Duration = Duration::from_secs(3);
@@ -33,55 +36,100 @@ pub(crate) fn section(bench: &Bench) -> String {
     let file = bare.path.join("bare.db").display().to_string();
     for processes in [1, 8] {
         let writers = Writers::start(&stores, ["bare", &file], processes);
-        rows.push(race("SQLite", processes, None, writers));
+        let name = format!("SQLite, {processes}");
+        rows.push(race(name, Served::each(processes, None), writers));
     }
     let mut left_out = "";
     match Database::start(&stores) {
         Some(database) => {
             for processes in [1, 16] {
-                let place = ["bare-postgres", &database.address];
-                let writers = Writers::start(&stores, place, processes);
                 let address = Some(database.address.as_str());
-                rows.push(race("PostgreSQL", processes, address, writers));
+                let writers = database.writers(&stores, processes);
+                let name = format!("PostgreSQL, {processes}");
+                rows.push(race(name, Served::each(processes, address), writers));
             }
+            let writers = database.writers(&stores, CLIENTS);
+            let name = format!("PostgreSQL, {CLIENTS} clients of one `serve` over HTTP");
+            let served = Served::together(CLIENTS, &database.address);
+            rows.push(race(name, served, writers));
         }
         None => left_out = "\nLeft out: PostgreSQL, which isn't installed.\n",
     }
     let columns = ["durable sends by `serve`", "a second", "bare", "of bare"];
     let [few, many] = [2, READERS].map(reads);
     format!(
-        "Each process has a run and a client of its own, over standard input and output; the client's work counts too. {}\n\n\
+        "Each process has a run and a client of its own, over standard input and output; the client's work counts too. \
+         Bare is a process for each client. {}\n\n\
          {}{left_out}\n{READERS} clients that call `get_run` over HTTP: {few:.0} calls a second on two runs, {many:.0} on {READERS}.\n",
         load(),
         table(&columns, &rows)
     )
 }
 
-/// Lets servers and bare writers commit in turns.
-fn race(database: &str, processes: usize, address: Option<&str>, mut bare: Writers) -> Vec<String> {
-    let scratch = Scratch::new("bench-races");
-    scratch.write("tick.md", &spec(2));
-    let arguments: Vec<&str> = address.iter().flat_map(|it| ["--store", it]).collect();
-    let mut clients: Vec<(Client, String)> = (0..processes)
-        .map(|number| {
+/// The clients of servers, each with a run of its own; what each does sends an event.
+struct Served {
+    clients: Vec<Box<dyn FnMut() + Send>>,
+    /// Until this is dropped, the servers' folder is there, and the one that has all clients.
+    _kept: (Scratch, Option<Listening>),
+}
+
+impl Served {
+    /// Starts a server for each client.
+    fn each(count: usize, address: Option<&str>) -> Self {
+        let scratch = ticking();
+        let arguments: Vec<&str> = address.iter().flat_map(|it| ["--store", it]).collect();
+        let clients = (0..count).map(|number| {
             let mut client = Client::start(&scratch.path, &arguments);
-            let run = format!("race-{processes}-{number}");
+            let run = format!("race-{count}-{number}");
             let start = json!({"workflow": "tick", "run_id": run});
             assert_eq!(client.call("start_run", &start)["ok"], true);
-            (client, run)
-        })
-        .collect();
+            let send = tick(&run);
+            let send = move || assert_eq!(client.call("send_event", &send)["ok"], true);
+            Box::new(send) as Box<dyn FnMut() + Send>
+        });
+        Self {
+            clients: clients.collect(),
+            _kept: (scratch, None),
+        }
+    }
+
+    /// Starts one server for all clients, over HTTP.
+    fn together(count: usize, address: &str) -> Self {
+        let scratch = ticking();
+        let server = Listening::start(&scratch.path, &["--store", address]);
+        let clients = (0..count).map(|number| {
+            let mut client = Reader::new(&server);
+            let run = format!("race-together-{number}");
+            client.call("start_run", &json!({"workflow": "tick", "run_id": run}));
+            let send = tick(&run);
+            Box::new(move || client.call("send_event", &send)) as Box<dyn FnMut() + Send>
+        });
+        Self {
+            clients: clients.collect(),
+            _kept: (scratch, Some(server)),
+        }
+    }
+}
+
+fn ticking() -> Scratch {
+    let scratch = Scratch::new("bench-races");
+    scratch.write("tick.md", &spec(2));
+    scratch
+}
+
+fn tick(run: &str) -> Value {
+    json!({"run_id": run, "event": "tick", "data": {"by": "ann"}})
+}
+
+/// Lets servers and bare writers commit in turns.
+fn race(name: String, mut served: Served, mut bare: Writers) -> Vec<String> {
+    let count = served.clients.len();
     let mut turns: Vec<(f64, Duration, Duration)> = (0..TURNS)
         .map(|_| {
             let began = Instant::now();
             std::thread::scope(|scope| {
-                for (client, run) in &mut clients {
-                    scope.spawn(move || {
-                        let send = json!({"run_id": run, "event": "tick", "data": {"by": "ann"}});
-                        for _ in 0..SENDS {
-                            assert_eq!(client.call("send_event", &send)["ok"], true);
-                        }
-                    });
+                for send in &mut served.clients {
+                    scope.spawn(move || (0..SENDS).for_each(|_| send()));
                 }
             });
             let (ours, bare) = (began.elapsed(), bare.turn());
@@ -91,9 +139,9 @@ fn race(database: &str, processes: usize, address: Option<&str>, mut bare: Write
     turns.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (ratio, ours, bare) = turns[TURNS / 2];
     let rate =
-        |time: Duration| f64::from(u32::try_from(SENDS * processes).unwrap()) / time.as_secs_f64();
+        |time: Duration| f64::from(u32::try_from(SENDS * count).unwrap()) / time.as_secs_f64();
     vec![
-        format!("{database}, {processes}"),
+        name,
         format!("{:.0}", rate(ours)),
         format!("{:.0}", rate(bare)),
         format!("{ratio:.2}"),
@@ -158,6 +206,13 @@ impl Database {
         let address = address.trim().to_owned();
         let database = Self { process, address };
         (!database.address.is_empty()).then_some(database)
+    }
+}
+
+impl Database {
+    /// Starts bare writers to it.
+    fn writers(&self, stores: &Path, processes: usize) -> Writers {
+        Writers::start(stores, ["bare-postgres", &self.address], processes)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The running calls, so that a process doesn't end within one.
 //!
-//! A call that isn't done at once is a task of its own, which outlives the request and its connection: work that a tool has
-//! begun, such as a check, must be stopped, and its record written.
+//! A call is a task of its own, which outlives the request and its connection: work that a tool has begun, such as a
+//! check, must be stopped, and its record written.
 
 use std::sync::Arc;
 

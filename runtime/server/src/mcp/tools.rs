@@ -4,7 +4,6 @@
 //! meanwhile.
 
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Instant;
 
 use rmcp::model::{
@@ -17,7 +16,6 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 use statemark_tools::{Reply, Tool};
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
@@ -76,17 +74,30 @@ pub(super) async fn call(
         given_up: given_up.clone(),
         reports: Some(sender),
     };
-    let mut work = Box::pin(async move {
+    let mut work = tokio::spawn(async move {
         let _running = running;
         call.answer(hub).await
     });
-    // What is brief is done by now. Anything else is a task of its own, which ends by itself when the client has gone.
-    let first = std::future::poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
-    let answer = match first {
-        Poll::Ready(answer) => Ok(answer),
-        Poll::Pending => {
-            let work = tokio::spawn(work);
-            follow(work, &mut reports, &given_up, &context).await
+    let token = context.meta.get_progress_token();
+    let mut reported = 0.0;
+    let answer = loop {
+        tokio::select! {
+            done = &mut work => break done,
+            () = context.ct.cancelled() => {
+                given_up.cancel();
+                break work.await;
+            }
+            Some((share, text)) = reports.recv() => {
+                if let Some(token) = token.clone() {
+                    // The protocol has it grow with each notification, whoever reports. The whole stays the answer's.
+                    reported = if share > reported { share } else { reported + (1.0 - reported) * LEAST_PROGRESS };
+                    let mut progress = ProgressNotificationParam::new(token, reported);
+                    progress.total = Some(1.0);
+                    progress.message = Some(text);
+                    // The connection notices that the client has left.
+                    drop(context.peer.notify_progress(progress).await);
+                }
+            }
         }
     };
     match answer.flatten() {
@@ -102,37 +113,6 @@ pub(super) async fn call(
         Err(error) => {
             tracing::error!(request = %id, tool = %request.name, cause = %error, "call failed");
             Err(ErrorData::internal_error(error.to_string(), None))
-        }
-    }
-}
-
-/// Waits for a call: reports its progress, and has it given up if the client gives up.
-async fn follow<T>(
-    mut work: JoinHandle<T>,
-    reports: &mut mpsc::UnboundedReceiver<(f64, String)>,
-    given_up: &CancellationToken,
-    context: &RequestContext<RoleServer>,
-) -> Result<T, JoinError> {
-    let token = context.meta.get_progress_token();
-    let mut reported = 0.0;
-    loop {
-        tokio::select! {
-            done = &mut work => return done,
-            () = context.ct.cancelled() => {
-                given_up.cancel();
-                return work.await;
-            }
-            Some((share, text)) = reports.recv() => {
-                if let Some(token) = token.clone() {
-                    // The protocol has it grow with each notification, whoever reports. The whole stays the answer's.
-                    reported = if share > reported { share } else { reported + (1.0 - reported) * LEAST_PROGRESS };
-                    let mut progress = ProgressNotificationParam::new(token, reported);
-                    progress.total = Some(1.0);
-                    progress.message = Some(text);
-                    // The connection notices that the client has left.
-                    drop(context.peer.notify_progress(progress).await);
-                }
-            }
         }
     }
 }
