@@ -89,7 +89,9 @@ pub(super) fn pool(address: Address) -> Result<Pool, StoreError> {
     })
 }
 
-/// Returns the threads that speak to the server; whoever asks waits on its own.
+/// Returns the runtime whose thread speaks to the server; whoever asks waits on its own.
+///
+/// One thread: a second would be woken with it each time, and would find nothing to do.
 pub(super) fn runtime() -> Result<Runtime, StoreError> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
