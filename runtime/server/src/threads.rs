@@ -4,8 +4,8 @@
 //! brief ones work where their request is, on a thread of the runtime. A thread that works looks after nothing else, and
 //! a brief turn may take long all the same, since another process may hold the store. Therefore:
 //!
-//! - One thread of the runtime is kept free of turns, whatever comes; what finds no place has a thread of its own.
-//! - A turn that takes longer than most has a watchman wake another thread, which looks after what came meanwhile: a
+//! - One thread of the runtime is kept free of turns, whatever comes; what finds no slot has a thread of its own.
+//! - A turn that takes longer than most has a watchdog wake another thread, which looks after what came meanwhile: a
 //!   ping, a cancellation, a request. The runtime wakes none by itself, for as it sees things the first is busy.
 //!
 //! Only threads of [`runtime`] work so: those of others may be needed for something else.
@@ -29,21 +29,21 @@ const SPARE: usize = 2;
 /// Most turns that work on threads of the runtime.
 ///
 /// Why: more cores than this wait for one store anyway.
-const MAX_PLACES: usize = 32;
+const MAX_SLOTS: usize = 32;
 
-/// Time between two rounds of the watchman.
+/// Time between two rounds of the watchdog.
 ///
-/// Why: nobody notices a ping that is late by two of them, and sixteen busy servers on a machine have sixteen watchmen.
+/// Why: nobody notices a ping that is late by two of them, and sixteen busy servers on a machine have sixteen watchdogs.
 const ROUND: Duration = Duration::from_millis(10);
 
-/// Rounds without a turn after which the watchman sleeps until there is one.
+/// Rounds without a turn after which the watchdog sleeps until there is one.
 ///
 /// Why: a tenth of a second, so that a busy server doesn't wake it for each call, nor an idle one wakes for nothing.
 const QUIET_ROUNDS: u32 = 10;
 
 thread_local! {
     /// The turns that may work on threads of this thread's runtime at once: none if it isn't one of ours.
-    static PLACES: Cell<usize> = const { Cell::new(0) };
+    static SLOTS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Makes the runtime of a server whose stores wait by themselves, as all stores of this project do.
@@ -59,7 +59,7 @@ pub fn runtime() -> io::Result<Runtime> {
     let workers = cores + SPARE;
     Builder::new_multi_thread()
         .worker_threads(workers)
-        .on_thread_start(move || PLACES.set((workers - 1).min(MAX_PLACES)))
+        .on_thread_start(move || SLOTS.set((workers - 1).min(MAX_SLOTS)))
         .enable_all()
         .build()
 }
@@ -67,25 +67,25 @@ pub fn runtime() -> io::Result<Runtime> {
 /// The threads of a server, as far as turns work on those of its runtime.
 #[derive(Default)]
 pub(crate) struct Threads {
-    places: Arc<Places>,
-    watchman: OnceLock<Option<Thread>>,
+    slots: Arc<Slots>,
+    watchdog: OnceLock<Option<Thread>>,
 }
 
-/// The places at which turns work, each with the number of its turn; zero if it is free.
+/// The slots at which turns work, each with the number of its turn; zero if it is free.
 #[derive(Default)]
-struct Places {
-    turns: [AtomicU64; MAX_PLACES],
+struct Slots {
+    turns: [AtomicU64; MAX_SLOTS],
     last: AtomicU64,
-    /// True if the watchman sleeps until he is woken.
+    /// True if the watchdog sleeps until it is woken.
     sleeps: AtomicBool,
     closed: AtomicBool,
 }
 
-/// A place that is taken, until this is dropped.
-struct Place<'a>(&'a AtomicU64);
+/// A slot that is taken, until this is dropped.
+struct Slot<'a>(&'a AtomicU64);
 
 impl Threads {
-    /// Does something that is brief as a rule, on this thread if it is one of ours and there is a place.
+    /// Does something that is brief as a rule, on this thread if it is one of ours and there is a slot.
     ///
     /// # Errors
     ///
@@ -94,8 +94,8 @@ impl Threads {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, JoinError> {
-        if let Some(_place) = self.places.take(PLACES.get()) {
-            self.wake_watchman();
+        if let Some(_slot) = self.slots.take(SLOTS.get()) {
+            self.wake_watchdog();
             match catch_unwind(AssertUnwindSafe(work)) {
                 Ok(done) => return Ok(done),
                 // As an error of a task, as if it had had a thread of its own.
@@ -105,52 +105,52 @@ impl Threads {
         tokio::task::spawn_blocking(work).await
     }
 
-    /// Wakes the watchman if he sleeps, now that a place is taken. The first time, there is none yet.
-    fn wake_watchman(&self) {
-        let watchman = self.watchman.get_or_init(|| {
-            let (places, runtime) = (Arc::clone(&self.places), Handle::current());
+    /// Wakes the watchdog if it sleeps, now that a slot is taken. The first time, there is none yet.
+    fn wake_watchdog(&self) {
+        let watchdog = self.watchdog.get_or_init(|| {
+            let (slots, runtime) = (Arc::clone(&self.slots), Handle::current());
             let builder = std::thread::Builder::new().name("statemark-watch".to_owned());
             // Without one, a turn that takes long holds up what comes meanwhile, and nothing is lost.
-            let thread = builder.spawn(move || places.watch(&runtime)).ok();
+            let thread = builder.spawn(move || slots.watch(&runtime)).ok();
             thread.map(|thread| thread.thread().clone())
         });
-        if self.places.sleeps.swap(false, Ordering::SeqCst)
-            && let Some(watchman) = watchman
+        if self.slots.sleeps.swap(false, Ordering::SeqCst)
+            && let Some(watchdog) = watchdog
         {
-            watchman.unpark();
+            watchdog.unpark();
         }
     }
 }
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.places.closed.store(true, Ordering::SeqCst);
-        if let Some(Some(watchman)) = self.watchman.get() {
-            watchman.unpark();
+        self.slots.closed.store(true, Ordering::SeqCst);
+        if let Some(Some(watchdog)) = self.watchdog.get() {
+            watchdog.unpark();
         }
     }
 }
 
-impl Places {
-    /// Takes one of the first few places, if one is free.
-    fn take(&self, count: usize) -> Option<Place<'_>> {
+impl Slots {
+    /// Takes one of the first few slots, if one is free.
+    fn take(&self, count: usize) -> Option<Slot<'_>> {
         if count == 0 {
             return None;
         }
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let free = |place: &&AtomicU64| {
-            let taken = place.compare_exchange(0, number, Ordering::SeqCst, Ordering::Relaxed);
+        let free = |slot: &&AtomicU64| {
+            let taken = slot.compare_exchange(0, number, Ordering::SeqCst, Ordering::Relaxed);
             taken.is_ok()
         };
-        self.turns.iter().take(count).find(free).map(Place)
+        self.turns.iter().take(count).find(free).map(Slot)
     }
 
     /// Wakes another thread of the runtime for each turn that is there for a whole round.
     ///
     /// It ends with the server.
     fn watch(&self, runtime: &Handle) {
-        let mut seen = [0; MAX_PLACES];
-        let mut known = [0; MAX_PLACES];
+        let mut seen = [0; MAX_SLOTS];
+        let mut known = [0; MAX_SLOTS];
         let mut quiet = 0;
         while !self.closed.load(Ordering::SeqCst) {
             std::thread::sleep(ROUND);
@@ -173,10 +173,10 @@ impl Places {
         }
     }
 
-    /// Sleeps until a place is taken, or the server has ended.
+    /// Sleeps until a slot is taken, or the server has ended.
     fn sleep(&self) {
         self.sleeps.store(true, Ordering::SeqCst);
-        let is_free = |place: &AtomicU64| place.load(Ordering::SeqCst) == 0;
+        let is_free = |slot: &AtomicU64| slot.load(Ordering::SeqCst) == 0;
         while self.sleeps.load(Ordering::SeqCst)
             && !self.closed.load(Ordering::SeqCst)
             && self.turns.iter().all(is_free)
@@ -187,7 +187,7 @@ impl Places {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Slot<'_> {
     fn drop(&mut self) {
         self.0.store(0, Ordering::SeqCst);
     }

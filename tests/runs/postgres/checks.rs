@@ -1,16 +1,17 @@
 //! What only the store in PostgreSQL does.
 
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use statemark_runs::{
     Actor, Append, Appended, Expect, Hash, NewRecord, PendingTimer, Role, RunSummary, Store,
-    StoreError, SystemClock, Watermark,
+    StoreError, SystemClock, Watermark, overflow,
 };
 use statemark_stores::PostgresStore;
 
 use super::server;
 use super::server::PASSWORD;
+use crate::stores::all;
 
 /// An append of one note.
 pub(super) fn note(run: &str, expect: Expect, key: Option<&str>) -> Append {
@@ -384,4 +385,82 @@ fn writers_of_one_run_take_turns() {
     }
     let head = store.head(&"r".parse().unwrap()).unwrap();
     assert_eq!(head.seq, 1 + 16 * 20);
+}
+
+/// How a run is made: by one append or by several, with a key or without, from another run or from nothing.
+type Making = (
+    &'static str,
+    fn(&dyn Store, &str) -> Result<Appended, StoreError>,
+);
+
+const MAKINGS: &[Making] = &[
+    ("plain", |store, run| {
+        store.append(&note(run, Expect::NoRun, None))
+    }),
+    ("keyed", |store, run| {
+        store.append(&note(run, Expect::NoRun, Some("k")))
+    }),
+    ("large", |store, run| {
+        let mut append = note(run, Expect::NoRun, None);
+        append.records[0].body = format!("\"{}\"", "x".repeat(overflow::LARGE));
+        store.append(&append)
+    }),
+    ("fork", |store, run| {
+        let append = note(run, Expect::NoRun, None);
+        store.fork(&"parent".parse().unwrap(), 1, &append)
+    }),
+    ("several", |store, run| {
+        let append = note(run, Expect::NoRun, None);
+        let done = store.create(None, &[append.clone(), append]);
+        done.map(|()| Appended::Done { first: 1, last: 2 })
+    }),
+];
+
+/// One of them makes it, the others learn that it is there, and none of it is an error in the server's log.
+#[test]
+fn what_several_make_at_once_leaves_no_error_in_the_log() {
+    let Some(server) = server("several that make one run", false) else {
+        return;
+    };
+    let address = server.database("several");
+    let stores: Vec<_> = (0..6)
+        .map(|_| PostgresStore::open(&address).unwrap())
+        .collect();
+    let send = |expect, key| stores[0].append(&note("parent", expect, key)).unwrap();
+    send(Expect::NoRun, None);
+    for (name, make) in MAKINGS {
+        for round in 0..10 {
+            let run = format!("{name}-{round}");
+            let start = Barrier::new(stores.len());
+            let answers: Vec<_> = std::thread::scope(|scope| {
+                let (start, run) = (&start, &run);
+                let make = |store| {
+                    scope.spawn(move || {
+                        start.wait();
+                        make(store, run)
+                    })
+                };
+                let threads: Vec<_> = stores.iter().map(|it| make(it)).collect();
+                threads.into_iter().map(|it| it.join().unwrap()).collect()
+            });
+            let end = all(&stores[0], &run).len() as u64;
+            let made = |it: &&_| matches!(it, Ok(Appended::Done { last, .. }) if *last == end);
+            assert_eq!(answers.iter().filter(made).count(), 1, "{answers:?}");
+            for answer in answers.iter().filter(|it| !made(it)) {
+                let is_told = match answer {
+                    Ok(Appended::Replayed { last, .. }) => *name == "keyed" && *last == end,
+                    Err(StoreError::Conflict { actual }) => *name != "keyed" && *actual == end,
+                    _ => false,
+                };
+                assert!(is_told, "{name}: {answer:?}");
+            }
+        }
+    }
+    // A client that asks again after others have asked.
+    let done = Appended::Done { first: 2, last: 2 };
+    assert_eq!(send(Expect::Any, Some("again")), done);
+    send(Expect::Any, None);
+    let replayed = Appended::Replayed { first: 2, last: 2 };
+    assert_eq!(send(Expect::Any, Some("again")), replayed);
+    server.has_logged_no_error();
 }

@@ -113,6 +113,13 @@ impl Server {
         &self.folder
     }
 
+    /// Checks that the server's log has no error: an administrator looks into it, and one there is one too many.
+    pub(super) fn has_logged_no_error(&self) {
+        let log = self.log();
+        let errors = log.lines().filter(|line| line.contains("ERROR"));
+        assert_eq!(errors.collect::<Vec<_>>(), Vec::<&str>::new(), "{log}");
+    }
+
     /// What the server has told since it was started.
     pub(super) fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap()

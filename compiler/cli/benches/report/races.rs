@@ -207,9 +207,7 @@ impl Database {
         let database = Self { process, address };
         (!database.address.is_empty()).then_some(database)
     }
-}
 
-impl Database {
     /// Starts bare writers to it.
     fn writers(&self, stores: &Path, processes: usize) -> Writers {
         Writers::start(stores, ["bare-postgres", &self.address], processes)

@@ -1,7 +1,8 @@
 //! How the work of commands grows with what they read: specs (`growth.rs`), data, artifacts, bundles, messages, scripts,
 //! settings.
 //!
-//! Each input is counted at four sizes by cachegrind, which knows no functions and takes half the time of callgrind. The program has no symbols then, which valgrind reads for longer than most of these commands work.
+//! Each input is counted at four sizes by cachegrind, which knows no functions and takes half the time of callgrind. The
+//! program has no symbols then, which valgrind reads for longer than most of these commands work.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -142,7 +142,7 @@ type Outcome = (Appended, Option<Hash>);
 
 /// Appends records at a place, in one statement.
 ///
-/// None if the run doesn't end there any more, or has the append's key already.
+/// None if the run ends elsewhere by now, is there already where it was to be new, or has the append's key.
 async fn append_at(
     session: &Session,
     append: &Append,
