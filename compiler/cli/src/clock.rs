@@ -7,9 +7,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use statemark_runs::authority::{MarkForTesting, load_authority};
-use statemark_runs::{
-    Actor, Clock, ManualClock, Role, RunId, Runs, Store, StoreError, SystemClock,
-};
+use statemark_runs::{Actor, Clock, ManualClock, Role, Runs, SystemClock};
 
 use crate::environment;
 use crate::failure::Failure;
@@ -70,28 +68,23 @@ impl CommandClock {
         if authority.is_for_testing() {
             return Ok(());
         }
-        if authority.store_id().is_some() || !is_empty(store)? {
-            let name = environment::NOW.name;
-            return Err(Failure::new(format!(
-                "{name} is set, and this store wasn't made for testing: nobody sets its clock"
-            ))
-            .with_help(format!(
-                "unset {name}; a store that is made while it is set is one for testing, for as long as it exists"
-            )));
-        }
-        if marks {
+        if authority.is_empty() && store.status_counts()?.is_empty() {
+            if !marks {
+                return Ok(());
+            }
             runs.execute(&Actor::new(Role::Agent), &MarkForTesting)?;
         }
-        Ok(())
-    }
-}
-
-/// Reports whether a store has neither runs nor a journal.
-fn is_empty(store: &dyn Store) -> Result<bool, StoreError> {
-    match store.head(&RunId::store_journal()) {
-        Ok(_) => Ok(false),
-        Err(StoreError::NotFound { .. }) => Ok(store.status_counts()?.is_empty()),
-        Err(error) => Err(error),
+        // Read anew: somebody else may have been quicker, to mark it or to begin a run in it.
+        if load_authority(store)?.is_for_testing() {
+            return Ok(());
+        }
+        let name = environment::NOW.name;
+        Err(Failure::new(format!(
+            "{name} is set, and this store wasn't made for testing: nobody sets its clock"
+        ))
+        .with_help(format!(
+            "unset {name}; a store that is made while it is set is one for testing, for as long as it exists"
+        )))
     }
 }
 
@@ -110,4 +103,41 @@ pub(crate) fn format_length(milliseconds: u64) -> String {
     // A whole word is set apart from its number; the `h` of `2h` isn't.
     let text = text.replace("day", " day").replace("month", " month");
     text.replace("year", " year")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Barrier};
+    use std::thread::scope;
+
+    use statemark_runs::{ManualClock, Runs};
+    use statemark_stores::MemoryStore;
+
+    use super::CommandClock;
+    use crate::catalog::SpecCatalog;
+
+    /// Each finds the store empty, or sees what the other one has made of it; neither is refused.
+    #[test]
+    fn stores_are_marked_by_several_at_once() {
+        for _ in 0..500 {
+            let store = Arc::new(MemoryStore::new(Arc::new(ManualClock::new(0))));
+            let (both, store) = (&Barrier::new(2), &store);
+            let open = move || {
+                let clock = Arc::new(CommandClock::Fixed(ManualClock::new(0)));
+                let catalog = Arc::new(SpecCatalog::default());
+                let runs = Runs::new(
+                    Arc::clone(store) as Arc<_>,
+                    catalog,
+                    Arc::clone(&clock) as _,
+                );
+                both.wait();
+                clock.check_for(&runs, true)
+            };
+            scope(|scope| {
+                for opened in [scope.spawn(open), scope.spawn(open)] {
+                    opened.join().unwrap().unwrap();
+                }
+            });
+        }
+    }
 }
