@@ -1,5 +1,5 @@
-//! Specs that grow, and how much faster than they their work may: `readers.rs` counts `lint` at four sizes of each, each
-//! twice the one before.
+//! Specs that grow, and how much faster than they their work and memory may: `readers.rs` counts `lint` at four sizes of
+//! each, each twice the one before.
 //!
 //! A doubled input may cost 2.4 times as much: n log n does at these sizes, and n² would cost four times.
 
@@ -7,6 +7,9 @@ use std::fmt::Write as _;
 
 /// Most that the work of a doubled input may be of the work before. Unit: tenths.
 const MOST: u64 = 24;
+
+/// The least growth of a heap that counts. Unit: bytes. Why: lists that double, and pages that a store remembers.
+const HEAP_STEP: u64 = 64 << 10;
 
 /// An input that grows: what `lint` reads, by its size.
 pub(super) struct Input {
@@ -169,8 +172,17 @@ fn scxml(content: &str) -> String {
 
 /// Reports whether costs at sizes, each twice the one before, grow faster than the size. What starting costs falls out of
 /// differences.
-pub(super) fn is_steep(costs: &[u64]) -> bool {
+pub(super) fn is_steep(costs: &[u64; 4]) -> bool {
     let steps = costs.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
     let steps: Vec<u64> = steps.collect();
     steps.windows(2).any(|pair| pair[1] * 10 > pair[0] * MOST)
+}
+
+/// Reports whether a heap at sizes, each twice the one before, grows faster than the size.
+///
+/// Memory grows in steps, so the last step is compared with all that came before: from four sizes to eight it is 4/3 of
+/// that from one to four where both are linear, and 16/5 where they are quadratic.
+pub(super) fn is_steep_heap(&[first, _, third, last]: &[u64; 4]) -> bool {
+    let step = last.saturating_sub(third);
+    step > HEAP_STEP && step > 2 * third.saturating_sub(first)
 }

@@ -1,8 +1,9 @@
-//! How the work of commands grows with what they read: specs (`growth.rs`), data, artifacts, bundles, messages, scripts,
-//! settings.
+//! How the work and the memory of commands grow with what they read: specs (`growth.rs`), data, artifacts, bundles,
+//! messages, scripts, settings.
 //!
 //! Each input is counted at four sizes by cachegrind, which knows no functions and takes half the time of callgrind. The
-//! program has no symbols then, which valgrind reads for longer than most of these commands work.
+//! program has no symbols then, which valgrind reads for longer than most of these commands work. The heap is followed by a
+//! library of glibc, which costs next to nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 use statemark_harness::instructions::{Cost, can_count};
 
-use super::growth::{INPUTS, is_steep, lines, list};
+use super::growth::{INPUTS, is_steep, is_steep_heap, lines, list};
 use super::profile;
 use crate::served::client::Client;
 use crate::shell::{BINARY, Run, Scratch, perform, person_token, untouched};
@@ -469,22 +470,17 @@ fn all_readers() -> Vec<Counted<'static>> {
     specs.chain(others).collect()
 }
 
-/// Counts the instructions of a reader at one size.
-fn count(program: &Path, (name, _, prepare): &Counted<'_>, number: usize, size: usize) -> u64 {
-    let scratch = Scratch::new(&format!("instructions-readers-{number}-{size}"));
-    let reading = prepare(&scratch, size);
+/// Runs a reader at one size under a command that measures it, and returns what that one says on standard error.
+fn run(
+    mut command: Command,
+    (name, _, prepare): &Counted<'_>,
+    (scratch, size): (&Scratch, usize),
+) -> String {
+    let reading = prepare(scratch, size);
     scratch.write("input", &reading.input);
-    let profile = profile(&scratch, "reader");
-    let mut command = untouched("valgrind", &scratch.path);
     command
-        .args([
-            "--tool=cachegrind",
-            "--cache-sim=no",
-            "--log-file=/dev/null",
-        ])
-        .arg(format!("--cachegrind-out-file={}", profile.display()))
-        .arg(program)
         .args(&reading.words)
+        .current_dir(&scratch.path)
         .env("RAYON_NUM_THREADS", "1");
     if let Some(token) = &reading.token {
         command.env("STATEMARK_TOKEN", token);
@@ -495,15 +491,51 @@ fn count(program: &Path, (name, _, prepare): &Counted<'_>, number: usize, size: 
         output.status.code().is_some_and(|code| code < 2),
         "{name}: {output:?}"
     );
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// Counts the instructions of a reader at one size.
+fn count(program: &Path, reader: &Counted<'_>, (scratch, size): (&Scratch, usize)) -> u64 {
+    let profile = profile(scratch, "reader");
+    let mut command = untouched("valgrind", &scratch.path);
+    command
+        .args([
+            "--tool=cachegrind",
+            "--cache-sim=no",
+            "--log-file=/dev/null",
+        ])
+        .arg(format!("--cachegrind-out-file={}", profile.display()))
+        .arg(program);
+    run(command, reader, (scratch, size));
     Cost::of_profile(&profile).unwrap().total
 }
 
-#[test]
-fn no_command_grows_faster_than_what_it_reads() {
-    if !can_count() {
-        return;
-    }
-    let folder = Scratch::new("instructions-readers");
+/// The library of glibc that follows a program's heap.
+const FOLLOWS_THE_HEAP: &str = "libmemusage.so";
+
+/// Measures the most that the heap of a reader has held at once, at one size. Unit: bytes.
+fn weigh(program: &Path, reader: &Counted<'_>, (scratch, size): (&Scratch, usize)) -> u64 {
+    let mut command = untouched(program, &scratch.path);
+    command.env("LD_PRELOAD", FOLLOWS_THE_HEAP);
+    let said = run(command, reader, (scratch, size));
+    let peak = said.split_once("heap peak: ").unwrap().1;
+    peak.split_once(',').unwrap().0.parse().unwrap()
+}
+
+/// Reports whether [`FOLLOWS_THE_HEAP`] is here: a loader that doesn't find it says so, and goes on.
+fn can_weigh() -> bool {
+    let mut command = Command::new("true");
+    let output = command.env("LD_PRELOAD", FOLLOWS_THE_HEAP).output();
+    output.is_ok_and(|it| String::from_utf8_lossy(&it.stderr).contains("heap peak: "))
+}
+
+/// Measures all readers at all sizes, and fails with those that grow too fast.
+fn check_growth(
+    name: &str,
+    measure: fn(&Path, &Counted<'_>, (&Scratch, usize)) -> u64,
+    is_steep: fn(&[u64; 4]) -> bool,
+) {
+    let folder = Scratch::new(name);
     let program = stripped(&folder.path);
     let readers = all_readers();
     let left = Mutex::new(readers.iter().enumerate());
@@ -514,8 +546,10 @@ fn no_command_grows_faster_than_what_it_reads() {
                 loop {
                     let next = left.lock().unwrap().next();
                     let Some((number, reader)) = next else { break };
-                    let costs =
-                        SIZES.map(|times| count(&program, reader, number, reader.1 * times));
+                    let costs = SIZES.map(|times| {
+                        let scratch = Scratch::new(&format!("{name}-{number}-{times}"));
+                        measure(&program, reader, (&scratch, reader.1 * times))
+                    });
                     if is_steep(&costs) {
                         let line = format!("{}: {costs:?}", reader.0);
                         steep.lock().unwrap().push(line);
@@ -530,4 +564,18 @@ fn no_command_grows_faster_than_what_it_reads() {
         "these grow faster than what they read:\n{}",
         steep.join("\n")
     );
+}
+
+#[test]
+fn no_command_grows_faster_than_what_it_reads() {
+    if can_count() {
+        check_growth("instructions-readers", count, is_steep);
+    }
+}
+
+#[test]
+fn no_commands_memory_grows_faster_than_what_it_reads() {
+    if can_weigh() {
+        check_growth("memory-readers", weigh, is_steep_heap);
+    }
 }
