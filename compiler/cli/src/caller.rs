@@ -19,7 +19,7 @@ use statemark_tools::{Caller, Credential};
 
 use crate::clock::format_time;
 use crate::environment;
-use crate::failure::Failure;
+use crate::failure::{Failure, UNAUTHORIZED};
 use crate::files::{self, PendingFile};
 use crate::places;
 use crate::printer;
@@ -67,6 +67,7 @@ impl Identity {
                 let name = self.actor.name.as_deref().unwrap_or_default();
                 let message = format!("the token of `{name}` isn't valid for the run `{run}`");
                 Err(Failure::new(message)
+                    .with_code("other_run")
                     .with_help("unset STATEMARK_TOKEN, or set it to one that is valid for the run"))
             }
             _ => Ok(()),
@@ -99,8 +100,13 @@ pub(crate) fn identify_person(runs: &Runs, deed: &str) -> Result<Identity, Failu
             use_token(runs, &token);
             Ok(Identity::of_token(&token))
         }
-        Some(_) => Err(Failure::new("nothing was done: it wasn't confirmed")),
+        Some(_) => Err(not_confirmed()),
     }
+}
+
+/// Makes the failure of a deed that somebody at a terminal didn't confirm.
+pub(crate) fn not_confirmed() -> Failure {
+    Failure::new("nothing was done: it wasn't confirmed").with_code("unconfirmed")
 }
 
 /// Says how a caller whom a store took for an agent would be a person.
@@ -129,6 +135,7 @@ fn environment_token(runs: &Runs) -> Result<Option<Token>, Failure> {
             let at = format_time(at);
             let message = format!("the token of `{name}` has expired, at {at}");
             Err(Failure::new(message)
+                .with_code(UNAUTHORIZED)
                 .with_help(format!(
                     "a person gets it a new one: `statemark token rotate {}`",
                     shell_word(&name)
@@ -137,6 +144,7 @@ fn environment_token(runs: &Runs) -> Result<Option<Token>, Failure> {
         Err(InvalidToken::Unknown) => Err(Failure::new(
             "the caller's token isn't valid for this store",
         )
+        .with_code(UNAUTHORIZED)
         .with_help(match former_list()? {
             Some(path) => format!(
                 "tokens are in the store now: `statemark token adopt`, at a terminal, takes over those in `{}`",

@@ -25,7 +25,7 @@ use statemark_tools::{
 };
 
 use crate::drawing::drawing_options;
-use crate::failure::Failure;
+use crate::failure::{Failure, UNKNOWN_WORKFLOW};
 use crate::search::{self, Stamp};
 use crate::simulation::simulate;
 use crate::specs::{
@@ -582,16 +582,19 @@ pub(crate) fn unknown_workflow(id: &str, known: &[String], broken: &[String]) ->
     let has_meant = nearest(id, known.iter().map(String::as_str)).is_some();
     if !has_meant && !broken.is_empty() {
         let broken: Vec<_> = broken.iter().map(|it| shell_word(it)).collect();
-        return Failure::new(message).with_help(format!(
-            "specs with errors define nothing: see `statemark lint {}`",
-            broken.join(" ")
-        ));
+        return Failure::new(message)
+            .with_code(UNKNOWN_WORKFLOW)
+            .with_help(format!(
+                "specs with errors define nothing: see `statemark lint {}`",
+                broken.join(" ")
+            ));
     }
     if known.is_empty() {
         return Failure::new(message)
+            .with_code(UNKNOWN_WORKFLOW)
             .with_help("specs are looked for below this folder; `--specs PATH` looks elsewhere");
     }
-    Failure::unknown_name(message, id, known)
+    Failure::unknown_name(message, id, known).with_code(UNKNOWN_WORKFLOW)
 }
 
 /// Reports whether a word is meant as a file, which need not exist.

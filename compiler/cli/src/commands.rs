@@ -210,6 +210,15 @@ pub(crate) fn begin_logging(args: &Args, matches: &ArgMatches) -> Result<(), Fai
     logging::begin(args.log, args.log_format, default)
 }
 
+/// Reports whether a command's results are to be JSON.
+pub(crate) fn asks_for_json(matches: &ArgMatches) -> bool {
+    let asked = matches.try_get_one::<bool>("json");
+    asked.is_ok_and(|it| it.is_some_and(|it| *it))
+        || matches
+            .subcommand()
+            .is_some_and(|(_, below)| asks_for_json(below))
+}
+
 fn parser(is_known: impl Fn(&Command) -> bool) -> clap::Command {
     let commands = COMMANDS.iter().filter(|command| is_known(command));
     let commands = commands.map(|command| (command.define)(clap::Command::new(command.name)));

@@ -3,10 +3,26 @@
 use std::process::ExitCode;
 use std::{fmt, io};
 
+use serde::Serialize;
 use statemark_runs::{RunError, StoreError};
 use statemark_text::suggest::nearest;
 
 use crate::environment::Variable;
+
+/// The code of a failure that no program needs to tell from others.
+const FAILED: &str = "failed";
+
+/// The code of an argument or a variable that can't have its value.
+const INVALID_ARGUMENTS: &str = "invalid_arguments";
+
+/// The code of a run that isn't there.
+pub(crate) const UNKNOWN_RUN: &str = "unknown_run";
+
+/// The code of a workflow that isn't there.
+pub(crate) const UNKNOWN_WORKFLOW: &str = "unknown_workflow";
+
+/// The code of a token that gives no right.
+pub(crate) const UNAUTHORIZED: &str = "unauthorized";
 
 /// The outcome of a command.
 pub(crate) type CommandResult = Result<ExitStatus, Failure>;
@@ -43,13 +59,16 @@ impl From<ExitStatus> for ExitCode {
     }
 }
 
-/// A reason why a command couldn't do its work: a message, perhaps help, and the exit code.
+/// A reason why a command couldn't do its work: a code and a message, perhaps help, and the exit code.
 ///
-/// Nothing decides by it. Its constructors are beside what fails.
-#[derive(Debug)]
+/// Its constructors are beside what fails.
+#[derive(Debug, Serialize)]
 pub(crate) struct Failure {
+    code: &'static str,
     message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<String>,
+    #[serde(skip)]
     exit: ExitStatus,
 }
 
@@ -57,10 +76,17 @@ impl Failure {
     /// Makes a failure with a message in lowercase and without a full stop.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
+            code: FAILED,
             message: message.into(),
             help: None,
             exit: ExitStatus::Failed,
         }
+    }
+
+    /// Gives it the code by which programs know it, as servers answer with for the same.
+    pub(crate) const fn with_code(mut self, code: &'static str) -> Self {
+        self.code = code;
+        self
     }
 
     /// Names the file that it is about.
@@ -88,7 +114,10 @@ impl Failure {
 
     /// Makes a failure about an argument whose value isn't one of those allowed.
     pub(crate) fn bad_value(name: &str, value: &str, allowed: &str) -> Self {
-        Self::new(format!("{name} can't be `{value}`")).with_help(format!("it may be {allowed}"))
+        let failure = Self::new(format!("{name} can't be `{value}`"));
+        failure
+            .with_code(INVALID_ARGUMENTS)
+            .with_help(format!("it may be {allowed}"))
     }
 
     /// Makes a failure about a variable of the environment.
@@ -97,7 +126,13 @@ impl Failure {
             "the environment variable {} can't be `{value}`",
             variable.name
         ))
+        .with_code(INVALID_ARGUMENTS)
         .with_help(format!("it may be {allowed}"))
+    }
+
+    /// Returns the code by which programs know it.
+    pub(crate) const fn code(&self) -> &'static str {
+        self.code
     }
 
     /// Returns what to do about it, if that is known.
@@ -119,7 +154,7 @@ impl fmt::Display for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let failure = Self::new(error.to_string());
+        let failure = Self::new(error.to_string()).with_code(error.code());
         match error {
             StoreError::Asleep => {
                 failure.with_help("`statemark store wake` makes it the store that acts")
@@ -135,12 +170,13 @@ impl From<StoreError> for Failure {
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
+        let failure = Self::new(error.to_string()).with_code(error.code());
         match error {
             RunError::Store(error) => error.into(),
-            error @ RunError::NotAPerson { .. } => Self::new(error.to_string()).with_help(
+            RunError::NotAPerson { .. } => failure.with_help(
                 "use a person's token: STATEMARK_TOKEN, or at a terminal the one that `token create --save` has kept",
             ),
-            error => Self::new(error.to_string()),
+            _ => failure,
         }
     }
 }

@@ -39,6 +39,7 @@ mod upward;
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
+use serde_json::json;
 
 use commands::Args;
 use printer::Printer;
@@ -57,6 +58,9 @@ fn main() -> ExitCode {
             Err(failure) => Err(failure),
         };
         let status = outcome.unwrap_or_else(|failure| {
+            if commands::asks_for_json(&matches) {
+                printer.json(&json!({"error": failure}));
+            }
             printer.failure(&failure);
             failure.exit()
         });

@@ -389,6 +389,7 @@ pub(crate) fn check_store_exists(address: &str) -> Result<(), Failure> {
     }
     let name = file_of(address).map_or_else(|| address.to_owned(), files::display);
     Err(Failure::new(format!("there is no store `{name}`"))
+        .with_code("no_store")
         .with_help("`statemark start` makes one; `--store` names another"))
 }
 

@@ -16,7 +16,7 @@ use crate::args::{RunArgs, SpecsArgs, StoreArgs};
 use crate::caller::Identity;
 use crate::catalog::SpecCatalog;
 use crate::clock::CommandClock;
-use crate::failure::Failure;
+use crate::failure::{Failure, UNKNOWN_RUN};
 use crate::{caller, clock, environment, own_stores, project};
 
 /// Time between two looks at a store. Why: a person doesn't notice a fifth of a second.
@@ -314,7 +314,7 @@ pub(crate) fn try_find(
             };
             let latest = store.list(&latest)?.heads;
             let meant = nearest(word, latest.iter().map(|head| head.run.as_str()));
-            let failure = Failure::new(format!("there is no run `{word}`"));
+            let failure = Failure::new(format!("there is no run `{word}`")).with_code(UNKNOWN_RUN);
             Err(match meant {
                 Some(run) => failure.with_help(format!(
                     "did you mean `{run}`? `statemark runs` lists the runs"
@@ -324,6 +324,7 @@ pub(crate) fn try_find(
             })
         }
         _ => Err(Failure::new(format!("several runs begin with `{word}`"))
+            .with_code("ambiguous_run")
             .with_help(format!("write more of the id: {}", ids.join(", ")))),
     })
 }
@@ -447,7 +448,8 @@ pub(crate) fn begin(
 
 fn run_exists(run: &RunId) -> Failure {
     let word = statemark_runs::shell_word(run.as_str());
-    Failure::new(format!("there is a run `{run}` already")).with_help(format!(
+    let failure = Failure::new(format!("there is a run `{run}` already"));
+    failure.with_code("conflict").with_help(format!(
         "`statemark state {word}` shows it; without `--run-id`, the new run gets a name"
     ))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 use statemark_runs::body::Refused;
-use statemark_runs::{CannotStep, InvalidRequest, RunError, StoreError};
+use statemark_runs::{RunError, StoreError};
 
 use crate::Ctx;
 
@@ -95,57 +95,38 @@ impl Problem {
 
 impl From<RunError> for Problem {
     fn from(error: RunError) -> Self {
-        let message = error.to_string();
+        let problem = Self::new(error.code(), error.to_string());
         match error {
             RunError::Store(error) => error.into(),
-            RunError::UnknownWorkflow { known, .. } => Self::new("unknown_workflow", message)
+            RunError::UnknownWorkflow { known, .. } => problem
                 .with(json!({"known": known}))
                 .mended_by("list_workflows", json!({})),
-            RunError::AmbiguousWorkflow { specs, .. } => Self::new("unknown_workflow", message)
+            RunError::AmbiguousWorkflow { specs, .. } => problem
                 .with(json!({"specs": specs}))
                 .mended_by("list_workflows", json!({})),
-            RunError::Unreviewed { .. } => Self::new("unreviewed", message),
-            RunError::ReadOnly { .. } => Self::new("read_only", message),
-            RunError::NotAPerson { .. }
-            | RunError::PersonWrites { .. }
-            | RunError::PersonForks { .. }
-            | RunError::Invalid(InvalidRequest::NoInput { .. }) => {
-                Self::new("not_a_person", message)
-            }
-            RunError::Invalid(_) => Self::new("invalid_request", message),
-            RunError::Contention { .. } => Self::new("busy", message),
-            RunError::Step(CannotStep::Data(_)) => Self::new("bad_data", message),
-            RunError::Step(_) => Self::new("step_failed", message),
-            RunError::Table(_) => Self::new("bad_table", message),
-            RunError::Git(_) => Self::new("git_failed", message),
-            _ => Self::new("failed", message),
+            _ => problem,
         }
     }
 }
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        let message = error.to_string();
+        let mut problem = Self::new(error.code(), error.to_string());
         match error {
             StoreError::NotFound { what } if what.starts_with("run ") => {
-                Self::new("unknown_run", message).mended_by("list_runs", json!({}))
+                problem.mended_by("list_runs", json!({}))
             }
-            StoreError::NotFound { .. } => Self::new("not_found", message),
-            StoreError::Conflict { actual } => Self::new(
-                "conflict",
-                format!("the run has gone on: it ends with record {actual} now. Look at it again, then decide"),
-            )
-            .with(json!({"seq": actual})),
-            StoreError::TooLarge { .. } => Self::new("too_large", message),
-            StoreError::KeyReused { .. } => Self::new("key_reused", message),
-            StoreError::Fenced { .. } => Self::new("fenced", message),
-            StoreError::Busy { .. } => Self::new("busy", message),
-            StoreError::Asleep => Self::new(
-                "asleep",
-                format!("{message}; `statemark store wake` makes it the store that acts"),
-            ),
-            StoreError::Corrupt { .. } => Self::new("corrupt", message),
-            _ => Self::new("store_failed", message),
+            StoreError::Conflict { actual } => {
+                problem.message = format!(
+                    "the run has gone on: it ends with record {actual} now. Look at it again, then decide"
+                );
+                problem.with(json!({"seq": actual}))
+            }
+            StoreError::Asleep => {
+                problem.message += "; `statemark store wake` makes it the store that acts";
+                problem
+            }
+            _ => problem,
         }
     }
 }

@@ -12,7 +12,7 @@ use statemark_tools::{Stop, Work};
 use super::hook;
 use super::serve::{Prepared, ServeArgs, prepare};
 use crate::args::{SpecsArgs, StoreArgs};
-use crate::failure::{CommandResult, ExitStatus, Failure};
+use crate::failure::{CommandResult, ExitStatus, Failure, UNKNOWN_RUN};
 use crate::printer::{Footer, Printer, Unit};
 use crate::signals::watch_end;
 use crate::{environment, files, places, project, runs};
@@ -303,7 +303,7 @@ fn find_or_start(args: &RunArgs, prepared: &Prepared) -> Result<Loaded, Failure>
         )
     });
     if !is_workflow || names_run {
-        let is_none = |failure: &Failure| failure.to_string().starts_with("there is no run");
+        let is_none = |failure: &Failure| failure.code() == UNKNOWN_RUN;
         let found = runs::try_find(all.store(), subject)?;
         if found.as_ref().is_err_and(is_none) {
             let message = format!("there is neither a run nor a workflow `{subject}`");

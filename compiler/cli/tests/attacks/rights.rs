@@ -4,8 +4,7 @@
 //! over MCP (both eras, both transports), the API, the tools of profiles that do the same, and by command. A caller without
 //! the right is refused by one code; one with it is refused, if at all, for another reason.
 //!
-//! Where an answer has no code (tools whose document gives errors as texts, commands that fail), its words are those that
-//! go with the code.
+//! Where an answer has no code (tools whose document gives errors as texts), its words are those that go with the code.
 
 use serde_json::{Value, json};
 use statemark_runs::{Right, Role};
@@ -330,10 +329,14 @@ impl Caller {
                 command.args(words).env("STATEMARK_TOKEN", &self.token);
                 let said = in_time(command);
                 let json: Option<Value> = serde_json::from_str(&said.stdout).ok();
-                let refused = json.as_ref().and_then(|it| it["refused"]["code"].as_str());
+                // A run's refusal is an answer; where nothing was reached that could refuse, there is an error.
+                let code = |it: &Value| {
+                    let code = it["refused"]["code"].as_str();
+                    Some(code.or(it["error"]["code"].as_str())?.to_owned())
+                };
                 vec![Told {
                     way: words.join(" "),
-                    code: refused.map(str::to_owned),
+                    code: json.as_ref().and_then(code),
                     text: format!("{}{}", said.stdout, said.stderr),
                 }]
             }

@@ -5,7 +5,7 @@ use statemark_runtime::MAX_CLAIM_BYTES;
 
 use crate::actor::Actor;
 use crate::authority::{Right, TokenError};
-use crate::blocker::Blocker;
+use crate::blocker::{Blocker, Code};
 use crate::claims::MAX_CLAIMS;
 use crate::git::GitError;
 use crate::id::{MAX_NAME, NameError, RunId};
@@ -122,6 +122,28 @@ impl RunError {
             Self::UnknownWorkflow { id, known }
         } else {
             Self::AmbiguousWorkflow { id, specs }
+        }
+    }
+
+    /// Returns the code for programs, such as `unknown_run`: the same at each front end.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::UnknownWorkflow { .. } | Self::AmbiguousWorkflow { .. } => "unknown_workflow",
+            Self::Unreviewed { .. } => "unreviewed",
+            Self::ReadOnly { .. } => "read_only",
+            Self::NotAPerson { .. }
+            | Self::PersonWrites { .. }
+            | Self::PersonForks { .. }
+            | Self::Invalid(InvalidRequest::NoInput { .. }) => Code::NotAPerson.name(),
+            Self::SignedForks { .. } => Code::SignedRun.name(),
+            Self::Invalid(_) | Self::Token(_) => "invalid_request",
+            Self::Contention { .. } => "busy",
+            Self::Step(CannotStep::Data(_)) => Code::BadData.name(),
+            Self::Step(_) => "step_failed",
+            Self::Table(_) => "bad_table",
+            Self::Git(_) => "git_failed",
         }
     }
 }

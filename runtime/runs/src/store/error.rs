@@ -112,6 +112,27 @@ fn location(run: Option<&RunId>, seq: Option<u64>) -> String {
 }
 
 impl StoreError {
+    /// Returns the code for programs, such as `unknown_run`: the same at each front end.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { what } if what.starts_with("run ") => "unknown_run",
+            Self::NotFound { .. } => "not_found",
+            Self::Conflict { .. } => "conflict",
+            Self::TooLarge { .. } => "too_large",
+            Self::KeyReused { .. } => "key_reused",
+            Self::Fenced { .. } => "fenced",
+            Self::Busy { .. } => "busy",
+            Self::Asleep => "asleep",
+            Self::Corrupt { .. } => "corrupt",
+            Self::Unknown { .. }
+            | Self::Lost { .. }
+            | Self::SchemaTooNew { .. }
+            | Self::Invalid { .. }
+            | Self::Failed { .. } => "store_failed",
+        }
+    }
+
     /// Returns the error for a run that doesn't exist.
     #[must_use]
     pub fn missing_run(run: &RunId) -> Self {

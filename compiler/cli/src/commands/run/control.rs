@@ -6,7 +6,7 @@ use statemark_runs::{
 
 use super::print_outcome;
 use crate::args::{RunArgs, StoreArgs};
-use crate::failure::{CommandResult, Failure};
+use crate::failure::{CommandResult, Failure, UNKNOWN_RUN};
 use crate::printer::Printer;
 use crate::{project, runs};
 
@@ -114,6 +114,7 @@ fn latest_paused(runs: &Runs, workflow: &str, args: &ContinueArgs) -> Result<Run
     let run = statemark_runs::latest_paused(runs, workflow, project.as_deref())?;
     run.ok_or_else(|| {
         Failure::new(format!("no run of `{workflow}` is paused"))
+            .with_code(UNKNOWN_RUN)
             .with_help("`statemark runs --status paused` lists the paused runs")
     })
 }

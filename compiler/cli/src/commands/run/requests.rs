@@ -10,14 +10,15 @@ use statemark_runs::body::{Opened, RequestKind};
 use statemark_runs::runs::run_of_request;
 use statemark_runs::signing::Signature;
 use statemark_runs::{
-    AnswerRequest, Key, Lead, Loaded, Query, Reply, RunError, RunId, Runs, Status, WithdrawRequest,
-    fire_all_due, shell_word,
+    AnswerRequest, Blocker, Key, Lead, Loaded, Query, Reply, RunError, RunId, Runs, Status,
+    WithdrawRequest, fire_all_due, shell_word,
 };
 use statemark_text::json::describe_repeated_key;
 use statemark_text::visible;
 
 use super::{print_outcome, time_left};
 use crate::args::{self, StoreArgs, TextFormat};
+use crate::caller::not_confirmed;
 use crate::clock::format_length;
 use crate::environment;
 use crate::failure::{CommandResult, ExitStatus, Failure};
@@ -28,6 +29,9 @@ use crate::signing::{SigningKey, read_signature};
 
 /// Number of runs that are read at once.
 const PAGE: usize = 100;
+
+/// The code of a request that isn't named while there are several, or by its run alone.
+const AMBIGUOUS_REQUEST: &str = "ambiguous_request";
 
 /// List the open requests, those of the latest run first.
 #[derive(Debug, clap::Args)]
@@ -427,9 +431,9 @@ fn reply(
             "`{}` is a run: name the request that you decide",
             args.request
         );
-        return Err(
-            Failure::new(message).with_help(format!("`{id}` is open: `statemark inbox` shows it"))
-        );
+        return Err(Failure::new(message)
+            .with_code(AMBIGUOUS_REQUEST)
+            .with_help(format!("`{id}` is open: `statemark inbox` shows it")));
     }
     // Nobody shall read and confirm what is refused then, whatever they say.
     if loaded.state.signing.is_some()
@@ -439,7 +443,7 @@ fn reply(
     {
         let message =
             format!("a decision about `{id}` is signed with your SSH key, and none is named");
-        return Err(Failure::new(message).with_help(
+        return Err(Failure::new(message).with_code("unsigned").with_help(
             "`--sign-with KEYFILE` names it, STATEMARK_SIGNING_KEY, or the first line of ~/.config/statemark/signing-key",
         ));
     }
@@ -482,7 +486,7 @@ fn statement(
             ))
             .with_help("`\"meta\": {\"approvers\": {\"signed\": true}}` in its definition demands that, for new runs"))
         }
-        Err(blocker) => Err(Failure::new(blocker.to_string())),
+        Err(blocker) => Err(RunError::from(Blocker::from(blocker)).into()),
     }
 }
 
@@ -528,7 +532,7 @@ fn confirm(deed: &str) -> Result<Option<()>, Failure> {
     match printer::ask(&format!("{deed}: is this the one? [y/N] ")) {
         None => Ok(None),
         Some(answer) if is_yes(&answer) => Ok(Some(())),
-        Some(_) => Err(Failure::new("nothing was done: it wasn't confirmed")),
+        Some(_) => Err(not_confirmed()),
     }
 }
 
@@ -649,11 +653,13 @@ fn open_ids(loaded: &Loaded) -> Vec<String> {
 }
 
 fn unknown_request(word: &str, open: &[String]) -> Failure {
-    let failure = Failure::new(if open.len() > 1 && !word.contains(':') {
-        format!("`{word}` has several open requests")
+    let failure = if open.len() > 1 && !word.contains(':') {
+        let message = format!("`{word}` has several open requests");
+        Failure::new(message).with_code(AMBIGUOUS_REQUEST)
     } else {
-        format!("there is no open request `{word}`")
-    });
+        let message = format!("there is no open request `{word}`");
+        Failure::new(message).with_code("unknown_request")
+    };
     match open {
         [] => failure.with_help("`statemark inbox` lists the open requests"),
         _ => failure.with_help(format!("open: {}", open.join(", "))),
@@ -664,7 +670,9 @@ fn unknown_request(word: &str, open: &[String]) -> Failure {
 fn parse_answer(opened: &Opened, word: &str) -> Result<Value, Failure> {
     let refuse = |why: &str, help: &str| {
         let message = format!("that can't answer `{}`: {why}", opened.request);
-        Failure::new(message).with_help(help)
+        Failure::new(message)
+            .with_code("bad_answer")
+            .with_help(help)
     };
     match opened.kind {
         RequestKind::Text | RequestKind::Select => Ok(Value::String(word.to_owned())),
