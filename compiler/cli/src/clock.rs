@@ -107,6 +107,7 @@ pub(crate) fn format_length(milliseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::sync::{Arc, Barrier};
     use std::thread::scope;
 
@@ -114,7 +115,6 @@ mod tests {
     use statemark_stores::MemoryStore;
 
     use super::CommandClock;
-    use crate::catalog::SpecCatalog;
 
     /// Each finds the store empty, or sees what the other one has made of it; neither is refused.
     #[test]
@@ -124,10 +124,10 @@ mod tests {
             let (both, store) = (&Barrier::new(2), &store);
             let open = move || {
                 let clock = Arc::new(CommandClock::Fixed(ManualClock::new(0)));
-                let catalog = Arc::new(SpecCatalog::default());
+                let nothing = Arc::new(BTreeMap::new());
                 let runs = Runs::new(
                     Arc::clone(store) as Arc<_>,
-                    catalog,
+                    nothing,
                     Arc::clone(&clock) as _,
                 );
                 both.wait();
