@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use statemark_runs::authority::{InvalidToken, MakeToken, RecordFirstUse};
-use statemark_runs::files::make_private_folder;
+use statemark_runs::files::{FolderLock, PendingFile, make_private_folder};
 use statemark_runs::{Actor, Hash, Role, RunId, Runs, Token, shell_word};
 use statemark_tools::{Caller, Credential};
 
 use crate::clock::format_time;
 use crate::environment;
 use crate::failure::{Failure, UNAUTHORIZED};
-use crate::files::{self, PendingFile};
+use crate::files;
 use crate::places;
 use crate::printer;
 use crate::project;
@@ -260,6 +260,7 @@ pub(crate) fn save_token(text: &str) -> Result<PathBuf, Failure> {
     if let Some(folder) = path.parent() {
         make_private_folder(folder).map_err(|error| files::unwritable(folder, &error))?;
     }
+    let _alone = path.parent().map(FolderLock::take);
     let mut lines = saved_lines()?;
     lines.push(text.to_owned());
     write_for_owner(&path, &(lines.join("\n") + "\n"))?;

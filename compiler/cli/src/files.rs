@@ -1,10 +1,10 @@
 //! Reading and writing files.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use statemark_runs::files::{NotAFile, create_new, open_regular};
+use statemark_runs::files::{NotAFile, PendingFile, open_regular};
 use statemark_runs::find_working_copy;
 use statemark_runs::policy::is_obeyed_path;
 use statemark_text::visible;
@@ -235,90 +235,6 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     }
     check_within(path)?;
     fs::create_dir_all(path).map_err(|error| unwritable(path, &error))
-}
-
-/// A file under a temporary name, until it is whole.
-///
-/// Until [`PendingFile::finish`], the path has what it had before. Dropping the value leaves nothing behind.
-pub(crate) struct PendingFile {
-    path: PathBuf,
-    temporary: PathBuf,
-    overwrite: bool,
-}
-
-impl PendingFile {
-    /// Prepares a file.
-    ///
-    /// # Errors
-    ///
-    /// `AlreadyExists`, unless the file may be replaced; `IsADirectory`; `NotFound` if there is no such folder.
-    pub(crate) fn new(path: &Path, overwrite: bool) -> io::Result<Self> {
-        if path.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        if !overwrite && path.symlink_metadata().is_ok() {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-        // A file of that name is from a process that is gone.
-        drop(fs::remove_file(&temporary));
-        Ok(Self {
-            path: path.to_owned(),
-            temporary,
-            overwrite,
-        })
-    }
-
-    /// Returns the path of the temporary file.
-    pub(crate) fn temporary(&self) -> &Path {
-        &self.temporary
-    }
-
-    /// Creates the temporary file, for its owner alone.
-    pub(crate) fn create(&self) -> io::Result<File> {
-        create_new(&self.temporary)
-    }
-
-    /// Creates the temporary file, for everybody who may read the files of this process.
-    pub(crate) fn create_shared(&self) -> io::Result<File> {
-        File::create_new(&self.temporary)
-    }
-
-    /// Gives the file, which is whole, its name.
-    ///
-    /// # Errors
-    ///
-    /// `AlreadyExists` if another process was faster, and the file may not be replaced.
-    pub(crate) fn finish(self) -> io::Result<()> {
-        OpenOptions::new()
-            .write(true)
-            .open(&self.temporary)?
-            .sync_all()?;
-        if self.overwrite {
-            return fs::rename(&self.temporary, &self.path);
-        }
-        // A link never replaces a file that came in between. Not every file system has links.
-        match fs::hard_link(&self.temporary, &self.path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            Err(_) if self.path.symlink_metadata().is_ok() => {
-                Err(io::ErrorKind::AlreadyExists.into())
-            }
-            Err(_) => fs::rename(&self.temporary, &self.path),
-            Ok(()) => Ok(()),
-        }
-    }
-}
-
-impl Drop for PendingFile {
-    fn drop(&mut self) {
-        // It may not even be there.
-        drop(fs::remove_file(&self.temporary));
-    }
 }
 
 /// Makes the failure of a file or folder that can't be read.

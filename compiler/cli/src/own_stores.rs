@@ -43,7 +43,8 @@ pub(crate) fn check(runs: &Runs, address: &str, flag: Option<&str>) -> Result<()
     }
     let is_named = project::is_store_named(flag);
     if runs.authority()?.is_empty() {
-        if !is_named && has_runs(runs)? && can_note() {
+        // Read anew: somebody else may just have made it, and begun a run in it. A run comes after its store's name.
+        if !is_named && has_runs(runs)? && can_note() && runs.authority()?.is_empty() {
             return Err(foreign(file));
         }
         if !make_own(runs, file) {

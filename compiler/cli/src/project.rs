@@ -29,7 +29,8 @@
 //! `.statemark`, which is made at the root of the repository, or in the current folder.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -476,10 +477,15 @@ pub(crate) fn has_remains(folder: &Path) -> bool {
 pub(crate) fn make_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
     if !folder.is_dir() {
         make_private_folder(&folder).map_err(|error| files::unwritable(&folder, &error))?;
-        // Its content isn't for the repository.
-        files::write(&folder.join(".gitignore"), b"*\n")?;
     }
-    Ok(folder)
+    // Its content isn't for the repository. Whoever made the folder may have been killed before this.
+    let ignored = folder.join(".gitignore");
+    match File::create_new(&ignored).and_then(|mut file| file.write_all(b"*\n")) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(files::unwritable(&ignored, &error))
+        }
+        _ => Ok(folder),
+    }
 }
 
 /// Returns the current folder.

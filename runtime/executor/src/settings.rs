@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use statemark_runs::store::MAX_HOLD;
 
 /// The time of a lease, unless the configuration says another.
 ///
@@ -18,6 +19,9 @@ const LEASE: Duration = Duration::from_secs(30);
 
 /// The shortest time of a lease. Why: it is renewed three times in it.
 const MIN_LEASE: Duration = Duration::from_millis(300);
+
+/// The longest time that settings say. Why: none holds a run longer, and a clock can be moved on by it.
+const LONGEST: Duration = Duration::from_millis(MAX_HOLD);
 
 /// The time after which an attempt ends, unless something says another.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
@@ -221,10 +225,13 @@ impl Settings {
             ("attempt_timeout", &self.attempt_timeout),
             ("retry_wait", &self.retry_wait),
         ] {
-            let is_duration = |text: &String| humantime::parse_duration(text).is_ok();
-            if value.as_ref().is_some_and(|text| !is_duration(text)) {
-                return Err(invalid(key.to_owned(), "is no time such as `30s` or `10m`"));
-            }
+            let parsed = value.as_ref().map(|text| humantime::parse_duration(text));
+            let what = match parsed {
+                Some(Err(_)) => "is no time such as `30s` or `10m`",
+                Some(Ok(time)) if time > LONGEST => "is longer than 30 days",
+                _ => continue,
+            };
+            return Err(invalid(key.to_owned(), what));
         }
         if self.attempt_timeout.is_some() && self.attempt_timeout().is_zero() {
             let what = "leaves an attempt no time; `10m`, for example, does";

@@ -6,13 +6,20 @@
 //! be read by its owner alone from birth. A file that somebody else wrote ([`open_regular`]) may be reached through links,
 //! and has to be a regular file, too.
 //!
-//! What to rely on: nothing waits. A pipe or a device in a file's place is an error at once, and so is a folder.
+//! What is replaced has the old text or the new one ([`PendingFile`]), and who changes what it has read keeps others out
+//! meanwhile ([`FolderLock`]).
+//!
+//! What to rely on: no opening waits. A pipe or a device in a file's place is an error at once, and so is a folder.
 //!
 //! Deliberately not here: links in the folders of a path. Who names a path means its folders.
+
+mod replace;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::Path;
+
+pub use replace::{FolderLock, PendingFile};
 
 /// The reasons why what stands in a file's place isn't opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -120,6 +127,30 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)
+}
+
+/// Fails if something is no regular file of this user, or is reached through a link. Opens nothing.
+///
+/// The locks of a process on a file end when it closes any opened file of it, so one that SQLite has isn't opened.
+///
+/// # Errors
+///
+/// As the system's; [`NotAFile`].
+pub fn check_own_file(path: &Path) -> io::Result<()> {
+    let facts = fs::symlink_metadata(path)?;
+    let kind = facts.file_type();
+    let problem = if kind.is_symlink() {
+        NotAFile::Link
+    } else if kind.is_dir() {
+        NotAFile::Folder
+    } else if !kind.is_file() {
+        NotAFile::Special
+    } else if is_foreign(&facts) {
+        NotAFile::Foreign
+    } else {
+        return Ok(());
+    };
+    Err(problem.into())
 }
 
 /// Fails if something is no folder of this user, or is reached through a link.

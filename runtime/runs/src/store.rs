@@ -67,6 +67,19 @@ pub enum Expect {
     Any,
 }
 
+impl Expect {
+    /// Reports whether it is met by a journal that ends with a record.
+    #[must_use]
+    pub fn is_met_by(self, seq: u64, hash: Hash) -> bool {
+        match self {
+            Self::NoRun => false,
+            Self::At(expected) => expected == seq,
+            Self::Exactly(expected, its_hash) => (expected, its_hash) == (seq, hash),
+            Self::Any => true,
+        }
+    }
+}
+
 /// A fencing token: a later holder of the lease invalidates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fence(pub u64);
@@ -567,12 +580,13 @@ pub trait Store: Send + Sync {
     /// The store can't be read.
     fn fold_cache(&self, run: &RunId, upto: u64) -> Result<Option<(u64, Vec<u8>)>, StoreError>;
 
-    /// Removes a run with everything that belongs to it alone.
+    /// Removes a run that ends as expected, with everything that belongs to it alone.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`]; [`StoreError::Invalid`] if a fork begins with its journal.
-    fn remove(&self, run: &RunId) -> Result<(), StoreError>;
+    /// [`StoreError::NotFound`]; [`StoreError::Conflict`] if it has gone on; [`StoreError::Invalid`] if a fork begins with
+    /// its journal.
+    fn remove(&self, run: &RunId, expect: Expect) -> Result<(), StoreError>;
 }
 
 /// Returns the fold caches to drop, of those before the newest: records and sizes, in order.
@@ -627,11 +641,7 @@ impl Append {
         let expect = if is_fork { Expect::NoRun } else { self.expect };
         let predecessor = match (expect, end) {
             (Expect::NoRun, None) => start,
-            (Expect::Any, Some(end)) => (end.seq, end.hash),
-            (Expect::At(seq), Some(end)) if end.seq == seq => (seq, end.hash),
-            (Expect::Exactly(seq, hash), Some(end)) if (end.seq, end.hash) == (seq, hash) => {
-                (seq, hash)
-            }
+            (expect, Some(end)) if expect.is_met_by(end.seq, end.hash) => (end.seq, end.hash),
             (_, end) => {
                 let actual = end.map_or(0, |end| end.seq);
                 return Err(StoreError::Conflict { actual });

@@ -434,9 +434,13 @@ impl Store for MemoryStore {
         Ok(newest.map(|(seq, bytes)| (*seq, bytes.clone())))
     }
 
-    fn remove(&self, run: &RunId) -> Result<(), StoreError> {
+    fn remove(&self, run: &RunId, expect: Expect) -> Result<(), StoreError> {
         let mut inner = self.lock();
-        inner.run(run)?;
+        let head = &inner.run(run)?.head;
+        if !expect.is_met_by(head.seq, head.hash) {
+            let actual = head.seq;
+            return Err(StoreError::Conflict { actual });
+        }
         let is_child = |head: &Head| {
             head.forked
                 .as_ref()

@@ -53,8 +53,8 @@ use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::store::{
-    Append, Appended, Derived, DueTimer, Head, Hint, KeyUse, Lease, Page, Query, Store, StoreError,
-    Watermark,
+    Append, Appended, Derived, DueTimer, Expect, Head, Hint, KeyUse, Lease, Page, Query, Store,
+    StoreError, Watermark,
 };
 use statemark_runs::{Key, RunId};
 
@@ -276,10 +276,10 @@ impl Store for PostgresStore {
         })
     }
 
-    fn remove(&self, run: &RunId) -> Result<(), StoreError> {
+    fn remove(&self, run: &RunId, expect: Expect) -> Result<(), StoreError> {
         self.check_awake()?;
         self.wait("removing a run", &async |session| {
-            record::remove(session, run).await
+            record::remove(session, run, expect).await
         })
     }
 }

@@ -41,8 +41,8 @@ use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::store::{
-    Append, Appended, Derived, DueTimer, Head, Hint, KeyUse, Lease, Page, Query, Store, StoreError,
-    TOUCH_AFTER, Watermark,
+    Append, Appended, Derived, DueTimer, Expect, Head, Hint, KeyUse, Lease, Page, Query, Store,
+    StoreError, TOUCH_AFTER, Watermark,
 };
 use statemark_runs::{Key, RunId};
 
@@ -322,7 +322,7 @@ impl Store for SqliteStore {
         self.read(|transaction| read::fold(transaction, run, upto))
     }
 
-    fn remove(&self, run: &RunId) -> Result<(), StoreError> {
-        self.write(|transaction| write::remove(transaction, run))
+    fn remove(&self, run: &RunId, expect: Expect) -> Result<(), StoreError> {
+        self.write(|transaction| write::remove(transaction, run, expect))
     }
 }

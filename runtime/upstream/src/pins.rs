@@ -7,7 +7,6 @@
 //! bytes; a pin whose hash isn't that of its definition counts as changed.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use similar::TextDiff;
 use statemark_runs::Hash;
-use statemark_runs::files::read_regular;
+use statemark_runs::files::{FolderLock, PendingFile, read_regular};
 use statemark_text::visible;
 
 use crate::declaration::NewTools;
@@ -132,6 +131,8 @@ impl Lock {
     ///
     /// The file can't be read or written.
     pub fn change(&self, server: &str, change: impl FnOnce(&mut Pins)) -> Result<(), LockError> {
+        // Another server may be pinned meanwhile, and another process may serve the same project.
+        let _alone = self.path.parent().map(FolderLock::take);
         let mut content = self.content()?;
         let before = content.clone();
         content.version = VERSION;
@@ -163,22 +164,11 @@ impl Lock {
         let text = serde_json::to_string_pretty(content).map_err(io::Error::from)?;
         // Nobody looks at invisible characters in a review.
         let text = visible::json(&text);
-        let process = std::process::id();
-        let temporary = self.path.with_extension(format!("lock.{process}.tmp"));
-        let write = || -> io::Result<()> {
-            let mut file = OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .open(&temporary)?;
-            file.write_all(text.as_bytes())?;
-            file.write_all(b"\n")?;
-            file.sync_all()?;
-            fs::rename(&temporary, &self.path)
-        };
-        write().map_err(|error| {
-            drop(fs::remove_file(&temporary));
-            LockError::from(error)
-        })
+        let pending = PendingFile::new(&self.path, true)?;
+        let mut file = pending.create_shared()?;
+        file.write_all(text.as_bytes())?;
+        file.write_all(b"\n")?;
+        Ok(pending.finish()?)
     }
 }
 
@@ -262,6 +252,8 @@ pub(crate) fn diff(pinned: Option<&Value>, listed: Option<&Value>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use serde_json::json;
 
     use super::*;
@@ -380,6 +372,29 @@ mod tests {
                 .to_string()
                 .contains("version 2")
         );
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// The servers of a project are first seen at once, by threads of one process and by other processes.
+    #[test]
+    fn servers_that_are_pinned_at_once_keep_their_pins() {
+        let name = format!("statemark-lock-at-once-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        drop(fs::remove_dir_all(&folder));
+        fs::create_dir_all(&folder).unwrap();
+        let lock = Lock::in_folder(&folder);
+        std::thread::scope(|scope| {
+            for server in 0..8 {
+                let lock = &lock;
+                scope.spawn(move || {
+                    let pin = |pins: &mut Pins| {
+                        pins.insert("y".to_owned(), Pin::new(&json!({"name": "y"})));
+                    };
+                    lock.change(&format!("s{server}"), pin).unwrap();
+                });
+            }
+        });
+        assert_eq!(lock.read_all().unwrap().unwrap().len(), 8);
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -10,8 +10,8 @@ use super::killed::read_logs;
 use super::{Told, begin, hear, new_folder, notify, open, process};
 use crate::history::{Answer, Client, History, On, check, read_log};
 
-/// How long the lease is. Unit: milliseconds.
-const LEASE: u64 = 200;
+/// How long the lease is. Unit: milliseconds. It is longer than what happens in it takes on any machine.
+const LEASE: u64 = 4_000;
 
 fn run() -> RunId {
     "r".parse().unwrap()
@@ -55,8 +55,13 @@ fn who_was_stopped_and_goes_on_is_fenced() {
     signal(&child, "-STOP");
     let held = store.lease(&run(), "us", LEASE);
     assert!(matches!(held, Err(StoreError::Busy { by, .. }) if by == "holder"));
-    std::thread::sleep(Duration::from_millis(LEASE + 20));
-    let fence = Some(store.lease(&run(), "us", LEASE).unwrap().fence.0);
+    let fence = loop {
+        match store.lease(&run(), "us", LEASE) {
+            Ok(lease) => break Some(lease.fence.0),
+            Err(StoreError::Busy { .. }) => std::thread::sleep(Duration::from_millis(20)),
+            Err(error) => panic!("{error}"),
+        }
+    };
     let done = client.append(
         &run(),
         On {
@@ -90,18 +95,16 @@ fn who_stands_in_the_door_is_named() {
     );
     notify(&folder, "go");
     let mut child = begin(process("writer", &folder, "writer"));
-    // It writes nearly always: a moment at which it does is soon found.
+    // It writes nearly always: a moment at which it does is soon found. It may stand between taking the lock and signing.
+    let expected = format!("the store is busy: pid {} holds it", child.id());
     let named = (0..500).find_map(|_| {
         std::thread::sleep(Duration::from_millis(5));
         signal(&child, "-STOP");
         let answer = store.put_fold_cache(&run(), 1, b"x");
         signal(&child, "-CONT");
-        answer.err()
+        answer.err().filter(|error| error.to_string() == expected)
     });
-    assert_eq!(
-        named.unwrap().to_string(),
-        format!("the store is busy: pid {} holds it", child.id())
-    );
+    assert!(named.is_some());
     // Nobody is kept out for good, neither by it nor by the one who gave up.
     for _ in 0..5 {
         assert!(matches!(

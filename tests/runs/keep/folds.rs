@@ -9,7 +9,7 @@ use statemark_runs::maintenance::{ignore_progress, import, migrate, verify};
 use statemark_runs::runs::RewindRun;
 use statemark_runs::state::LiveRecords;
 use statemark_runs::{
-    Hash, SendEvent, StartRun, Store, cache_state, plan_rewind, replay_run, state,
+    Expect, Hash, SendEvent, StartRun, Store, cache_state, plan_rewind, replay_run, state,
 };
 
 use super::{SPEC, fork};
@@ -46,7 +46,7 @@ fn a_run_that_was_replaced_is_read_anew() {
         bench.runs.load(&order.run).unwrap().state.title.as_deref(),
         Some("first")
     );
-    store.remove(&order.run).unwrap();
+    store.remove(&order.run, Expect::Any).unwrap();
     start(&other, "second");
     let send = SendEvent {
         event: "go".to_owned(),

@@ -63,7 +63,7 @@ fn what_is_imported_is_the_same() {
     let again = import(&*other, &mut &written[..]).unwrap();
     assert_eq!(again.to_string(), "0 runs new, 3 there already");
     fork(&store, "open", 1, "more");
-    other.remove(&"fork".parse().unwrap()).unwrap();
+    other.remove(&"fork".parse().unwrap(), Expect::Any).unwrap();
     fork(&other, "done", 2, "fork");
     let error = import(&*other, &mut &lines(&*store)[..]).unwrap_err();
     assert!(

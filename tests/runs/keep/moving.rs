@@ -92,3 +92,24 @@ fn a_backup_sleeps_until_it_is_woken() {
     assert!(matches!(error, StoreError::Fenced { .. }), "{error}");
     assert_eq!(copy.claim_due(u64::MAX, 9, 1).unwrap().len(), 1);
 }
+
+/// Somebody commits between any two pieces of the copy.
+#[test]
+fn a_backup_ends_while_others_write() {
+    let folder = folder();
+    let clock = Arc::new(ManualClock::new(BEGIN));
+    let path = folder.join("runs.db");
+    let store = SqliteStore::open(&path, Arc::clone(&clock)).unwrap();
+    for number in 0..16_u8 {
+        store.put_blob(&vec![number; 1 << 20]).unwrap();
+    }
+    let other = SqliteStore::open(&path, clock).unwrap();
+    let mut pieces = 0;
+    let mut write = |_| {
+        pieces += 1;
+        other.put_blob(format!("{pieces}").as_bytes()).unwrap();
+        assert!(pieces < 100, "it begins anew with each commit");
+    };
+    backup(&store, &folder.join("copy.db"), &mut write).unwrap();
+    assert!(pieces > 2, "{pieces}");
+}

@@ -220,7 +220,7 @@ fn unknown(store: &dyn Store, _: &ManualClock) {
     assert!(is_lost(&store.fold_cache(&run("b"), u64::MAX)));
     assert!(is_lost(&store.put_fold_cache(&run("b"), 1, b"x")));
     assert!(is_lost(&store.lease(&run("b"), "ann", 1_000)));
-    assert!(is_lost(&store.remove(&run("b"))));
+    assert!(is_lost(&store.remove(&run("b"), Expect::Any)));
 }
 
 fn any_text(store: &dyn Store, _: &ManualClock) {

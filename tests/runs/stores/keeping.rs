@@ -1,7 +1,7 @@
 //! What keeping blobs and folds, and removing runs, promise.
 
 use statemark_runs::store::{MAX_CACHE_BYTES, MAX_CACHES};
-use statemark_runs::{Expect, Hash, ManualClock, Store};
+use statemark_runs::{Expect, Hash, ManualClock, Store, StoreError};
 
 use super::{Promise, begun, is_lost, key, notes, run, texts, timer, under};
 use crate::harness::BEGIN;
@@ -151,7 +151,7 @@ fn bounded_folds(store: &dyn Store, _: &ManualClock) {
         store.put_fold_cache(&run("a"), seq, b"small").unwrap();
     }
     assert_eq!(fold_seqs(store).len(), 1 + MAX_CACHES);
-    store.remove(&run("a")).unwrap();
+    store.remove(&run("a"), Expect::Any).unwrap();
     begun(store, "a", 1);
     assert_eq!(fold_seqs(store), [0; 0]);
 }
@@ -162,11 +162,27 @@ fn removed(store: &dyn Store, _: &ManualClock) {
     append.timers = Some(vec![timer(BEGIN, "t", 1)]);
     store.append(&append).unwrap();
     store.put_fold_cache(&run("a"), 1, b"fold").unwrap();
-    store.remove(&run("a")).unwrap();
+    // Somebody has gone on with it since it was looked at.
+    let seen = store.head(&run("a")).unwrap();
+    store.append(&notes("a", Expect::Any, &["y"])).unwrap();
+    for expect in [
+        Expect::NoRun,
+        Expect::At(seen.seq),
+        Expect::Exactly(seen.seq, seen.hash),
+    ] {
+        let removed = store.remove(&run("a"), expect);
+        assert!(
+            matches!(removed, Err(StoreError::Conflict { actual: 2 })),
+            "{removed:?}"
+        );
+    }
+    let seen = store.head(&run("a")).unwrap();
+    let expect = Expect::Exactly(seen.seq, seen.hash);
+    store.remove(&run("a"), expect).unwrap();
     assert!(is_lost(&store.head(&run("a"))));
     assert!(is_lost(&store.records(&run("a"), 0, 1)));
     assert!(is_lost(&store.fold_cache(&run("a"), u64::MAX)));
-    assert!(is_lost(&store.remove(&run("a"))));
+    assert!(is_lost(&store.remove(&run("a"), Expect::Any)));
     assert_eq!(store.key_use(&run("a"), &key("k")).unwrap(), None);
     assert_eq!(store.next_due().unwrap(), None);
     assert_eq!(store.claim_due(BEGIN, 9, 1).unwrap(), []);
@@ -177,7 +193,7 @@ fn name_is_free(store: &dyn Store, _: &ManualClock) {
     let append = under(notes("a", Expect::NoRun, &["x"]), "k", "r");
     store.append(&append).unwrap();
     store.put_fold_cache(&run("a"), 1, b"fold").unwrap();
-    store.remove(&run("a")).unwrap();
+    store.remove(&run("a"), Expect::Any).unwrap();
     begun(store, "a", 2);
     assert_eq!(texts(store, "a"), ["1", "2"]);
     assert_eq!(store.fold_cache(&run("a"), u64::MAX).unwrap(), None);

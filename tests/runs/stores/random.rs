@@ -208,7 +208,7 @@ impl Player {
             Command::Fold { run: id, upto } => describe(store.fold_cache(&run(RUNS[*id]), *upto)),
             Command::Blob { which, put: true } => describe(store.put_blob(&[*which])),
             Command::Blob { which, put: false } => describe(store.blob(&Hash::digest(&[*which]))),
-            Command::Remove { run: id } => describe(store.remove(&run(RUNS[*id]))),
+            Command::Remove { run: id } => describe(store.remove(&run(RUNS[*id]), Expect::Any)),
             Command::Wait { milliseconds } => {
                 self.clock.advance(*milliseconds);
                 String::new()

@@ -11,11 +11,12 @@ use std::sync::PoisonError;
 use serde_json::json;
 use statemark_compiler::back;
 use statemark_runs::authority::WriteSpec;
+use statemark_runs::files::PendingFile;
 use statemark_runs::{Hash, Workflow, Workflows as _};
 use statemark_tools::{Allow, Catalog, Created, NewSpec, Problem};
 
 use super::{SpecCatalog, findings};
-use crate::files::{self, PendingFile};
+use crate::files;
 use crate::specs::{Checked, check_text};
 
 /// Longest name. Unit: characters. Why: that of `statemark new`.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use statemark_executor::{Executor, Happened, SharedExecutor, line_of};
 use statemark_runs::authority::{CreateSessionToken, GiveUpToken};
+use statemark_runs::files::FolderLock;
 use statemark_runs::{RunError, Runs, Store, StoreError, Workflows as _};
 use statemark_server::{HttpOptions, Server, serve_http, serve_stdio};
 use statemark_tools::{Dispatcher, Options, Set};
@@ -537,6 +538,8 @@ impl SessionFile {
             }
         };
         let text = format!("{:#}\n", session(name, address, token.as_deref()));
+        // Two servers that begin at once are one before the other.
+        let _alone = FolderLock::take(&project::folder()?);
         let before = caller::read_private(SESSION_FILE)?.filter(|text| {
             let lives = is_listening(text);
             if !lives && let Some(text) = token_of(text) {
@@ -562,6 +565,7 @@ impl Drop for SessionFile {
         if let Some(text) = self.token.take() {
             give_up(self.dispatcher.runs(), text);
         }
+        let _alone = self.path.parent().map(FolderLock::take);
         // Another server may have written its own since.
         if !std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
             return;

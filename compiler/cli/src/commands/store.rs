@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Subcommand};
 use serde::Serialize;
 use statemark_runs::authority::{AcceptLoss, InitStore, NameStore};
+use statemark_runs::files::PendingFile;
 use statemark_runs::maintenance::{
     self, AnchorError, Anchors, CopyRuns, Exported, ImportRuns, Progress, Prune, PruneRuns,
     Verified, make_anchor,
@@ -20,7 +21,7 @@ use statemark_stores::WakeStore;
 use crate::args::{self, StoreArgs, TextFormat, json_or_text};
 use crate::caller::{self, Identity};
 use crate::failure::{CommandResult, ExitStatus, Failure};
-use crate::files::{self, PendingFile};
+use crate::files;
 use crate::printer::{Printer, ProgressBar, Unit, json_line};
 use crate::{own_stores, project, runs};
 

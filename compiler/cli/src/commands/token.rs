@@ -137,8 +137,14 @@ fn create(args: &CreateArgs, printer: &mut Printer) -> CommandResult {
         })?
     };
     if args.save {
-        let path = caller::save_token(&text)?;
-        let path = files::display(&path);
+        let path = match caller::save_token(&text) {
+            Ok(path) => files::display(&path),
+            Err(failure) => {
+                // It is valid, and nobody could ask for it again.
+                print_token(&text, name, args.role, printer);
+                return Err(failure);
+            }
+        };
         printer.remark(&format!("`{name}` decides with the token in {path}\n"));
         return Ok(ExitStatus::Clean);
     }

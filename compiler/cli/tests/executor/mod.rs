@@ -602,7 +602,17 @@ fn a_process_makes_no_more_attempts_at_once_than_it_was_told() {
         "statemark.toml",
         &format!("[executor]\nparallel = 2\n{}", commands.concat()),
     );
-    scratch.write("step.sh", "echo + >>log\nsleep 0.3\necho - >>log\n");
+    // Each waits until as many are at work as may be, or for as long as nobody else comes.
+    let meet = |many: usize| {
+        let script = format!(
+            "echo + >>log; : >in.$$; i=0\n\
+             until [ -e met ] || [ $(ls in.* | wc -l) -ge {many} ] || [ $i -ge 300 ]; do sleep 0.1; i=$((i+1)); done\n\
+             : >met; sleep 0.2; echo - >>log; rm in.$$\n"
+        );
+        scratch.write("step.sh", &script);
+        drop(fs::remove_file(folder.join("met")));
+    };
+    meet(2);
     let most_at_once = || {
         let log = fs::read_to_string(folder.join("log")).unwrap();
         fs::remove_file(folder.join("log")).unwrap();
@@ -616,6 +626,7 @@ fn a_process_makes_no_more_attempts_at_once_than_it_was_told() {
     let mut child = spawn(folder, &["agent", "run", "outer", "--run-id", "o"]);
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(most_at_once(), (2, 8));
+    meet(3);
     for run in ["w1", "w2", "w3"] {
         output(folder, &["start", "outer", "--run-id", run]);
     }
@@ -640,9 +651,13 @@ fn a_process_makes_no_more_attempts_at_once_than_it_was_told() {
 /// Whoever comes after one that was killed is told for whom it waits and until when; one that lives is left alone.
 #[test]
 fn who_comes_second_says_for_whom_it_waits() {
-    let scratch = counting("executor-second", "2s");
+    let scratch = counting("executor-second", "5s");
     let folder = &scratch.path;
-    scratch.write("step.sh", "echo \"$STATEMARK_ATTEMPT\" >>log\nsleep 0.5\n");
+    let wait = "i=0; until [ -e go ] || [ $i -ge 600 ]; do sleep 0.1; i=$((i+1)); done";
+    scratch.write(
+        "step.sh",
+        &format!("echo \"$STATEMARK_ATTEMPT\" >>log\n{wait}\n"),
+    );
     output(folder, &["start", "counter", "--run-id", "k"]);
     let mut first = spawn(folder, &["agent", "run", "k"]);
     wait_for(|| folder.join("log").exists());
@@ -672,6 +687,7 @@ fn who_comes_second_says_for_whom_it_waits() {
     );
     first.kill().unwrap();
     first.wait().unwrap();
+    scratch.write("go", "");
     let began = Instant::now();
     let (code, waits, errors) = second();
     assert_eq!(code, Some(0), "{errors}");

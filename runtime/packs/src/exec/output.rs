@@ -46,15 +46,21 @@ pub(super) fn keep(root: &Path, long: &LongOutput) -> io::Result<String> {
 }
 
 /// Makes the folder, for its owner alone; a link in its place is nobody's to follow.
-fn make_folder(folder: &Path) -> io::Result<()> {
+fn make_folder(whole: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    for folder in folder.parent().into_iter().chain([folder]) {
+    for folder in whole.parent().into_iter().chain([whole]) {
         match fs::symlink_metadata(folder) {
             Ok(facts) if facts.is_dir() => {}
             Ok(_) => return Err(io::ErrorKind::NotADirectory.into()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => builder.create(folder)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match builder.create(folder) {
+                // Another command was quicker. What stands there is looked at as this one's own would be.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return make_folder(whole);
+                }
+                made => made?,
+            },
             Err(error) => return Err(error),
         }
     }
@@ -68,7 +74,13 @@ fn make_room(folder: &Path) -> io::Result<()> {
     files.sort_unstable();
     let over = (files.len() + 1).saturating_sub(MAX_FILES);
     files.truncate(over);
-    files.iter().try_for_each(fs::remove_file)
+    files
+        .iter()
+        .try_for_each(|file| match fs::remove_file(file) {
+            // Another command has made room, too.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        })
 }
 
 #[cfg(test)]

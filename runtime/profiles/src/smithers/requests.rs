@@ -307,7 +307,7 @@ fn ask_human(ctx: &Ctx<'_>, input: &AskHuman) -> Outcome {
     let asked = Asked {
         question,
         prompt: input.prompt.clone(),
-        poll,
+        poll: poll.min(longest),
         timeout,
         began: Instant::now(),
     };

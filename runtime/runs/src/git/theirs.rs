@@ -260,12 +260,6 @@ impl Theirs {
     /// Those that lead to others are left out.
     pub(super) fn references(&self) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
-        let packed = read(&self.common.join("packed-refs")).unwrap_or_default();
-        for (id, name) in packed.lines().filter_map(|line| line.split_once(' ')) {
-            if self.is_id(id) && is_reference(name) {
-                found.insert(name.to_owned(), id.to_owned());
-            }
-        }
         let mut folders = vec![(self.common.join("refs"), "refs".to_owned())];
         while let Some((folder, above)) = folders.pop() {
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -284,6 +278,13 @@ impl Theirs {
                 {
                     found.insert(name, id.trim().to_owned());
                 }
+            }
+        }
+        // Read after them: whoever packs references writes the list before the files are removed.
+        let packed = read(&self.common.join("packed-refs")).unwrap_or_default();
+        for (id, name) in packed.lines().filter_map(|line| line.split_once(' ')) {
+            if self.is_id(id) && is_reference(name) {
+                found.entry(name.to_owned()).or_insert(id.to_owned());
             }
         }
         found

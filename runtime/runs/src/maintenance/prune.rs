@@ -10,7 +10,7 @@ use crate::authority::load_authority;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::overflow;
-use crate::store::{Head, Store, StoreError};
+use crate::store::{Expect, Head, Store, StoreError};
 
 /// The conditions for pruning a run. A run that is over and meets them all is removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,15 +175,9 @@ fn select(heads: &[Head], wanted: &Prune) -> BTreeSet<RunId> {
 
 /// Removes a run, and reports whether it is gone. One that has changed or was forked meanwhile stays.
 fn remove(store: &dyn Store, head: &Head) -> Result<bool, StoreError> {
-    match store.head(&head.run) {
-        Ok(now) if now.hash == head.hash => {}
-        Ok(_) => return Ok(false),
-        Err(StoreError::NotFound { .. }) => return Ok(true),
-        Err(error) => return Err(error),
-    }
-    match store.remove(&head.run) {
+    match store.remove(&head.run, Expect::Exactly(head.seq, head.hash)) {
         Ok(()) | Err(StoreError::NotFound { .. }) => Ok(true),
-        Err(StoreError::Invalid { .. }) => Ok(false),
+        Err(StoreError::Conflict { .. } | StoreError::Invalid { .. }) => Ok(false),
         Err(error) => Err(error),
     }
 }

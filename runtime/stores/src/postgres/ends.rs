@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use statemark_runs::store::{Append, Expect};
+use statemark_runs::store::Append;
 use statemark_runs::{Hash, RunId};
 
 /// Most runs that are remembered.
@@ -32,12 +32,6 @@ impl Ends {
     pub(super) fn take(&self, append: &Append) -> Option<(u64, Hash)> {
         let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (seq, hash) = ends.remove(&append.run)?;
-        let fits = match append.expect {
-            Expect::NoRun => false,
-            Expect::At(expected) => expected == seq,
-            Expect::Exactly(expected, its_hash) => (expected, its_hash) == (seq, hash),
-            Expect::Any => true,
-        };
-        fits.then_some((seq, hash))
+        append.expect.is_met_by(seq, hash).then_some((seq, hash))
     }
 }

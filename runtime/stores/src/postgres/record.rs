@@ -8,7 +8,7 @@ use super::row;
 use super::session::{Params, Session};
 use statemark_runs::Record;
 use statemark_runs::overflow;
-use statemark_runs::store::{Head, KeyUse, MAX_PAGE, StoreError};
+use statemark_runs::store::{Expect, Head, KeyUse, MAX_PAGE, StoreError};
 use statemark_runs::{Key, RunId};
 
 pub(super) async fn head(session: &Session, run: &RunId) -> Result<Head, Failure> {
@@ -145,11 +145,14 @@ pub(super) async fn one(
 
 /// Removes a run.
 /// The run's row is locked from the first statement on, as by a caller that forks it.
-pub(super) async fn remove(session: &Session, run: &RunId) -> Result<(), Failure> {
+pub(super) async fn remove(session: &Session, run: &RunId, expect: Expect) -> Result<(), Failure> {
     session.begin().await?;
-    let there = "SELECT 1 FROM statemark_runs WHERE run = $1 FOR UPDATE";
-    if session.query(there, &[&run.as_str()]).await?.is_empty() {
-        return Err(row::no_run(run));
+    let there = "SELECT seq, hash FROM statemark_runs WHERE run = $1 FOR UPDATE";
+    let found = session.query(there, &[&run.as_str()]).await?;
+    let end = found.first().ok_or_else(|| row::no_run(run))?;
+    let (seq, hash) = (row::number(end, 0)?, row::hash(end, 1)?);
+    if !expect.is_met_by(seq, hash) {
+        return Err(Failure::Answer(StoreError::Conflict { actual: seq }));
     }
     let forks = "SELECT run FROM statemark_runs WHERE forked_from = $1 ORDER BY run LIMIT 1";
     if let Some(fork) = session.query(forks, &[&run.as_str()]).await?.first() {

@@ -13,7 +13,7 @@ use statemark_runs::maintenance::{OnProgress, Progress};
 use statemark_runs::store::StoreError;
 
 /// Part of the file that is copied at once.
-/// Unit: pages. Why: writers get a turn in between.
+/// Unit: pages. Why: somebody is told how far it is.
 const PAGES: std::ffi::c_int = 1_024;
 
 /// Longest wait for another process that holds the file.
@@ -49,7 +49,15 @@ impl SqliteStore {
     fn fill(&self, path: &Path, on_progress: OnProgress<'_>) -> Result<(usize, usize), StoreError> {
         let from = connection::reader(&self.path)?;
         let mut to = Connection::open(path).doing("making the copy")?;
-        copy_pages(&from, &mut to, on_progress).doing("copying the store")?;
+        {
+            // What others commit meanwhile isn't part of the copy. Without one snapshot of it all SQLite begins anew with
+            // each of their commits, and comes to no end where they go on.
+            let one_moment = from.unchecked_transaction().doing("copying the store")?;
+            let first = "SELECT count(*) FROM counts";
+            let read = one_moment.query_row(first, [], |row| row.get::<_, i64>(0));
+            read.doing("copying the store")?;
+            copy_pages(&one_moment, &mut to, on_progress).doing("copying the store")?;
+        }
         // One file, without a log beside it, until somebody opens it as a store.
         to.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")
             .doing("making the copy")?;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::error;
-use statemark_runs::files::{make_private_folder, open_or_create};
+use statemark_runs::files::{check_own_file, make_private_folder, open_or_create};
 use statemark_runs::store::StoreError;
 
 /// Makes the file if there is none, and refuses a place where it wouldn't be safe.
@@ -26,8 +26,11 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
             path.display()
         )));
     }
-    open_or_create(path).map_err(failed)?;
-    Ok(())
+    let checked = match check_own_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => open_or_create(path).map(drop),
+        checked => checked,
+    };
+    checked.map_err(failed)
 }
 
 /// Returns the kind of file system that a folder lies on, where the system says it.

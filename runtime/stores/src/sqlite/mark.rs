@@ -13,7 +13,7 @@
 //! mark; anchors that are kept elsewhere are for that ([`maintenance::verify`](statemark_runs::maintenance::verify())).
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -165,9 +165,9 @@ pub(super) fn missing(
 
 /// Describes a loss that shows before the file is opened: it is empty, and had something in it.
 pub(super) fn emptied(store: &Path, mark: Option<Mark>) -> Option<String> {
-    let mut start = [0; 1];
-    let is_empty = match files::open(store) {
-        Ok(mut file) => matches!(file.read(&mut start), Ok(0)),
+    // Not opened, since closing it would end this process's locks on it.
+    let is_empty = match std::fs::symlink_metadata(store) {
+        Ok(facts) => facts.is_file() && facts.len() == 0,
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };
     let mark = mark.filter(|mark| is_empty && mark.version > 0)?;

@@ -365,8 +365,15 @@ pub(super) fn fold(
     Ok(())
 }
 
-pub(super) fn remove(connection: &Connection, run: &RunId) -> Result<(), StoreError> {
-    end(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
+pub(super) fn remove(
+    connection: &Connection,
+    run: &RunId,
+    expect: Expect,
+) -> Result<(), StoreError> {
+    let end = end(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
+    if !expect.is_met_by(end.seq, end.hash) {
+        return Err(StoreError::Conflict { actual: end.seq });
+    }
     let sql = "SELECT run FROM runs WHERE forked_run = ?1 ORDER BY run LIMIT 1";
     if let Some(fork) = one(connection, sql, [run.as_str()], |row| row::run(row, 0))? {
         let what = format!("run `{fork}` is a fork of `{run}`");

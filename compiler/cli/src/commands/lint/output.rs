@@ -8,8 +8,9 @@ use statemark_compiler::diag::render::ReportFormat;
 use statemark_text::visible;
 
 use crate::failure::Failure;
-use crate::files::{PendingFile, check_output, unwritable};
+use crate::files::{check_output, unwritable};
 use crate::printer::Printer;
+use statemark_runs::files::PendingFile;
 
 /// The destination of a report.
 pub(super) struct Output {
