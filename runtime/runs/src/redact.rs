@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::{Map, Value};
-use statemark_text::secret;
+use statemark_text::secret::{self, Scan};
 
 /// Fewest bytes of a value. Unit: bytes. Why: `1` or `true` would black out half of a journal.
 const MIN_VALUE: usize = 8;
@@ -204,6 +204,7 @@ impl Redactor {
         let mut at = 0;
         // A token may stand at the start, and right after a mark.
         let mut marked = true;
+        let mut scan = Scan::new(text);
         std::iter::from_fn(move || {
             let begin = at;
             while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -211,7 +212,7 @@ impl Redactor {
                 let is_free = marked || before.is_none_or(|it| !is_word_byte(*it));
                 let mark = self.mark(rest);
                 if mark.is_none()
-                    && let Some((name, length)) = self.secret(rest, is_free)
+                    && let Some((name, length)) = self.secret((&mut scan, at), rest, is_free)
                 {
                     if at > begin {
                         // The next call finds the secret again.
@@ -276,23 +277,32 @@ impl Redactor {
     ///
     /// Escapes hide where a word begins, so there are false positives.
     pub(crate) fn may_hold_secret(&self, json: &[u8]) -> bool {
+        let mut scan = Scan::new(json);
         (0..json.len()).any(|at| {
             let rest = json.get(at..).unwrap_or_default();
-            self.secret(rest, true).is_some()
+            self.secret((&mut scan, at), rest, true).is_some()
         })
     }
 
     /// Returns the length of the mark that a string begins with.
     fn mark(&self, text: &[u8]) -> Option<usize> {
         let rest = text.strip_prefix(MARK)?;
-        let length = rest.iter().position(|it| *it == b']')?;
-        let name = std::str::from_utf8(rest.get(..length)?).ok()?;
-        let is_known = secret::NAMES.contains(&name) || self.names().any(|it| it == name);
-        is_known.then_some(MARK.len() + length + 1)
+        let mut names = secret::NAMES.iter().copied().chain(self.names());
+        let is_here = |name: &&str| {
+            let after = rest.strip_prefix(name.as_bytes());
+            after.is_some_and(|it| it.first() == Some(&b']'))
+        };
+        let name = names.find(is_here)?;
+        Some(MARK.len() + name.len() + 1)
     }
 
-    /// Returns the name and length of the secret that a string begins with.
-    fn secret(&self, text: &[u8], is_free: bool) -> Option<(&str, usize)> {
+    /// Returns the name and length of the secret that stands at a place of a text, whose rest begins there.
+    fn secret(
+        &self,
+        (scan, at): (&mut Scan<'_>, usize),
+        text: &[u8],
+        is_free: bool,
+    ) -> Option<(&str, usize)> {
         let byte = *text.first()?;
         let secrets = if self.may_begin(byte) {
             self.secrets.as_slice()
@@ -307,7 +317,7 @@ impl Redactor {
         });
         known
             .map(|it| (it.name.as_str(), it.value.len()))
-            .or_else(|| secret::token(text, is_free))
+            .or_else(|| scan.token(at, is_free))
     }
 }
 

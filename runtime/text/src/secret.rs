@@ -32,26 +32,55 @@ const NO_PASSWORDS: [&str; 2] = ["password", "PASSWORD"];
 pub fn find(text: &str) -> Option<&'static str> {
     let bytes = text.as_bytes();
     let mut before = None;
+    let mut scan = Scan::new(bytes);
     bytes.iter().enumerate().find_map(|(at, byte)| {
         let is_free = !before.replace(*byte).is_some_and(is_url);
-        token(bytes.get(at..)?, is_free).map(|(name, _)| name)
+        scan.token(at, is_free).map(|(name, _)| name)
     })
 }
 
-/// Matches a secret at the beginning of a string, and returns the name of its shape and its length.
+/// A look for secrets in a text, from its beginning to its end.
 ///
-/// `is_free` says that the bytes before aren't part of the same word.
-#[must_use]
-pub fn token(text: &[u8], is_free: bool) -> Option<(&'static str, usize)> {
-    match text.first()? {
-        b'A' => aws(text),
-        b'g' => github(text),
-        b'x' => slack(text),
-        b's' => statemark(text).or_else(|| is_free.then(|| api_key(text)).flatten()),
-        b'e' if is_free => jwt(text),
-        b'-' => private_key(text),
-        b':' => address_password(text),
-        _ => None,
+/// It takes time in proportion to the text: where the characters of a token have been read to their end and were none,
+/// they are none from any later beginning within them, and aren't read again.
+#[derive(Clone, Debug)]
+pub struct Scan<'t> {
+    text: &'t [u8],
+    /// The end of characters that are no API key.
+    no_key: usize,
+    /// The end of characters that are no header of a JWT.
+    no_header: usize,
+}
+
+impl<'t> Scan<'t> {
+    /// Begins a look at a text.
+    #[must_use]
+    pub const fn new(text: &'t [u8]) -> Self {
+        Self {
+            text,
+            no_key: 0,
+            no_header: 0,
+        }
+    }
+
+    /// Matches a secret at a place, which is after those asked for before: the name of its shape and its length.
+    ///
+    /// `is_free` says that the bytes before aren't part of the same word.
+    pub fn token(&mut self, at: usize, is_free: bool) -> Option<(&'static str, usize)> {
+        let text = self.text.get(at..)?;
+        match text.first()? {
+            b'A' => aws(text),
+            b'g' => github(text),
+            b'x' => slack(text),
+            b's' => statemark(text).or_else(|| {
+                let may_be = is_free && at >= self.no_key;
+                may_be.then(|| api_key(text, at, &mut self.no_key))?
+            }),
+            b'e' if is_free && at >= self.no_header => jwt(text, at, &mut self.no_header),
+            b'-' => private_key(text),
+            b':' => address_password(text),
+            _ => None,
+        }
     }
 }
 
@@ -73,6 +102,7 @@ fn is_url(byte: u8) -> bool {
 /// Matches the id of an AWS access key: `AKIA` or `ASIA`, and 16 capitals or digits.
 fn aws(text: &[u8]) -> Option<(&'static str, usize)> {
     let is = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    let text = text.get(..20)?;
     let kinds: [&[u8]; 2] = [b"AKIA", b"ASIA"];
     let mut kinds = kinds.iter();
     kinds.find_map(|it| run(text, it, 16, is))?;
@@ -101,18 +131,21 @@ fn slack(text: &[u8]) -> Option<(&'static str, usize)> {
 }
 
 /// Matches an API key: `sk-` and at least 20 characters with a digit, which words with hyphens lack.
-fn api_key(text: &[u8]) -> Option<(&'static str, usize)> {
+///
+/// It begins at a place of the whole text. `no_key` becomes the end of characters that have no digit.
+fn api_key(text: &[u8], at: usize, no_key: &mut usize) -> Option<(&'static str, usize)> {
     let length = run(text, b"sk-", 20, is_url)?;
     let token = text.get(..length)?;
+    if !token.iter().any(u8::is_ascii_digit) {
+        *no_key = at + length;
+        return None;
+    }
     let name = if token.starts_with(b"sk-ant-") {
         "anthropic_key"
     } else {
         "api_key"
     };
-    token
-        .iter()
-        .any(u8::is_ascii_digit)
-        .then_some((name, length))
+    Some((name, length))
 }
 
 /// Matches a token of ours: `smk_` and its 64 hexadecimal digits.
@@ -149,12 +182,18 @@ fn address_password(text: &[u8]) -> Option<(&'static str, usize)> {
 }
 
 /// Matches a JWT: two JSON objects and a signature in base 64, with dots between them.
-fn jwt(text: &[u8]) -> Option<(&'static str, usize)> {
+///
+/// It begins at a place of the whole text. `no_header` becomes the end of characters that aren't followed by the others.
+fn jwt(text: &[u8], at: usize, no_header: &mut usize) -> Option<(&'static str, usize)> {
     let header = run(text, b"eyJ", 10, is_url)?;
     let rest = text.get(header..)?;
-    let claims = run(rest, b".eyJ", 10, is_url)?;
-    let signature = run(rest.get(claims..)?, b".", 10, is_url)?;
-    let mut length = header + claims + signature;
+    let more = run(rest, b".eyJ", 10, is_url)
+        .and_then(|claims| Some(claims + run(rest.get(claims..)?, b".", 10, is_url)?));
+    let Some(more) = more else {
+        *no_header = at + header;
+        return None;
+    };
+    let mut length = header + more;
     // What continues without a gap may be the next one.
     while let Some(more) = run(text.get(length..)?, b".", 10, is_url) {
         length += more;
@@ -175,4 +214,48 @@ fn private_key(text: &[u8]) -> Option<(&'static str, usize)> {
     let found = body.windows(end.len()).position(|it| it == end);
     let length = found.map_or(text.len(), |at| begin + 5 + at + end.len());
     Some(("private_key", length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Beginnings of tokens, their separators, and what a whole one has.
+    const PARTS: [&str; 12] = [
+        "sk-",
+        "eyJ",
+        "-",
+        ".",
+        "a",
+        "7",
+        "AKIA",
+        "ABCDEFGHIJKL",
+        "eyJhbGciOiJ",
+        ".eyJzdWIiOiI",
+        ".c2lnbmF0dXJl",
+        " ",
+    ];
+
+    /// What was remembered of places before changes nothing.
+    #[test]
+    fn a_scan_finds_what_each_place_has() {
+        let mut seed = 1_usize;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..8 {
+                seed = seed
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                text += PARTS[(seed >> 33) % PARTS.len()];
+            }
+            let bytes = text.as_bytes();
+            let mut scan = Scan::new(bytes);
+            for at in 0..bytes.len() {
+                for is_free in [false, true] {
+                    let alone = Scan::new(&bytes[at..]).token(0, is_free);
+                    assert_eq!(scan.token(at, is_free), alone, "{text}, {at}");
+                }
+            }
+        }
+    }
 }

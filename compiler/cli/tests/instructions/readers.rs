@@ -298,6 +298,18 @@ const READERS: &[Reader] = &[
         },
     },
     Reader {
+        name: "what secrets begin with",
+        size: 300,
+        prepare: |scratch, size| {
+            start(scratch, &json!({}));
+            let beginnings = ["sk-", "eyJ", "eyJ-", "[redacted:", "AKIA", "://a:"];
+            let mut reading = Reading::new("ask r");
+            let beginnings = beginnings.map(|it| it.repeat(size));
+            reading.words.push(beginnings.join(" "));
+            reading
+        },
+    },
+    Reader {
         name: "a script of events",
         size: 50,
         prepare: |scratch, size| {
