@@ -25,7 +25,7 @@ use statemark_runtime::StateId;
 pub use arguments::{PATH_ARGUMENTS, fold_case, is_glob, normal_path};
 pub use command::{Command, FOLDER_ARGUMENTS, Unread, read_line, split_words};
 pub use environment::StateEnvironment;
-pub use obeyed::{is_obeyed, is_obeyed_path};
+pub use obeyed::is_obeyed_path;
 pub use pattern::Pattern;
 pub use persons::{command_words, person_command};
 pub use words::{capability_tools, native_tools, pack_tool_of};

@@ -2,6 +2,7 @@
 //!
 //! A change of text is held to `max_edit_lines` before anything is written, a preview too.
 
+use std::path::Path;
 use std::time::Duration;
 
 use cap_fs_ext::DirExt as _;
@@ -14,7 +15,7 @@ use statemark_tools::{Annotations, Ctx, Outcome, Problem, Tool};
 
 use super::{MAX_FILE, SET};
 use crate::walk::{Step, entries, walk_all};
-use statemark_runs::policy::is_obeyed;
+use statemark_runs::policy::is_obeyed_path;
 
 use crate::workspace::{
     Place, Workspace, belongs_to_store, check_not_obeyed, is_hidden, is_same, open_regular,
@@ -389,7 +390,7 @@ fn move_file(ctx: &Ctx<'_>, input: &Transfer) -> Outcome {
     input.check_is_free(&from, &to)?;
     if from.facts().is_some_and(|facts| facts.is_dir()) {
         input.check_is_apart(&from, &to)?;
-        check_unprotected(&from, &input.source)?;
+        check_unprotected(&from, &input.source, &to.relative)?;
     }
     from.rename_to(&to)
         .map_err(|error| write_problem(&input.destination, &error))?;
@@ -494,7 +495,7 @@ fn delete_path(ctx: &Ctx<'_>, input: &DeletePath) -> Outcome {
         return Err(Problem::new("is_directory", message));
     }
     if is_folder {
-        check_unprotected(&place, &input.path)?;
+        check_unprotected(&place, &input.path, &place.relative)?;
     }
     place
         .remove()
@@ -507,13 +508,15 @@ fn delete_path(ctx: &Ctx<'_>, input: &DeletePath) -> Outcome {
     }))
 }
 
-/// Refuses a folder with a repository, our folder, a store or what clients obey somewhere in it.
-fn check_unprotected(place: &Place, path: &str) -> Result<(), Problem> {
+/// Refuses a folder with a repository, our folder, a store or what clients obey somewhere in it, where it is or would be.
+fn check_unprotected(place: &Place, path: &str, becomes: &Path) -> Result<(), Problem> {
     let folder = place.open_folder(path)?;
     let mut protected = None;
     walk_all(&folder, &mut |entry| {
         if is_hidden(entry.name)
-            || is_obeyed(entry.name)
+            || [&place.relative, becomes]
+                .iter()
+                .any(|it| is_obeyed_path(&it.join(entry.path)))
             || entry.facts.is_file() && belongs_to_store(entry.folder, entry.name)
         {
             protected = Some(entry.path.to_string_lossy().into_owned());

@@ -139,7 +139,12 @@ pub(super) fn commands_of_call(
             (Value::String(line), None) if tool == EXEC => {
                 commands.push(of_words(split_words(line)?));
             }
-            (Value::String(line), None) => commands.extend(read_line_in(line, folder)?),
+            (Value::String(line), None) => {
+                if is_power_shell(tool) {
+                    check_means_itself(line)?;
+                }
+                commands.extend(read_line_in(line, folder)?);
+            }
             (Value::String(program), Some(more)) => {
                 let words = std::iter::once(program.clone()).chain(words_of(more)?);
                 commands.push(of_words(words.collect()));
@@ -149,6 +154,26 @@ pub(super) fn commands_of_call(
         }
         Ok(commands)
     }))
+}
+
+/// Reports whether PowerShell reads the lines of a tool: by its name, or since its client uses that on Windows.
+fn is_power_shell(tool: &str) -> bool {
+    tool == "PowerShell" || (cfg!(windows) && !["Bash", "Monitor"].contains(&tool))
+}
+
+/// Checks that a line has nothing but characters that mean themselves in any shell.
+///
+/// PowerShell has other quotes, escapes and ends of commands than what this reads. Source: its `about_Quoting_Rules` and
+/// `about_Special_Characters`.
+fn check_means_itself(line: &str) -> Result<(), Unread> {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || " -./:=_+".contains(it);
+    match line.find(|it| !is_plain(it)) {
+        Some(at) => Err(Unread::new(
+            at,
+            "a character that PowerShell may read otherwise",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Checks that a call names no shell but the system's, and no variables for its command.

@@ -222,6 +222,12 @@ mod tests {
             ".husky/pre-commit",
             ".pre-commit-config.yaml",
             ".clinerules/a.md",
+            ".githooks/pre-commit",
+            ".github/hooks/x.json",
+            ".GitHub/Instructions/x.instructions.md",
+            "src/b/HEAD",
+            "/home/ann/.config/Code/User/settings.json",
+            "/Users/ann/Library/Application Support/Cursor/User/mcp.json",
             "/home/ann/.gitconfig",
             ".\u{17f}tatemark/runs.db",
             ".claude::$DATA/settings.json",
@@ -236,6 +242,8 @@ mod tests {
             "/etc/codexes/a",
             "git~a/x",
             ".github/workflows/ci.yml",
+            "code/user/settings.json",
+            "src/header.rs",
             ".gitignore",
         ] {
             assert_eq!(reason(path), None, "{path}");

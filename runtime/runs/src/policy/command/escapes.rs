@@ -103,7 +103,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
         Place::Anywhere,
         "--config -K --output -o --output-dir -O --remote-name --remote-name-all -J --remote-header-name --upload-file -T \
          --stderr -D --dump-header -c --cookie-jar --trace --trace-ascii --libcurl --etag-save --hsts --alt-svc \
-         --ssl-sessions -w --write-out --engine",
+         --ssl-sessions -w --write-out --engine --expand-*",
     ),
     ("dd", Place::Anywhere, "of=*"),
     ("diff3", Place::Anywhere, "--diff-program"),
@@ -112,7 +112,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     (
         "git",
         Place::Before,
-        "-c -C --config-env --exec-path --git-dir --work-tree --paginate -p",
+        "-c -C --bare --config-env --exec-path --git-dir --work-tree --paginate -p",
     ),
     (
         "git",
@@ -131,7 +131,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     ("git", Place::After("am"), "--directory"),
     ("git", Place::After("apply"), "--unsafe-paths --directory"),
     ("git", Place::After("archive"), "-o"),
-    ("git", Place::After("bisect"), "run"),
+    ("git", Place::After("bisect"), "run view visualize"),
     ("git", Place::After("bugreport"), "-o"),
     ("git", Place::After("bundle"), "create"),
     ("git", Place::After("checkout-index"), "--prefix"),
@@ -236,7 +236,7 @@ pub(super) const ESCAPES: &[(&str, Place, &str)] = &[
     (
         "gmake make",
         Place::Anywhere,
-        "--eval -E -C --directory -f --file --makefile -I --include-dir VAR=",
+        "--eval -E -C --directory -f --file --makefile --temp-stdin -I --include-dir VAR=",
     ),
     (
         "man",

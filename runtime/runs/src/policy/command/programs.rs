@@ -111,10 +111,8 @@ pub(super) const WRAPPERS: [Wrapper; 7] = [
     },
 ];
 
-/// Programs that take a line for a shell after `-c`.
-pub(super) const SHELLS: [&str; 9] = [
-    "ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh",
-];
+/// Shells that take a line after `-c`, and read it as POSIX says.
+pub(super) const SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "rbash", "sh", "zsh"];
 
 /// Programs that run another one in a way that isn't read here: only who names all of it means it.
 pub(super) const RUNNERS: &[&str] = &[
@@ -128,12 +126,16 @@ pub(super) const RUNNERS: &[&str] = &[
     "capsh",
     "chroot",
     "chrt",
+    "cmd",
+    "cmd.exe",
     "command",
     "compgen",
     "complete",
     "coproc",
     "crontab",
+    "csh",
     "doas",
+    "elvish",
     "emulate",
     "enable",
     "entr",
@@ -142,15 +144,20 @@ pub(super) const RUNNERS: &[&str] = &[
     "expect",
     "fc",
     "firejail",
+    "fish",
     "flock",
     "gosu",
     "ionice",
     "ltrace",
     "newgrp",
     "nsenter",
+    "nu",
     "parallel",
     "pkexec",
+    "powershell",
+    "powershell.exe",
     "prlimit",
+    "pwsh",
     "rlwrap",
     "rsh",
     "runuser",
@@ -169,10 +176,12 @@ pub(super) const RUNNERS: &[&str] = &[
     "sudo",
     "systemd-run",
     "taskset",
+    "tcsh",
     "tmux",
     "trap",
     "unshare",
     "watch",
+    "xonsh",
     "xterm",
     "zargs",
 ];

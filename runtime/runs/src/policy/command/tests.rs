@@ -484,6 +484,46 @@ fn a_call_without_a_shell_has_one_command() {
     }
 }
 
+/// Other shells have other quotes: what is one word here is several commands there.
+#[test]
+fn lines_for_shells_that_read_otherwise_are_no_commands() {
+    let patterns = [Pattern::parse("Bash(echo:*)").unwrap()];
+    let granted = |tool: &str, call: &Value| check_granted(&patterns, tool, call).is_ok();
+    for (tool, line, expected) in [
+        ("PowerShell", "echo a-b_c ./d:e=f+1", true),
+        ("Bash", "echo 'a; b'", true),
+        ("PowerShell", "echo 'a; b'", false),
+        ("PowerShell", "echo \"\\\" ; rm -rf x ; echo \"", false),
+        ("PowerShell", "echo \u{2019}; rm -rf x; \u{2018}", false),
+        ("PowerShell", "echo `; rm", false),
+        ("PowerShell", "echo a,b", false),
+        ("PowerShell", "echo @x", false),
+        ("PowerShell", "echo é", false),
+    ] {
+        assert_eq!(
+            granted(tool, &json!({ "command": line })),
+            expected,
+            "{tool}: {line}"
+        );
+    }
+    let patterns = ["Bash(echo:*)", "Bash(fish:*)"].map(|it| Pattern::parse(it).unwrap());
+    let granted = |call: &Value| check_granted(&patterns, "exec_command", call).is_ok();
+    for shell in ["bash", "/bin/zsh"] {
+        assert!(
+            granted(&json!({"cmd": "echo a", "shell": shell})),
+            "{shell}"
+        );
+    }
+    for shell in ["fish", "/usr/bin/fish", "nu", "pwsh", "csh"] {
+        assert!(
+            !granted(&json!({"cmd": "echo a", "shell": shell})),
+            "{shell}"
+        );
+        let line = format!("{shell} -c 'echo a'");
+        assert!(!granted(&json!({ "cmd": line })), "{line}");
+    }
+}
+
 #[test]
 fn words_are_split_as_they_are_quoted() {
     let words = |line: &str| split_words(line).map_err(|unread| unread.to_string());
