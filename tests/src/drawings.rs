@@ -1,6 +1,7 @@
 //! Drawings: nothing overlaps, all that a page relies on is there, and the same machine is the same text.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use statemark_compiler::back::svg::{self, Options};
 use statemark_compiler::diag::Diags;
@@ -17,13 +18,13 @@ use crate::specs::{compile_text, each_machine};
 fn faults(machine: &Valid) -> Vec<String> {
     let mut faults = svg::overlaps(machine);
     let options = Options::default();
-    let drawing = svg::write(machine, &options);
-    if drawing != svg::write(machine, &options) {
+    let drawing = svg::write(machine, &options).unwrap();
+    if drawing != svg::write(machine, &options).unwrap() {
         faults.push("two drawings differ".to_owned());
     }
     let bytes = statemark_compiler::back::table::write(machine);
     let table = verify(decode(&bytes).unwrap()).unwrap();
-    for drawing in [drawing, svg::write_table(&table, &options)] {
+    for drawing in [drawing, svg::write_table(&table, &options).unwrap()] {
         faults.extend(broken_promises(machine, &drawing));
     }
     faults
@@ -135,7 +136,7 @@ fn what_cannot_be_seen_is_shown_in_drawings() {
         panic!("{:?}", compiled.diagnostics)
     };
     assert_eq!(faults(machine), Vec::<String>::new());
-    let drawing = svg::write(machine, &Options::default());
+    let drawing = svg::write(machine, &Options::default()).unwrap();
     for shown in [
         r"a\u{202e}b",
         r"c\u{202e}d",
@@ -143,5 +144,38 @@ fn what_cannot_be_seen_is_shown_in_drawings() {
         r"e\u{2066}f",
     ] {
         assert!(drawing.contains(shown), "{shown}\n{drawing}");
+    }
+}
+
+/// Each state leads to many: such a machine is refused before its arrows are placed, and a page says so.
+#[test]
+fn what_has_too_many_arrows_is_not_drawn() {
+    for (states, each) in [(300, 10), (2_000, 6)] {
+        let mut spec = String::from("stateDiagram-v2\n[*] --> s0\n");
+        for from in 0..states {
+            for event in 0..each {
+                let to = (from + 1 + event * event * 7 + event) % states;
+                writeln!(spec, "s{from} --> s{to} : e{event}").unwrap();
+            }
+        }
+        let (_, compiled) = compile_text("dense.mmd", &spec);
+        let [machine] = compiled.machines.as_slice() else {
+            panic!("{:?}", compiled.diagnostics)
+        };
+        let options = Options::default();
+        let refused = svg::write(machine, &options).unwrap_err();
+        let expected = format!(
+            "`dense` has {} states and {} arrows, which are too many for a drawing",
+            states + 1,
+            states * each + 1
+        );
+        assert_eq!(refused.to_string(), expected);
+        let page = refused.draw(&options);
+        let page = roxmltree::Document::parse(&page).unwrap();
+        let text = page
+            .descendants()
+            .find(|it| it.has_tag_name("text"))
+            .unwrap();
+        assert_eq!(text.text(), Some(expected.as_str()));
     }
 }

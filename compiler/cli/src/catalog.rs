@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use statemark_compiler::back::svg::TooLarge;
 use statemark_compiler::diag::render::json as render_json;
 use statemark_compiler::proofs::prove;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
@@ -309,16 +310,22 @@ impl SpecCatalog {
         ask(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Draws a workflow as its spec has it, with notes and direction.
+    /// Draws a workflow as its spec has it, with notes and direction, else as its table has it.
     ///
-    /// `None` if there is no spec of this very table: a run may go by that of an older one.
-    pub(crate) fn draw(&self, workflow: &Workflow, options: &back::svg::Options) -> Option<String> {
+    /// A run may go by the table of an older spec.
+    pub(crate) fn draw(
+        &self,
+        workflow: &Workflow,
+        options: &back::svg::Options,
+    ) -> Result<String, TooLarge> {
         let same = |entry: &Entry| {
             let is_same = entry.workflow.hash() == workflow.hash();
             is_same.then(|| Arc::clone(&entry.compiled))
         };
-        let compiled = self.entry(workflow.id(), same).flatten()?;
-        Some(back::svg::write(&compiled.machine, options))
+        match self.entry(workflow.id(), same).flatten() {
+            Some(compiled) => back::svg::write(&compiled.machine, options),
+            None => back::svg::write_table(workflow.table(), options),
+        }
     }
 
     fn entry<T>(&self, id: &str, get: impl FnOnce(&Entry) -> T) -> Option<T> {
@@ -335,11 +342,13 @@ impl SpecCatalog {
 /// Draws the workflow of a run.
 ///
 /// It is that of a spec in the current folder if that is the same, else that of the run's own table.
-pub(crate) fn draw_run(workflow: &Workflow, options: &back::svg::Options) -> String {
+pub(crate) fn draw_run(
+    workflow: &Workflow,
+    options: &back::svg::Options,
+) -> Result<String, TooLarge> {
     // A folder whose specs can't be read doesn't keep anybody from looking at a run.
-    let catalog = SpecCatalog::read(&[PathBuf::from(".")]).ok();
-    let drawn = catalog.and_then(|catalog| catalog.draw(workflow, options));
-    drawn.unwrap_or_else(|| back::svg::write_table(workflow.table(), options))
+    let catalog = SpecCatalog::read(&[PathBuf::from(".")]).unwrap_or_default();
+    catalog.draw(workflow, options)
 }
 
 /// Returns the workflows that are gone while their files are there, with those files.
@@ -495,7 +504,7 @@ impl Catalog for SpecCatalog {
     fn drawing(&self, workflow: &Workflow, trail: Option<&Trail>) -> Option<String> {
         let options = drawing_options(trail);
         let drawn = self.draw(workflow, &options);
-        Some(drawn.unwrap_or_else(|| back::svg::write_table(workflow.table(), &options)))
+        Some(drawn.unwrap_or_else(|it| it.draw(&options)))
     }
 
     fn proofs(&self, id: &str) -> Option<Value> {

@@ -68,6 +68,6 @@ pub(crate) fn draw(analysis: &Analysis, params: &DrawingParams) -> Option<Drawin
             .iter()
             .map(|it| it.id.value.clone())
             .collect(),
-        svg: svg::write(valid, &options),
+        svg: svg::write(valid, &options).unwrap_or_else(|it| it.draw(&options)),
     })
 }

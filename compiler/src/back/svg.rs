@@ -35,6 +35,8 @@ mod rank;
 mod simplex;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fmt;
 
 use statemark_runtime::Table;
 
@@ -80,6 +82,40 @@ pub struct Options {
     pub overlay: Overlay,
 }
 
+/// A machine that has too many arrows for a drawing, or too long ones.
+///
+/// Laying it out would take seconds and more, and nobody would find anything in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooLarge {
+    machine: String,
+    states: usize,
+    arrows: usize,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            machine,
+            states,
+            arrows,
+        } = self;
+        write!(
+            out,
+            "`{machine}` has {states} states and {arrows} arrows, which are too many for a drawing"
+        )
+    }
+}
+
+impl Error for TooLarge {}
+
+impl TooLarge {
+    /// Draws a page that says so, for where a drawing is wanted.
+    #[must_use]
+    pub fn draw(&self, options: &Options) -> String {
+        draw::notice(&self.machine, &self.to_string(), options)
+    }
+}
+
 /// Draws a machine.
 ///
 /// ```
@@ -88,17 +124,24 @@ pub struct Options {
 /// let mut sources = Sources::new();
 /// sources.add("door.mmd", "stateDiagram-v2\n[*] --> shut\nshut --> open : push\nopen --> shut : pull");
 /// let compiled = compile(&sources, &Options::default());
-/// let drawing = back::svg::write(&compiled.machines[0], &back::svg::Options::default());
+/// let drawing = back::svg::write(&compiled.machines[0], &back::svg::Options::default())?;
 /// assert!(drawing.starts_with("<svg ") && drawing.contains("id=\"state-shut\""));
+/// # Ok::<(), back::svg::TooLarge>(())
 /// ```
-#[must_use]
-pub fn write(valid: &Valid, options: &Options) -> String {
+///
+/// # Errors
+///
+/// [`TooLarge`].
+pub fn write(valid: &Valid, options: &Options) -> Result<String, TooLarge> {
     write_chart(&Chart::of_machine(valid), options)
 }
 
 /// Draws the machine of a table, which has no notes and no direction.
-#[must_use]
-pub fn write_table(table: &Table, options: &Options) -> String {
+///
+/// # Errors
+///
+/// [`TooLarge`].
+pub fn write_table(table: &Table, options: &Options) -> Result<String, TooLarge> {
     write_chart(&Chart::of_table(table), options)
 }
 
@@ -110,12 +153,18 @@ pub fn write_table(table: &Table, options: &Options) -> String {
 pub fn overlaps(valid: &Valid) -> Vec<String> {
     let chart = Chart::of_machine(valid);
     let graph = Graph::new(&chart, &Overlay::default());
-    overlap::find(&graph, &Layout::new(&graph))
+    Layout::new(&graph).map_or_else(Vec::new, |layout| overlap::find(&graph, &layout))
 }
 
 /// Draws a chart.
-fn write_chart(chart: &Chart, options: &Options) -> String {
+fn write_chart(chart: &Chart, options: &Options) -> Result<String, TooLarge> {
     let graph = Graph::new(chart, &options.overlay);
-    let layout = Layout::new(&graph);
-    draw::draw(&graph, &layout, options)
+    match Layout::new(&graph) {
+        Some(layout) => Ok(draw::draw(&graph, &layout, options)),
+        None => Err(TooLarge {
+            machine: chart.id.clone(),
+            states: chart.states.len(),
+            arrows: graph.edges.len(),
+        }),
+    }
 }

@@ -67,12 +67,15 @@ impl Call {
         loop {
             let working = call.share.turn(effort == Effort::Compiling).await;
             let (own, hub_of_turn) = (Arc::clone(&call), Arc::clone(&hub));
-            let turn = move || own.turn(&hub_of_turn, step, changes);
+            let turn = move || {
+                // Held by the work, which goes on where its caller has left.
+                let _working = working;
+                own.turn(&hub_of_turn, step, changes)
+            };
             let (turn, receiver) = match effort {
                 Effort::Brief => hub.threads.run_brief(turn).await?,
                 Effort::Long | Effort::Compiling => tokio::task::spawn_blocking(turn).await?,
             };
-            drop(working);
             let mut waiting = match turn {
                 None => return Ok(None),
                 Some(Turn::Done(reply)) => return Ok(Some(reply)),

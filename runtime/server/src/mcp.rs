@@ -28,7 +28,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
-use statemark_tools::{Caller, Ctx, Dispatcher, Problem};
+use statemark_tools::{Caller, Ctx, Dispatcher, Effort, Problem};
 
 use crate::hub::Hub;
 use crate::limits::{Limits, Share};
@@ -96,10 +96,22 @@ impl Server {
         context: &RequestContext<RoleServer>,
         ask: impl FnOnce(&Dispatcher, &Ctx<'_>) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, ErrorData> {
+        self.ask_at(context, Effort::Long, ask).await
+    }
+
+    /// Asks as [`Server::ask`] does, at the cost of an effort.
+    async fn ask_at<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        effort: Effort,
+        ask: impl FnOnce(&Dispatcher, &Ctx<'_>) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, ErrorData> {
         let caller = self.caller(context);
         let dispatcher = Arc::clone(&self.hub.dispatcher);
-        let _working = self.share(context).turn(false).await;
+        let working = self.share(context).turn(effort == Effort::Compiling).await;
         let work = tokio::task::spawn_blocking(move || {
+            // Held by the work, which goes on where its caller has left.
+            let _working = working;
             let ctx = dispatcher.ctx(&caller);
             ask(&dispatcher, &ctx).map_err(|problem| problem.callable_by(&ctx))
         });

@@ -63,7 +63,9 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Matches a secret at a place, which is after those asked for before: the name of its shape and its length.
+    /// Matches a secret at a place, and returns the name of its shape and its length.
+    ///
+    /// Places come in order.
     ///
     /// `is_free` says that the bytes before aren't part of the same word.
     pub fn token(&mut self, at: usize, is_free: bool) -> Option<(&'static str, usize)> {

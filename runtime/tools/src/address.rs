@@ -159,6 +159,11 @@ impl Address {
         Err(Problem::new("not_offered", message))
     }
 
+    /// Reports whether it is of a drawing, whose layout takes as long as compiling a spec does.
+    pub const fn is_drawing(&self) -> bool {
+        matches!(self, Self::Drawing(_) | Self::RunDrawing(_))
+    }
+
     /// Returns the run that it is about.
     pub const fn run(&self) -> Option<&RunId> {
         match self {

@@ -8,6 +8,7 @@ use statemark_compiler::valid::Valid;
 use statemark_compiler::{Options, back, compile};
 
 use crate::args::TextFormat;
+use crate::drawing::undrawable;
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
 use crate::printer::Printer;
@@ -186,7 +187,8 @@ impl Outputs {
                 Emit::Scxml => ("scxml", back::scxml::write(valid).into_bytes()),
                 Emit::Svg => {
                     let options = back::svg::Options::default();
-                    ("svg", back::svg::write(valid, &options).into_bytes())
+                    let drawing = back::svg::write(valid, &options);
+                    ("svg", drawing.map_err(undrawable)?.into_bytes())
                 }
                 Emit::Dot => ("dot", back::dot::write(valid).into_bytes()),
                 Emit::Mermaid => ("mmd", back::mermaid::write(valid).into_bytes()),

@@ -9,7 +9,7 @@ use statemark_runs::load_trail;
 
 use crate::args::{StoreArgs, TextFormat};
 use crate::catalog;
-use crate::drawing::drawing_options;
+use crate::drawing::{drawing_options, undrawable};
 use crate::failure::{CommandResult, ExitStatus, Failure};
 use crate::files;
 use crate::picture::{self, Picture};
@@ -141,8 +141,8 @@ fn draw_machine(loaded: &LoadedMachine, args: &GraphArgs, form: Form) -> Result<
     Ok(match (form, &loaded.valid) {
         (Form::Dot, Some(valid)) => back::dot::write(valid),
         (Form::Dot, None) => back::dot::write_table(&loaded.table),
-        (_, Some(valid)) => svg::write(valid, &options),
-        (_, None) => svg::write_table(&loaded.table, &options),
+        (_, Some(valid)) => svg::write(valid, &options).map_err(undrawable)?,
+        (_, None) => svg::write_table(&loaded.table, &options).map_err(undrawable)?,
     })
 }
 
@@ -168,7 +168,7 @@ fn draw_run(id: &str, args: &GraphArgs, form: Form) -> Result<String, Failure> {
     let trail = load_trail(&runs, &loaded)?;
     let mut options = drawing_options(Some(&trail));
     options.theme = theme(args, form);
-    Ok(catalog::draw_run(&loaded.workflow, &options))
+    catalog::draw_run(&loaded.workflow, &options).map_err(undrawable)
 }
 
 impl From<Colors> for Theme {

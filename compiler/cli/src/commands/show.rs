@@ -13,6 +13,7 @@ use statemark_text::list::join;
 
 use crate::args::TextFormat;
 use crate::describe::{self, Meta};
+use crate::drawing::undrawable;
 use crate::failure::{ExitStatus, Failure};
 use crate::picture;
 use crate::printer::inline::{self, Canvas};
@@ -145,6 +146,7 @@ fn draw(
         Some(valid) => svg::write(valid, &options),
         None => svg::write_table(&loaded.table, &options),
     };
+    let drawing = drawing.map_err(undrawable)?;
     let png = picture::draw_for_terminal(&drawing, inline::room())?;
     printer.raw(inline::encode(canvas.protocol, &png).as_bytes());
     Ok(ExitStatus::Clean)

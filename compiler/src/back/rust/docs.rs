@@ -59,8 +59,11 @@ fn drawing(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
         prefix: format!("{}-", valid.id.value),
         ..svg::Options::default()
     };
+    let Ok(drawing) = svg::write(valid, &options) else {
+        return TokenStream::new();
+    };
     // Markdown takes lines for HTML that begin with a tag, up to an empty line.
-    let drawing = format!("\n{}\n", svg::write(valid, &options));
+    let drawing = format!("\n{drawing}\n");
     quote! { #[cfg_attr(doc, doc = #drawing)] }
 }
 

@@ -53,6 +53,19 @@ pub(super) fn draw(graph: &Graph<'_>, layout: &Layout, options: &Options) -> Str
     drawing.text
 }
 
+/// Draws a text alone, in the place of a machine's drawing.
+pub(super) fn notice(machine: &str, text: &str, options: &Options) -> String {
+    let style = style(options.theme);
+    let width = 40 + 8 * text.chars().count();
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"statemark\" viewBox=\"0 0 {width} 60\" width=\"{width}\" height=\"60\" \
+         role=\"img\" data-machine=\"{}\">\n<style>\n{style}</style>\n<rect class=\"page\" width=\"{width}\" height=\"60\" \
+         rx=\"6\"/>\n<text class=\"label\" x=\"20\" y=\"35\">{}</text>\n</svg>\n",
+        escape(machine),
+        escape_for_people(text)
+    )
+}
+
 struct Drawing<'d> {
     graph: &'d Graph<'d>,
     layout: &'d Layout,

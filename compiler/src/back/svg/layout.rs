@@ -11,9 +11,15 @@
 mod draft;
 
 use super::graph::{Graph, Node, NodeKind, rows};
-use super::level::{Cell, Link, Pin, Placed, Shape, Stop, lay_out, rank};
+use super::level::{Cell, Link, Pin, Placed, Shape, Stop, count_pieces, lay_out, rank};
 use crate::ir::Direction;
 use draft::LevelDraft;
+
+/// Most arrows of a drawing. Why: nobody sees one among ten thousand, and their layers are found in seconds.
+const MAX_ARROWS: usize = 10_000;
+
+/// Most pieces of arrows, from layer to layer. Why: they take half a second to place; a chain of 4,000 states has 8,000.
+const MAX_PIECES: u64 = 100_000;
 
 /// Space between a border and what is inside. Unit: pixels.
 const PAD: i64 = 16;
@@ -110,11 +116,15 @@ impl Axes {
 }
 
 impl Layout {
-    /// Lays out a graph.
-    pub(super) fn new(graph: &Graph<'_>) -> Self {
+    /// Lays out a graph; none that has too many arrows, or too long ones.
+    pub(super) fn new(graph: &Graph<'_>) -> Option<Self> {
+        if graph.edges.len() > MAX_ARROWS {
+            return None;
+        }
         let mut engine = Engine::new(graph);
         let size = engine.scope(0, &[]);
-        engine.finish(&size)
+        engine.room?;
+        Some(engine.finish(&size))
     }
 
     /// Returns a point of the axes of levels on the page.
@@ -192,6 +202,8 @@ struct Engine<'g> {
     dividers: Vec<(usize, i64, (i64, i64))>,
     /// The distance of each title from the left.
     titles: Vec<i64>,
+    /// How many pieces of arrows there may be yet; `None` once there were more.
+    room: Option<u64>,
 }
 
 impl<'g> Engine<'g> {
@@ -218,6 +230,7 @@ impl<'g> Engine<'g> {
             pieces: graph.edges.iter().map(|_| Vec::new()).collect(),
             dividers: Vec::new(),
             titles: vec![12; count],
+            room: Some(MAX_PIECES),
         };
         for (index, edge) in graph.edges.iter().enumerate() {
             if edge.from != edge.to {
@@ -276,6 +289,14 @@ impl<'g> Engine<'g> {
         draft.add_title(node, self.axes);
         draft.keep_together(self.axes.sideways);
         let ranks = rank(&draft.cells, &draft.links, &draft.beginning(node, graph));
+        let pieces = count_pieces(&draft.links, &ranks);
+        self.room = self.room.and_then(|room| room.checked_sub(pieces));
+        if self.room.is_none() {
+            return Sized {
+                extents: Extents::default(),
+                ports: vec![0; ports.len()],
+            };
+        }
         let wanted = draft.child_ports(self, scope, &ranks);
         for (place, &child) in node.children.iter().enumerate() {
             let (cell, offsets) = self.cell(child, wanted.get(place).map_or(&[][..], |it| it));

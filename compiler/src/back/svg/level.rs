@@ -137,6 +137,12 @@ pub(super) fn rank(cells: &[Cell], links: &[Link], first: &[usize]) -> Vec<i64> 
     ranks
 }
 
+/// Counts the pieces of links from layer to layer.
+pub(super) fn count_pieces(links: &[Link], ranks: &[i64]) -> u64 {
+    let span = |link: &Link| ranks[link.from].abs_diff(ranks[link.to]);
+    links.iter().map(span).fold(0, u64::saturating_add)
+}
+
 /// Lays out a level whose cells have their layers.
 pub(super) fn lay_out(cells: &[Cell], links: &[Link], ranks: &[i64]) -> Placed {
     if cells.is_empty() {

@@ -508,7 +508,9 @@ fn delete_path(ctx: &Ctx<'_>, input: &DeletePath) -> Outcome {
     }))
 }
 
-/// Refuses a folder with a repository, our folder, a store or what clients obey somewhere in it, where it is or would be.
+/// Refuses a folder with a repository, our folder, a store or what clients obey in it.
+///
+/// `becomes` is its path after a move.
 fn check_unprotected(place: &Place, path: &str, becomes: &Path) -> Result<(), Problem> {
     let folder = place.open_folder(path)?;
     let mut protected = None;

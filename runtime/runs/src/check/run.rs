@@ -598,7 +598,9 @@ mod tests {
         );
     }
 
-    /// Reports whether a process goes on. One that is over, and that nobody has waited for, has no command line.
+    /// Reports whether a process goes on.
+    ///
+    /// One that is over, and that nobody has waited for, has no command line.
     fn is_alive(process: &str) -> bool {
         std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|it| !it.is_empty())
     }

@@ -156,7 +156,9 @@ pub(super) fn commands_of_call(
     }))
 }
 
-/// Reports whether PowerShell reads the lines of a tool: by its name, or since its client uses that on Windows.
+/// Reports whether PowerShell reads the lines of a tool.
+///
+/// It does by its name, or since its client uses that on Windows.
 fn is_power_shell(tool: &str) -> bool {
     tool == "PowerShell" || (cfg!(windows) && !["Bash", "Monitor"].contains(&tool))
 }

@@ -47,7 +47,9 @@ const OBEYED: [&str; 34] = [
     "opencode.jsonc",
 ];
 
-/// Folders of GitHub's that its agents and VS Code obey, in lower case. The others there are a project's own.
+/// Folders of GitHub's that its agents and VS Code obey, in lower case.
+///
+/// The others there are a project's own.
 const OF_GITHUB: [&str; 5] = ["agents", "chatmodes", "hooks", "instructions", "prompts"];
 
 /// Folders that hold a person's settings of editors, on each system, in lower case.

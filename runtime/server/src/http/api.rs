@@ -91,8 +91,12 @@ fn drawing(address: DrawingAddress) -> MethodRouter<Api> {
     get(
         move |State(api): State<Api>,
               Extension(caller): Extension<Caller>,
+              Extension(share): Extension<Share>,
               Path(id): Path<String>| async move {
+            let working = share.turn(true).await;
             let read = tokio::task::spawn_blocking(move || {
+                // Held by the work, which goes on where its caller has left.
+                let _working = working;
                 let dispatcher = &api.hub.dispatcher;
                 resource::read(&dispatcher.ctx(&caller), &address(id)?)
             });

@@ -11,7 +11,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 
-use statemark_tools::Address;
+use statemark_tools::{Address, Effort};
 
 use super::Server;
 use super::pages::{page, ranked};
@@ -78,9 +78,13 @@ pub(super) async fn read(
     uri: String,
     context: &RequestContext<RoleServer>,
 ) -> Result<ReadResourceResponse, ErrorData> {
-    let asked = uri.clone();
-    let read = server.ask(context, move |_, ctx| {
-        let address = Address::parse(&asked)?;
+    let address = Address::parse(&uri);
+    let effort = match &address {
+        Ok(address) if address.is_drawing() => Effort::Compiling,
+        _ => Effort::Long,
+    };
+    let read = server.ask_at(context, effort, move |_, ctx| {
+        let address = address?;
         let content = resource::read(ctx, &address)?;
         Ok((content, address.run().is_some()))
     });

@@ -41,7 +41,8 @@ pub(super) fn write(runs: &Runs, loaded: &Loaded, report: &Report) -> Result<Str
     page.head(loaded);
     page.section("way", "The way", |page| {
         let trail = load_trail(runs, loaded)?;
-        let drawing = draw_run(&loaded.workflow, &drawing_options(Some(&trail)));
+        let options = drawing_options(Some(&trail));
+        let drawing = draw_run(&loaded.workflow, &options).unwrap_or_else(|it| it.draw(&options));
         page.raw(&format!("<figure>{drawing}</figure>\n"));
         Ok(())
     })?;
