@@ -1,7 +1,9 @@
 //! Processes that we start: what they get, what they write, and that they end.
 
 use std::fs;
+use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -218,6 +220,60 @@ fn third_a_check_doesnt_reach_its_projects_store() {
 /// Whether the system gave the check namespaces: it says so where it didn't.
 fn is_mounted(stderr: &str) -> bool {
     !stderr.contains("no namespaces") && !stderr.contains("neither namespaces")
+}
+
+/// A program that starts others for whoever asks it isn't reached by its socket, neither where it is nor where a check
+/// before has moved it, with a path or with a name alone. What a check begins itself is.
+#[test]
+fn tenth_a_check_reaches_no_socket_of_others() {
+    const SCRIPT: &str = "for socket in {TEMP} {TEMP}.moved $PWD/in/s $PWD/moved/s; do\n\
+        SSH_AUTH_SOCK=$socket timeout 3 ssh-add -l >>said 2>&1; echo $? >>reached\ndone\n\
+        curl -sm 20 --abstract-unix-socket {NAME} http://x >>said 2>&1; echo $? >>named\n\
+        mv in moved 2>>said; mv {TEMP} {TEMP}.moved 2>>said\n\
+        rm -f mine; ssh-agent -D -a \"$PWD/mine\" >>said 2>&1 &\n\
+        until [ -S mine ]; do sleep 0.02; done; SSH_AUTH_SOCK=$PWD/mine ssh-add -l >>said 2>&1; echo $? >mine-reached\n";
+    let scratch = with_a_store("tenth-sockets", "", "");
+    let name = format!("tenth-{}", std::process::id());
+    let temporary = std::env::temp_dir().join(&name);
+    drop(fs::remove_file(&temporary));
+    fs::create_dir(scratch.path.join("in")).unwrap();
+    let script = SCRIPT.replace("{TEMP}", &temporary.display().to_string());
+    scratch.write("script", &script.replace("{NAME}", &name));
+    let named = SocketAddr::from_abstract_name(&name).unwrap();
+    let listeners = [
+        UnixListener::bind(&temporary).unwrap(),
+        UnixListener::bind(scratch.path.join("in/s")).unwrap(),
+        UnixListener::bind_addr(&named).unwrap(),
+    ];
+    for _ in 0..2 {
+        let said = attacked(&scratch, &["run-check", "c"]);
+        assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
+    }
+    let read = |file: &str| fs::read_to_string(scratch.path.join(file)).unwrap();
+    let told = read("said");
+    // It says 1 of an agent without keys, and 2 where it finds none.
+    assert_eq!(read("mine-reached"), "1\n", "{told}");
+    let namespaces = Command::new("unshare").args(["-Um", "true"]).status();
+    let has_namespaces = namespaces.is_ok_and(|status| status.success());
+    let reached = listeners.each_ref().map(|listener| {
+        listener.set_nonblocking(true).unwrap();
+        listener.accept().is_ok()
+    });
+    if has_namespaces {
+        assert_eq!(read("reached"), "2\n".repeat(8), "{told}");
+        assert_eq!(reached[..2], [false; 2], "{told}");
+    }
+    // Landlock has known sockets since Linux 6.12.
+    if has_landlock() && read("named") == "7\n7\n" {
+        assert!(!reached[2], "{told}");
+    }
+    // A person may allow one.
+    let allowed = temporary.canonicalize().unwrap();
+    scratch.write("own/statemark/places", &format!("{}\n", allowed.display()));
+    attacked(&scratch, &["run-check", "c"]);
+    drop(fs::remove_file(&temporary));
+    assert!(listeners[0].accept().is_ok());
+    assert!(!has_namespaces || listeners[1].accept().is_err());
 }
 
 /// Without namespaces it reaches the store as little, and makes nothing new right in the project's folder.

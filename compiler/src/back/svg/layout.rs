@@ -15,10 +15,12 @@ use super::level::{Cell, Link, Pin, Placed, Shape, Stop, count_pieces, lay_out, 
 use crate::ir::Direction;
 use draft::LevelDraft;
 
-/// Most arrows of a drawing. Why: nobody sees one among ten thousand, and their layers are found in seconds.
+/// Most arrows of a drawing.
+/// Why: nobody sees one among ten thousand, and their layers are found in seconds.
 const MAX_ARROWS: usize = 10_000;
 
-/// Most pieces of arrows, from layer to layer. Why: they take half a second to place; a chain of 4,000 states has 8,000.
+/// Most pieces of arrows, from layer to layer.
+/// Why: they take half a second to place; a chain of 4,000 states has 8,000.
 const MAX_PIECES: u64 = 100_000;
 
 /// Space between a border and what is inside. Unit: pixels.
@@ -202,7 +204,7 @@ struct Engine<'g> {
     dividers: Vec<(usize, i64, (i64, i64))>,
     /// The distance of each title from the left.
     titles: Vec<i64>,
-    /// How many pieces of arrows there may be yet; `None` once there were more.
+    /// The pieces of arrows that there may be yet; `None` once there were more.
     room: Option<u64>,
 }
 

@@ -10,11 +10,18 @@
 //!    which Landlock doesn't know.
 //! 3. Without Landlock too, nothing holds, and the result says so.
 //!
-//! Deliberately not here: a store that lies elsewhere in the project, and the stores of other projects in one working copy.
+//! Who can't write elsewhere could have it written: by a program of the same user that starts others for whoever asks it over
+//! a socket (a terminal multiplexer, a bus of a session, containers), or by the keys of an agent. So a check reaches no socket at
+//! which such a program has listened before the check began: where it has namespaces, a socket with a path has an empty file
+//! in its place; Landlock keeps it from those without one. Its own sockets it reaches.
+//!
+//! Deliberately not here: servers that listen at ports; a store that lies elsewhere in the project, and the stores of other projects in one working copy.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -24,7 +31,7 @@ use landlock::{
 };
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
+    MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount,
 };
 use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags;
@@ -79,10 +86,17 @@ impl Bound {
 /// The folders that a check may write in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reach {
-    /// Folders that it writes below.
+    /// Folders that it writes below: its project's first, then those that a person allows.
     pub(super) writable: Vec<PathBuf>,
     /// Folders in them that it doesn't, and files anywhere that it doesn't read.
     pub(super) closed: Vec<PathBuf>,
+}
+
+impl Reach {
+    /// Reports whether it is kept from nothing.
+    fn is_open(&self) -> bool {
+        self.closed.is_empty() && self.writable == [Path::new("/")]
+    }
 }
 
 /// Confines this process, which has no other thread.
@@ -92,18 +106,16 @@ pub(super) struct Reach {
 /// The kernel has what is needed, and refuses it.
 pub(super) fn confine(reach: &Reach) -> io::Result<Bound> {
     let closed: Vec<&Path> = reach.closed.iter().map(PathBuf::as_path).collect();
-    let is_mounted = closed.is_empty() || mount_read_only(&closed)?;
+    let temporary = [std::env::temp_dir(), PathBuf::from(TEMPORARY)];
+    let is_mounted = reach.is_open() || mount_read_only(&closed, reach, &temporary)?;
     let folders = reach.writable.iter().cloned();
-    let mut granted: Vec<PathBuf> = folders.collect();
-    if !is_mounted {
-        granted = granted
-            .into_iter()
-            .flat_map(|it| open_parts(it, &closed))
-            .collect();
-    }
-    granted.extend([std::env::temp_dir(), PathBuf::from(TEMPORARY)]);
+    let mut granted: Vec<PathBuf> = match is_mounted {
+        true => folders.collect(),
+        false => folders.flat_map(|it| open_parts(it, &closed)).collect(),
+    };
+    granted.extend(temporary);
     granted.extend(DEVICES.iter().map(PathBuf::from));
-    let is_restricted = restrict(granted).map_err(io::Error::other)?;
+    let is_restricted = restrict(granted, reach.is_open()).map_err(io::Error::other)?;
     Ok(match (is_mounted, is_restricted) {
         (true, _) => Bound::Mounted,
         (false, true) => Bound::Granted,
@@ -118,12 +130,18 @@ pub(super) fn confine(reach: &Reach) -> io::Result<Bound> {
 /// # Errors
 ///
 /// It failed half-way, so that this process is no longer as it was.
-fn mount_read_only(closed: &[&Path]) -> io::Result<bool> {
+fn mount_read_only(closed: &[&Path], reach: &Reach, temporary: &[PathBuf]) -> io::Result<bool> {
     // In a child first: what fails half-way isn't taken back.
     if !is_possible(closed) {
         return Ok(false);
     }
-    mount_closed(closed)?;
+    let (project, allowed) = reach.writable.split_at(reach.writable.len().min(1));
+    let writable: Vec<&Path> = project
+        .iter()
+        .chain(temporary)
+        .map(PathBuf::as_path)
+        .collect();
+    mount_closed(closed, &writable, allowed)?;
     Ok(true)
 }
 
@@ -136,11 +154,18 @@ fn is_possible(closed: &[&Path]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Enters namespaces of users and mounts in which folders are read-only, and stay so; files are empty.
-pub(super) fn mount_closed(closed: &[&Path]) -> io::Result<()> {
+/// Enters namespaces of users and mounts in which folders are read-only, and stay so.
+///
+/// Files are empty, and so are sockets at which programs listen. What lies in `writable` folders keeps its place, where a socket is in it. Those in `allowed` folders are reached.
+pub(super) fn mount_closed(
+    closed: &[&Path],
+    writable: &[&Path],
+    allowed: &[PathBuf],
+) -> io::Result<()> {
     enter_namespaces()?;
     let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", apart)?;
+    hide_sockets(writable, allowed)?;
     for folder in closed {
         if !folder.is_dir() {
             // A file with a secret: nobody reads anything in it.
@@ -158,6 +183,86 @@ pub(super) fn mount_closed(closed: &[&Path]) -> io::Result<()> {
     enter_namespaces()?;
     // A folder that this process stands in is still the one under the mount.
     std::env::set_current_dir(std::env::current_dir()?)
+}
+
+/// Puts an empty file in the place of each socket at which a program of this user or of root listens.
+///
+/// A socket is found by the path that it was bound to. So that this path stays true, what is above it can't be moved.
+fn hide_sockets(writable: &[&Path], allowed: &[PathBuf]) -> io::Result<()> {
+    let user = geteuid().as_raw();
+    let session = PathBuf::from(format!("/run/user/{user}"));
+    let is_used = |folder: &Path| folder.starts_with(&session);
+    let is_used = writable.iter().any(|it| is_used(it)) || allowed.iter().any(|it| is_used(it));
+    if session.is_dir() && !is_used {
+        // Those of a session come and go, and all are in one folder.
+        mount(
+            "tmpfs",
+            &session,
+            "tmpfs",
+            MountFlags::NOSUID | MountFlags::NODEV,
+            c"mode=0700",
+        )?;
+    }
+    let list = fs::read("/proc/net/unix").unwrap_or_default();
+    let sockets = listening(&list);
+    let is_ours = |path: &PathBuf| {
+        let facts = fs::symlink_metadata(path);
+        facts.is_ok_and(|it| it.file_type().is_socket() && [0, user].contains(&it.uid()))
+    };
+    let is_allowed = |path: &PathBuf| {
+        let real = path.canonicalize();
+        let real = real.as_ref().unwrap_or(path);
+        allowed
+            .iter()
+            .any(|it| path.starts_with(it) || real.starts_with(it))
+    };
+    let sockets = sockets
+        .into_iter()
+        .filter(|it| !is_allowed(it) && is_ours(it));
+    let sockets: BTreeSet<PathBuf> = sockets.collect();
+    let mut held = BTreeSet::new();
+    for socket in &sockets {
+        let above = socket.ancestors().skip(1);
+        let is_within = |folder: &&Path| {
+            let mut writable = writable.iter();
+            writable.any(|it| folder.starts_with(it) && *folder != *it)
+        };
+        held.extend(above.filter(is_within).map(Path::to_path_buf));
+    }
+    // A folder comes before what is in it.
+    for folder in &held {
+        unless_gone(mount_bind_recursive(folder, folder))?;
+    }
+    for socket in &sockets {
+        unless_gone(mount_bind_recursive("/dev/null", socket))?;
+    }
+    Ok(())
+}
+
+/// Lists the paths of sockets at which somebody listens. Source: `/proc/net/unix` of `proc_net(5)`.
+fn listening(list: &[u8]) -> Vec<PathBuf> {
+    const ACCEPTS: u32 = 1 << 16;
+    let lines = String::from_utf8_lossy(list);
+    let paths = lines.lines().filter_map(|line| {
+        let (mut rest, mut flags) = (line, 0);
+        for column in 0..7 {
+            let (word, more) = rest.trim_start().split_once(' ')?;
+            if column == 3 {
+                flags = u32::from_str_radix(word, 16).ok()?;
+            }
+            rest = more;
+        }
+        (flags & ACCEPTS != 0 && rest.starts_with('/')).then(|| PathBuf::from(rest))
+    });
+    paths.collect()
+}
+
+/// Takes it for done where what is mounted over has gone meanwhile.
+fn unless_gone(mounted: rustix::io::Result<()>) -> io::Result<()> {
+    match mounted {
+        Err(rustix::io::Errno::NOENT) => Ok(()),
+        mounted => Ok(mounted?),
+    }
 }
 
 /// Enters namespaces of users and mounts.
@@ -239,15 +344,21 @@ fn open_parts(folder: PathBuf, closed: &[&Path]) -> Vec<PathBuf> {
     parts
 }
 
-/// Gives up the right to write elsewhere, and to signal others.
+/// Gives up the right to write elsewhere and to signal others.
+///
+/// Unless it is open, also to reach their sockets that have no path.
 ///
 /// Returns false if the kernel knows nothing of that.
-fn restrict(granted: Vec<PathBuf>) -> Result<bool, landlock::RulesetError> {
+fn restrict(granted: Vec<PathBuf>, is_open: bool) -> Result<bool, landlock::RulesetError> {
     let access = AccessFs::from_write(ABI::V3);
+    let scope = match is_open {
+        true => Scope::Signal.into(),
+        false => Scope::Signal | Scope::AbstractUnixSocket,
+    };
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(access)?
-        .scope(Scope::Signal)?
+        .scope(scope)?
         .create()?
         .add_rules(path_beneath_rules(granted, access))?
         .restrict_self()?;
@@ -257,6 +368,21 @@ fn restrict(granted: Vec<PathBuf>) -> Result<bool, landlock::RulesetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sockets_are_listed_at_which_somebody_listens() {
+        let list = b"Num       RefCount Protocol Flags    Type St Inode Path\n\
+            000000004ff11fa9: 00000003 00000000 00000000 0001 03  1073\n\
+            000000007d9d4f96: 00000002 00000000 00010000 0001 01 23073 /run/a b.sock\n\
+            000000007d9d4f96: 00000002 00000000 00010000 0001 01 23073 @/tmp/.X11-unix/X0\n\
+            000000007d9d4f96: 00000002 00000000 00000000 0002 01   173 /run/log\n\
+            000000007d9d4f96: 00000002 00000000 00010000 0005 01 123456 /tmp/x\n";
+        assert_eq!(
+            listening(list),
+            ["/run/a b.sock", "/tmp/x"].map(PathBuf::from)
+        );
+        assert!(listening(b"\xff\n\n").is_empty());
+    }
 
     #[test]
     fn a_folder_is_granted_without_what_is_closed() {

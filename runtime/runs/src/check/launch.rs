@@ -192,7 +192,7 @@ fn play(mut arguments: impl Iterator<Item = OsString>) -> io::Result<()> {
     let part = arguments.next().unwrap_or_default();
     let mut own: Vec<OsString> = arguments.by_ref().take_while(|word| word != END).collect();
     if part == TRY {
-        return mount_closed(&own.iter().map(Path::new).collect::<Vec<_>>());
+        return mount_closed(&own.iter().map(Path::new).collect::<Vec<_>>(), &[], &[]);
     }
     if part == MAP {
         return map_users(own.first().ok_or(io::ErrorKind::InvalidInput)?);
