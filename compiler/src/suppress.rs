@@ -120,7 +120,9 @@ pub(crate) fn suppress(remarks: &[Remark], diagnostics: &mut Vec<Diagnostic>) {
         }
         is_kept
     });
-    for suppression in &suppressions {
+    // A spec with an error isn't looked at to the end: what a comment allows may be found once that is mended.
+    let is_whole = !diagnostics.iter().any(|it| it.severity == Severity::Error);
+    for suppression in suppressions.iter().filter(|_| is_whole) {
         let unused = suppression.codes.iter().filter(|(_, _, is_used)| !is_used);
         let unused: Vec<&str> = unused.map(|(_, word, _)| word.as_str()).collect();
         let is_whole = unused.len() == suppression.words;

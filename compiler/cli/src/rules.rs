@@ -194,16 +194,24 @@ impl Rules {
         if self.fingerprint.is_empty() {
             return;
         }
-        findings.retain(|found| self.wants(name, found.code, found.severity));
-        for found in findings {
-            let mut levels = self.severity.iter().rev();
-            let level = levels.find(|(selector, _)| selector.matches(found.code));
-            if let Some((_, level)) = level
-                && found.severity != Severity::Error
-            {
-                found.severity = *level;
-            }
+        findings.retain_mut(|found| {
+            let severity = self.severity_of(name, found);
+            found.severity = severity.unwrap_or(found.severity);
+            severity.is_some()
+        });
+    }
+
+    /// Returns the severity of a finding in a file; none if it isn't wanted.
+    pub(crate) fn severity_of(&self, name: &str, found: &Diagnostic) -> Option<Severity> {
+        if !self.wants(name, found.code, found.severity) {
+            return None;
         }
+        let mut levels = self.severity.iter().rev();
+        let level = levels.find(|(selector, _)| selector.matches(found.code));
+        Some(match (found.severity, level) {
+            (Severity::Error, _) | (_, None) => found.severity,
+            (_, Some((_, level))) => *level,
+        })
     }
 }
 

@@ -117,6 +117,8 @@ pub(crate) struct LintPlan<'c> {
     pub(crate) cache: Option<&'c Cache>,
     /// The least trust in a fix that is applied; none applies no fix.
     pub(crate) fix: Option<Applicability>,
+    /// True if hints are shown, so that their fixes are applied, too.
+    pub(crate) hints: bool,
     /// The findings that are wanted.
     pub(crate) rules: &'c Rules,
 }
@@ -168,7 +170,7 @@ fn lint(
     options.unwanted = plan.rules.unwanted(name);
     let mut checked = check_with(name, bytes, &options);
     if let Some(least) = plan.fix {
-        checked = fix(checked, path, &options, (least, plan.rules));
+        checked = fix(checked, path, &options, (least, plan));
     }
     plan.rules.apply(name, &mut checked.diagnostics);
     if !checked.diagnostics.is_empty() || checked.fixes.is_some() {
@@ -194,9 +196,13 @@ fn fix(
     checked: Checked,
     path: Option<&Path>,
     options: &Options,
-    (least, rules): (Applicability, &Rules),
+    (least, plan): (Applicability, &LintPlan<'_>),
 ) -> Checked {
-    let wants = |it: &Diagnostic| rules.wants(&checked.name, it.code, it.severity);
+    // What isn't shown isn't fixed: nobody would know why the text has changed.
+    let wants = |it: &Diagnostic| {
+        let severity = plan.rules.severity_of(&checked.name, it);
+        severity.is_some_and(|it| plan.hints || it > Severity::Hint)
+    };
     let mut findings = checked.diagnostics.iter();
     let texts = checked.sources.iter().next();
     let Some((_, source)) =

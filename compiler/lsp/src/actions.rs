@@ -3,7 +3,7 @@
 use gen_lsp_types::{
     CodeAction, CodeActionKind, CodeActionResponse, Range, TextEdit, Uri, WorkspaceEdit,
 };
-use statemark_compiler::diag::{Applicability, Edit, Fix};
+use statemark_compiler::diag::{Applicability, Edit, Fix, Severity};
 use statemark_compiler::source::SourceFile;
 use statemark_compiler::{Formatted, fix_text, format_text};
 
@@ -101,9 +101,12 @@ fn fix_all(
     encoding: Encoding,
 ) -> Option<CodeAction> {
     let source = analysis.sources.file(analysis.file);
-    let has_safe = analysis.findings.iter().any(|finding| {
+    // Hints are what `lint` doesn't show: each is applied by itself.
+    let mut findings = analysis.findings.iter();
+    let has_safe = findings.any(|finding| {
+        let is_shown = finding.severity > Severity::Hint;
         let mut fixes = finding.fixes.iter();
-        fixes.any(|fix| fix.applicability == Applicability::Safe)
+        is_shown && fixes.any(|fix| fix.applicability == Applicability::Safe)
     });
     if !has_safe {
         return None;
@@ -113,7 +116,7 @@ fn fix_all(
         source.text(),
         &options(rules),
         Applicability::Safe,
-        |it| rules.wants(it),
+        |it| rules.severity_of(it).is_some_and(|it| it > Severity::Hint),
     );
     let edit = whole_edit(source, fixed.text(), encoding)?;
     Some(CodeAction {

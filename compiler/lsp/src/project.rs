@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use statemark_compiler::Servers;
-use statemark_compiler::diag::{Code, Diagnostic};
+use statemark_compiler::diag::{Code, Diagnostic, Severity};
 
 /// The project around the documents of an editor.
 pub trait Project {
@@ -57,8 +57,8 @@ pub trait FileRules {
     /// Returns the codes that aren't wanted, so that what follows from such findings is reported.
     fn unwanted(&self) -> BTreeSet<Code>;
 
-    /// Reports whether a finding is wanted.
-    fn wants(&self, finding: &Diagnostic) -> bool;
+    /// Returns the severity of a finding; none if it isn't wanted.
+    fn severity_of(&self, finding: &Diagnostic) -> Option<Severity>;
 
     /// Removes the findings that aren't wanted, and gives the others their severity.
     fn apply(&self, findings: &mut Vec<Diagnostic>);
@@ -103,8 +103,8 @@ impl FileRules for NoProject {
         BTreeSet::new()
     }
 
-    fn wants(&self, _: &Diagnostic) -> bool {
-        true
+    fn severity_of(&self, finding: &Diagnostic) -> Option<Severity> {
+        Some(finding.severity)
     }
 
     fn apply(&self, _: &mut Vec<Diagnostic>) {}

@@ -169,6 +169,12 @@ impl FailOn {
 }
 
 impl LintArgs {
+    /// Reports whether hints are listed, and not counted alone.
+    fn shows_hints(&self, format: ReportFormat) -> bool {
+        let json = [ReportFormat::Json, ReportFormat::JsonLines];
+        self.hints || self.fail_on() == FailOn::Hint || json.contains(&format)
+    }
+
     /// Returns the least trust in a fix that is applied.
     const fn least_trust(&self) -> Applicability {
         match self.unsafe_fixes {
@@ -246,6 +252,7 @@ fn look(
         excludes: args.force_exclude,
         cache: cache.as_ref(),
         fix: (args.fix || args.diff).then(|| args.least_trust()),
+        hints: args.shows_hints(format),
         rules: &rules,
     };
     let mut run = LintRun::new(args, format, only, printer)?;
@@ -375,9 +382,7 @@ impl<'a> LintRun<'a> {
 
     /// Returns the findings that are shown, and counts the others.
     fn choose(&mut self, findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let json = [ReportFormat::Json, ReportFormat::JsonLines];
-        let shows_hints =
-            self.args.hints || self.args.fail_on() == FailOn::Hint || json.contains(&self.format);
+        let shows_hints = self.args.shows_hints(self.format);
         let (mut shown, hidden): (Vec<Diagnostic>, Vec<Diagnostic>) = findings
             .into_iter()
             .partition(|it| shows_hints || it.severity > Severity::Hint);

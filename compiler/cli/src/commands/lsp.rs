@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use statemark_compiler::Servers;
-use statemark_compiler::diag::{Code, Diagnostic};
+use statemark_compiler::diag::{Code, Diagnostic, Severity};
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_lsp::{FileRules, Project, SpecFile, serve, stdio};
 
@@ -120,8 +120,8 @@ impl FileRules for DocumentRules {
         self.rules.unwanted(&self.name)
     }
 
-    fn wants(&self, finding: &Diagnostic) -> bool {
-        self.rules.wants(&self.name, finding.code, finding.severity)
+    fn severity_of(&self, finding: &Diagnostic) -> Option<Severity> {
+        self.rules.severity_of(&self.name, finding)
     }
 
     fn apply(&self, findings: &mut Vec<Diagnostic>) {
