@@ -65,7 +65,13 @@ fn main() -> ExitCode {
             failure.exit()
         });
         printer.flush();
-        Ok(status)
+        Ok(match printer::lost_results() {
+            Some(failure) => {
+                printer.failure(&failure);
+                failure.exit()
+            }
+            None => status,
+        })
     });
     let status = outcome.unwrap_or_else(|answer| printer::print_clap_answer(&answer));
     status.into()

@@ -20,7 +20,7 @@ use statemark_compiler::diag::render::{INKS, Style};
 use statemark_runs::maintenance::Progress;
 use statemark_text::visible;
 
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::{ExitStatus, Failure, system_message};
 
 /// Longest line. Unit: characters. Why: a terminal and an editor side by side.
 pub(crate) const WIDTH: usize = 100;
@@ -91,12 +91,12 @@ impl Printer {
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.flush();
         let mut out = io::stdout().lock();
-        ignore_closed(out.write_all(bytes).and_then(|()| out.flush()));
+        note_lost(out.write_all(bytes).and_then(|()| out.flush()));
     }
 
     /// Prints a part of the result that is shown as it is, but for colors where there are none.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        ignore_closed(self.results.write_all(bytes));
+        note_lost(self.results.write_all(bytes));
     }
 
     /// Prints a line of JSON as a part of the result.
@@ -139,7 +139,7 @@ impl Printer {
 
     /// Writes out everything that was printed.
     pub(crate) fn flush(&mut self) {
-        ignore_closed(self.results.flush());
+        note_lost(self.results.flush());
     }
 
     /// Returns the style of findings among the results.
@@ -319,9 +319,31 @@ impl HiddenInput {
     }
 }
 
+/// The reason for which results were lost, if any were: a full disk, for example.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
 /// Ignores that a terminal or a pipe takes no more text: nobody is left to read of it.
 fn ignore_closed(outcome: io::Result<()>) {
     drop(outcome);
+}
+
+/// Remembers that results were lost, unless it is a reader that has gone away.
+fn note_lost(outcome: io::Result<()>) {
+    if let Err(error) = outcome
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        // The first reason is the one to be told.
+        drop(LOST.set(error));
+    }
+}
+
+/// Makes the failure of results that couldn't be written.
+pub(crate) fn lost_results() -> Option<Failure> {
+    let error = LOST.get()?;
+    let message = system_message(error);
+    Some(Failure::new(format!(
+        "standard output can't be written: {message}"
+    )))
 }
 
 /// Returns a value as a line of JSON.

@@ -306,11 +306,11 @@ pub(crate) fn read_specs(
         }
     };
     check_each(paths, stdin_name, (diagrams, excludes), read, |file| {
+        let is_stdin = file.fixes.as_ref().is_some_and(|it| it.path.is_none());
+        let is_named = || paths.iter().any(|path| files::display(path) == file.name);
         let Some(found) = file.fixes.filter(|_| file.problem.is_none()) else {
             return match file.problem {
-                Some(problem) if paths.iter().any(|path| files::display(path) == file.name) => {
-                    Err(Failure::new(problem))
-                }
+                Some(problem) if is_stdin || is_named() => Err(Failure::new(problem)),
                 _ => Ok(()),
             };
         };

@@ -40,7 +40,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use shell::{BINARY, Run, Scratch, perform};
+use shell::{BINARY, Run, Scratch, perform, statemark};
 use statemark_harness::is_update;
 
 #[test]
@@ -79,6 +79,57 @@ fn what_is_handed_in_comes_out_byte_for_byte() {
         "{}",
         said.stderr
     );
+}
+
+/// A text on standard input that can't be formatted is said to be none, and results on a full disk are said to be lost.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_lost_without_a_word() {
+    let scratch = Scratch::new("lost");
+    scratch.write(
+        "a.md",
+        "## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n[*] --> a\na --> [*] : go\n```\n",
+    );
+    scratch.write("latin.md", "");
+    fs::write(scratch.path.join("latin.md"), b"# \xe4\n").unwrap();
+    for (words, input, expected) in [
+        (
+            ["fmt", "-"],
+            "latin.md",
+            "error: `stdin.md` is no text of UTF-8\n",
+        ),
+        (
+            ["fmt", "-"],
+            "a.md",
+            "error: standard output can't be written: no space left on device\n",
+        ),
+        (
+            ["show", "a.md"],
+            "a.md",
+            "error: standard output can't be written: no space left on device\n",
+        ),
+        (
+            ["schema", "definition"],
+            "a.md",
+            "error: standard output can't be written: no space left on device\n",
+        ),
+    ] {
+        let mut command = statemark(&scratch.path);
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let input = fs::File::open(scratch.path.join(input)).unwrap();
+        let output = command
+            .args(words)
+            .stdin(input)
+            .stdout(full)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            (said.as_str(), output.status.code()),
+            (expected, Some(2)),
+            "{words:?}"
+        );
+    }
 }
 
 /// Both show a run of the example as somebody types it: every answer is what is answered.

@@ -398,7 +398,7 @@ impl<'d> Walk<'_, '_, 'd> {
         parts.trigger = None;
         parts
             .flaws
-            .retain(|flaw| !matches!(flaw, Flaw::MisplacedGuard { .. }));
+            .retain(|flaw| !matches!(flaw, Flaw::MisplacedGuard { .. } | Flaw::LostCall(_)));
         Cow::Owned(parts)
     }
 

@@ -146,6 +146,8 @@ pub enum Flaw {
     },
     /// Calls after ` / ` that aren't a list: everything after the slash.
     UnlistedActions(Range<usize>),
+    /// A call at the end that nothing divides from the event: `submit ship()`.
+    LostCall(Range<usize>),
     /// A ` / ` that separates no actions.
     Slash(Range<usize>),
 }

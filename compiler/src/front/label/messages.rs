@@ -20,6 +20,7 @@ pub(crate) fn report_brackets(label: &Label, parts: &Parts, diags: &mut Diags) {
             Flaw::MisplacedGuard { .. }
             | Flaw::LateGuard { .. }
             | Flaw::UnlistedActions(_)
+            | Flaw::LostCall(_)
             | Flaw::Slash(_) => {}
         }
     }
@@ -35,6 +36,7 @@ pub(crate) fn lost_part(
         Flaw::LateGuard { slash, bracket } => Some(late_guard(label, slash, bracket, &declares)),
         Flaw::MisplacedGuard { bracket, trigger } => Some(misplaced_guard(label, bracket, trigger)),
         Flaw::UnlistedActions(list) => Some(unlisted_actions(label, list)),
+        Flaw::LostCall(call) => Some(lost_call(label, call)),
         Flaw::Slash(slash) => Some(slash_as_text(label, parts, slash)),
         Flaw::EmptyGuard(_) | Flaw::UnclosedGuard(_) | Flaw::StrayBracket(_) => None,
     })
@@ -154,9 +156,15 @@ fn misplaced_guard(label: &Label, bracket: &Range<usize>, trigger: &Range<usize>
         .note(GRAMMAR);
     // `pay [in_stock] / ship it`: what is missing is the action's form.
     let tail = text(bracket.end..trigger.end);
+    // `pay [in_stock], ship()`: what is missing is the slash.
+    if let Some(list) = calls_at_end(tail) {
+        let event = text(trigger.start..bracket.start);
+        let mended = format!("{event} {guard} / {list}").trim_start().to_owned();
+        return diagnostic.unsafe_fix(format!("write `{mended}`"), label.text.span, mended);
+    }
     if let Some(action) = tail
         .strip_prefix('/')
-        .map(slug)
+        .map(name_of_action)
         .filter(|action| !action.is_empty())
     {
         let event = text(trigger.start..bracket.start);
@@ -174,6 +182,38 @@ fn misplaced_guard(label: &Label, bracket: &Range<usize>, trigger: &Range<usize>
     let rest = text(trigger.end..label.text.value.len());
     let mended = format!("{event} {guard} {rest}").trim_end().to_owned();
     diagnostic.unsafe_fix(format!("write `{mended}`"), label.text.span, mended)
+}
+
+/// Returns the name that a text could be as an action: `ship` of `ship(1)`, and `ship_it` of `ship it`.
+fn name_of_action(text: &str) -> String {
+    let text = text.trim();
+    match text.split_once('(') {
+        Some((name, rest)) if rest.ends_with(')') && is_identifier(name) => name.to_owned(),
+        _ => slug(text),
+    }
+}
+
+/// Returns the calls that a text has after something else than letters: `, ship()`, `-> ship(), count()`.
+fn calls_at_end(text: &str) -> Option<&str> {
+    let text = text.strip_prefix("<br>").unwrap_or(text);
+    let list = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    let mut items = list.split(',').map(str::trim);
+    let is_call = |item: &str| item.strip_suffix("()").is_some_and(is_identifier);
+    items.all(is_call).then_some(list)
+}
+
+/// Reports a call that would be part of the event's name, since no slash is before it.
+fn lost_call(label: &Label, call: &Range<usize>) -> Diagnostic {
+    let text = &label.text.value;
+    let before = text.get(..call.start).unwrap_or("");
+    let event = before.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_');
+    let call_text = text.get(call.clone()).unwrap_or("");
+    let message = format!("`{call_text}` isn't read as an action, because no ` / ` is before it");
+    let mended = format!("{event} / {call_text}");
+    Diagnostic::new(Code::UnreadPart, label.span(call.clone()), message)
+        .label("would be part of the event's name")
+        .note(GRAMMAR)
+        .unsafe_fix(format!("write `{mended}`"), label.text.span, mended)
 }
 
 fn unlisted_actions(label: &Label, list: &Range<usize>) -> Diagnostic {

@@ -126,18 +126,29 @@ impl Parser<'_> {
         }
         let stray = stray_bracket(text, head.clone());
         let has_late_guard = flaws.iter().any(|it| matches!(it, Flaw::LateGuard { .. }));
-        let trigger = if has_late_guard {
+        let mut trigger = if has_late_guard {
             Some(Trigger::Prose(self.part(head.clone())))
         } else {
             self.trigger(head.clone())
         };
-        if matches!(trigger, Some(Trigger::Prose(_) | Trigger::Condition(_)))
-            && !has_late_guard
-            && stray.is_none()
-            && let Some(bracket) = bracket_group(text, head.clone())
-        {
-            let trigger = head;
-            flaws.insert(0, Flaw::MisplacedGuard { bracket, trigger });
+        let is_text = matches!(
+            trigger,
+            Some(Trigger::Prose(_) | Trigger::Condition(_) | Trigger::Commented { .. })
+        );
+        if is_text && !has_late_guard && stray.is_none() {
+            let lost = match bracket_group(text, head.clone()) {
+                Some(bracket) => Some(Flaw::MisplacedGuard {
+                    bracket,
+                    trigger: head.clone(),
+                }),
+                None if flaws.is_empty() => lost_call(text, head.clone()).map(Flaw::LostCall),
+                None => None,
+            };
+            if let Some(lost) = lost {
+                // A parenthesis at its end is no comment then.
+                trigger = Some(Trigger::Prose(self.part(head)));
+                flaws.insert(0, lost);
+            }
         }
         flaws.extend(unclosed.map(Flaw::UnclosedGuard));
         flaws.extend(stray.map(Flaw::StrayBracket));
@@ -232,12 +243,29 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     start..start + kept.trim_end().len()
 }
 
-/// Returns the offset of some bytes in a text.
-///
-/// In one as short as a label, no search is faster than comparing.
-fn find(text: &str, bytes: &[u8]) -> Option<usize> {
-    let mut windows = text.as_bytes().windows(bytes.len());
-    windows.position(|window| window == bytes)
+/// Reports whether a text begins with a blank, whatever kind it is of.
+fn begins_blank(text: &str) -> bool {
+    text.starts_with(char::is_whitespace)
+}
+
+/// Returns the offset of the first `/` between blanks.
+fn slash_between_blanks(text: &str) -> Option<usize> {
+    let mut before = None;
+    text.char_indices().find_map(|(at, c)| {
+        let is_after_blank = before.replace(c).is_some_and(char::is_whitespace);
+        let is_slash = c == '/' && is_after_blank && begins_blank(text.get(at + 1..)?);
+        is_slash.then_some(at)
+    })
+}
+
+/// Returns a call at the end of a text, `submit ship()`, that something is before: it isn't read as an action.
+fn lost_call(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let inner = slice(text, range.clone());
+    let name = inner.strip_suffix("()")?;
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let begin = name.trim_end_matches(is_part).len();
+    let has_event = name.get(..begin)?.contains(char::is_alphanumeric);
+    (has_event && begin < name.len()).then(|| range.start + begin..range.end)
 }
 
 /// Splits a text at its first ` / ` into the text before it, the slash and the text after it.
@@ -248,7 +276,7 @@ fn split_slash(
     range: Range<usize>,
 ) -> Option<(Range<usize>, Range<usize>, Range<usize>)> {
     let inner = slice(text, range.clone());
-    let at = if inner.starts_with("/ ") {
+    let at = if inner.strip_prefix('/').is_some_and(begins_blank) {
         0
     } else {
         slash_outside_brackets(inner)?
@@ -264,7 +292,7 @@ fn split_slash(
 fn slash_outside_brackets(text: &str) -> Option<usize> {
     let mut from = 0;
     loop {
-        let slash = from + find(text.get(from..)?, b" / ")? + 1;
+        let slash = from + slash_between_blanks(text.get(from..)?)?;
         let closed = opening_bracket(text, &(from..slash)).and_then(|open| {
             let length = closing_bracket(text.get(open..)?)?;
             Some(open + length)
@@ -355,11 +383,12 @@ fn stray_bracket(text: &str, range: Range<usize>) -> Option<Range<usize>> {
 /// Returns the offset of the first bracket at the start or after a blank.
 fn opening_bracket(text: &str, range: &Range<usize>) -> Option<usize> {
     let inner = slice(text, range.clone());
-    let at = if inner.starts_with('[') {
-        0
-    } else {
-        find(inner, b" [")? + 1
-    };
+    let mut is_after_blank = true;
+    let at = inner.char_indices().find_map(|(at, c)| {
+        let opens = c == '[' && is_after_blank;
+        is_after_blank = c.is_whitespace();
+        opens.then_some(at)
+    })?;
     Some(range.start + at)
 }
 
