@@ -441,6 +441,11 @@ fn dead_end(
         .note(format!(
             "the machine is made as if it said `{id} --> [*] : {event}`"
         ));
+    if id.contains(['[', ']', '(', ')', '{', '}', '*']) {
+        return diagnostic.help(format!(
+            "`{id}` is read as a state's name: an end is `[*]`, and a history `name[H]` of a composite"
+        ));
+    }
     match line {
         Some(((line_break, prefix), end)) => diagnostic.safe_fix(
             format!("say that `{id}` is the end"),

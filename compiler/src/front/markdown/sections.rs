@@ -64,8 +64,8 @@ struct Open {
     /// The opening line of the fence that holds the diagram, and of that which holds the definition.
     diagram: Option<Span>,
     definition: Option<Span>,
-    /// The first plain fence that looks like a definition: its opening line, and the word after its marker.
-    candidate: Option<(Span, Span)>,
+    /// The finding about the first fence that looks like a definition and isn't marked as one.
+    candidate: Option<Diagnostic>,
     /// The first fence with a state diagram that isn't marked as one.
     unmarked: Option<Unmarked>,
     /// The first `mermaid` fence with a state diagram that lacks its header.
@@ -270,7 +270,20 @@ impl Gatherer<'_> {
             Language::PlainJson { word, .. }
                 if open.candidate.is_none() && looks_like_definition(fence.text.text()) =>
             {
-                open.candidate = Some((opening, outline::span(self.file, &word)));
+                let word = outline::span(self.file, &word);
+                open.candidate = Some(plain_json_definition(opening, word));
+            }
+            Language::Other
+                if open.candidate.is_none()
+                    && let Some(is_json) = means_definition(self.text, fence) =>
+            {
+                let info = self.text.get(fence.info.clone()).unwrap_or_default();
+                let found = misnamed_definition(opening, info.trim());
+                let words = outline::span(self.file, &fence.info);
+                open.candidate = Some(match is_json {
+                    true => found.unsafe_fix("mark it as the definition", words, "json definition"),
+                    false => found,
+                });
             }
             Language::Other
                 if is_nearly_marked(self.text, fence)
@@ -317,8 +330,7 @@ impl Gatherer<'_> {
             return;
         };
         let mut section = open.section;
-        if let (Some((opening, word)), None) = (open.candidate, open.definition) {
-            let found = plain_json_definition(opening, word);
+        if let (Some(found), None) = (open.candidate, open.definition) {
             // With nothing else, there is no machine.
             let is_all =
                 open.diagram.is_none() && open.headless.is_none() && open.unmarked.is_none();
@@ -585,6 +597,28 @@ fn near_miss_fence(unmarked: &Unmarked, word: &str) -> Diagnostic {
         .label(label)
         .note("the machine is checked as if it were")
         .safe_fix("write `mermaid`", unmarked.word, "mermaid")
+}
+
+/// Reports whether a fence of another language is meant as a definition; if so, whether it is JSON.
+fn means_definition(text: &str, fence: &Fence) -> Option<bool> {
+    let info = text.get(fence.info.clone()).unwrap_or_default();
+    let mut words = info.split(|sign: char| !sign.is_alphanumeric());
+    let is_marked = words.any(|word| word.eq_ignore_ascii_case("definition"));
+    let is_json = looks_like_definition(fence.text.text());
+    (is_marked || is_json).then_some(is_json)
+}
+
+/// Reports that the fence at `opening` is marked in a way that no definition is.
+fn misnamed_definition(opening: Span, info: &str) -> Diagnostic {
+    let message = match info {
+        "" => "this looks like a definition, but a fence without a language isn't read".to_owned(),
+        info => format!(
+            "this looks like a definition, but no definition is marked `{info}`, so it isn't read"
+        ),
+    };
+    Diagnostic::new(Code::PlainJsonDefinition, opening, message).help(
+        "a definition is JSON, and its fence is marked `json definition` or `jsonc definition`",
+    )
 }
 
 /// Reports that the fence at `opening` isn't marked as a definition.

@@ -134,7 +134,14 @@ pub(super) fn chained_arrow(
 /// Reports `->`, `--->`, `-.->` and similar arrows.
 pub(super) fn misspelt_arrow(span: Span, written: &str) -> Diagnostic {
     let message = format!("an arrow is written `-->`, not `{}`", quote(written));
-    error(span, message).safe_fix("write `-->`", span, "-->")
+    let diagnostic = error(span, message);
+    match written.chars().all(|sign| sign == '-') {
+        // What points nowhere may stand for a colon, or begin an arrow of another kind of diagram (`--x`).
+        true => diagnostic
+            .help("a label follows a colon: `a --> b : label`")
+            .unsafe_fix("write `-->`", span, "-->"),
+        false => diagnostic.safe_fix("write `-->`", span, "-->"),
+    }
 }
 
 /// Reports `b <-- a`.
