@@ -199,8 +199,8 @@ fn fix(
     (least, plan): (Applicability, &LintPlan<'_>),
 ) -> Checked {
     // What isn't shown isn't fixed: nobody would know why the text has changed.
-    let wants = |it: &Diagnostic| {
-        let severity = plan.rules.severity_of(&checked.name, it);
+    let wants = |found: &Diagnostic| {
+        let severity = plan.rules.severity_of(&checked.name, found);
         severity.is_some_and(|it| plan.hints || it > Severity::Hint)
     };
     let mut findings = checked.diagnostics.iter();

@@ -193,7 +193,9 @@ fn name_of_action(text: &str) -> String {
     }
 }
 
-/// Returns the calls that a text has after something else than letters: `, ship()`, `-> ship(), count()`.
+/// Returns the calls that a text has after something else than letters.
+///
+/// Such are `, ship()` and `-> ship(), count()`.
 fn calls_at_end(text: &str) -> Option<&str> {
     let text = text.strip_prefix("<br>").unwrap_or(text);
     let list = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');

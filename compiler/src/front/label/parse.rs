@@ -258,7 +258,7 @@ fn slash_between_blanks(text: &str) -> Option<usize> {
     })
 }
 
-/// Returns a call at the end of a text, `submit ship()`, that something is before: it isn't read as an action.
+/// Returns a call at the end of a text, with an event before it: it isn't read as an action.
 fn lost_call(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let inner = slice(text, range.clone());
     let name = inner.strip_suffix("()")?;

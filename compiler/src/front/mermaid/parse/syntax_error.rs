@@ -138,8 +138,7 @@ pub(super) fn misspelt_arrow(span: Span, written: &str) -> Diagnostic {
     match written.chars().all(|sign| sign == '-') {
         // What points nowhere may stand for a colon, or begin an arrow of another kind of diagram (`--x`).
         true => diagnostic
-            .help("a label follows a colon: `a --> b : label`")
-            .unsafe_fix("write `-->`", span, "-->"),
+            .help("an arrow ends with `>`, and a label follows a colon: `a --> b : label`"),
         false => diagnostic.safe_fix("write `-->`", span, "-->"),
     }
 }
