@@ -135,11 +135,15 @@ pub(super) fn chained_arrow(
 pub(super) fn misspelt_arrow(span: Span, written: &str) -> Diagnostic {
     let message = format!("an arrow is written `-->`, not `{}`", quote(written));
     let diagnostic = error(span, message);
-    match written.chars().all(|sign| sign == '-') {
-        // What points nowhere may stand for a colon, or begin an arrow of another kind of diagram (`--x`).
-        true => diagnostic
-            .help("an arrow ends with `>`, and a label follows a colon: `a --> b : label`"),
-        false => diagnostic.safe_fix("write `-->`", span, "-->"),
+    if !written.chars().all(|sign| sign == '-') {
+        return diagnostic.safe_fix("write `-->`", span, "-->");
+    }
+    // What points nowhere may stand for a colon, or begin an arrow of another kind of diagram (`--x`).
+    let diagnostic =
+        diagnostic.help("an arrow ends with `>`, and a label follows a colon: `a --> b : label`");
+    match written {
+        "-" => diagnostic,
+        _ => diagnostic.unsafe_fix("write `-->`", span, "-->"),
     }
 }
 
