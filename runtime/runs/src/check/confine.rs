@@ -194,14 +194,9 @@ fn hide_sockets(writable: &[&Path], allowed: &[PathBuf]) -> io::Result<()> {
     let is_used = |folder: &Path| folder.starts_with(&session);
     let is_used = writable.iter().any(|it| is_used(it)) || allowed.iter().any(|it| is_used(it));
     if session.is_dir() && !is_used {
-        // Those of a session come and go, and all are in one folder.
-        mount(
-            "tmpfs",
-            &session,
-            "tmpfs",
-            MountFlags::NOSUID | MountFlags::NODEV,
-            c"mode=0700",
-        )?;
+        // Those of a session come and go, and all are in one folder. Where it can't be covered, those that are there are.
+        let flags = MountFlags::NOSUID | MountFlags::NODEV;
+        let _ = mount("tmpfs", &session, "tmpfs", flags, c"mode=0700");
     }
     let list = fs::read("/proc/net/unix").unwrap_or_default();
     let sockets = listening(&list);

@@ -181,7 +181,7 @@ fn remark(bound: Option<Bound>, passed: bool, place: &CheckPlace) -> Option<&'st
         #[cfg(target_os = "linux")]
         Bound::Mounted => None,
         #[cfg(target_os = "linux")]
-        Bound::Granted => (!passed).then_some(
+        Bound::Granted => (!passed && !place.closed().is_empty()).then_some(
             "it could make no new files and folders right in its project's folder: this system has no namespaces that would keep it from the store there",
         ),
         Bound::Open => (!place.closed().is_empty()).then_some(
