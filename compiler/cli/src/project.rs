@@ -475,13 +475,14 @@ pub(crate) fn has_remains(folder: &Path) -> bool {
 
 /// Makes a project's folder, unless it exists.
 pub(crate) fn make_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
-    if !folder.is_dir() {
+    let is_new = !folder.is_dir();
+    if is_new {
         make_private_folder(&folder).map_err(|error| files::unwritable(&folder, &error))?;
     }
     // Its content isn't for the repository. Whoever made the folder may have been killed before this.
     let ignored = folder.join(".gitignore");
     match File::create_new(&ignored).and_then(|mut file| file.write_all(b"*\n")) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+        Err(error) if is_new && error.kind() != io::ErrorKind::AlreadyExists => {
             Err(files::unwritable(&ignored, &error))
         }
         _ => Ok(folder),
